@@ -1,0 +1,48 @@
+# `make` lists the verbs.  Everything lives in .venv; nothing but Python ≥ 3.11, make and pip is needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint laws parity bench coverage fix clean
+
+help: ## list the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rankstone needs Python 3.11 or later: make PYTHON=python3.12 …"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade 'pip>=25.1'
+
+$(VENV)/.%: $(BIN)/python pyproject.toml
+	$(PIP) install --editable . $(if $(filter-out demo-run,$*),--group $*)
+	@touch $@
+
+demo: $(VENV)/.demo-run ## score the shipped collection's two rankers
+	@$(BIN)/rankstone demo
+
+test: $(VENV)/.test ## run all tests
+	$(BIN)/python -m pytest -q --doctest-modules $(ARGS)
+
+lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+fix: $(VENV)/.lint ## format and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+parity: $(VENV)/.test $(VENV)/.parity ## compare with the real peers on fresh random data
+	$(BIN)/python -m pytest -q -m parity tests/parity $(ARGS)
+
+bench: $(VENV)/.bench ## time and memory beside the peers, one table
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+coverage: $(VENV)/.test ## test coverage, line by line
+	$(BIN)/python -m coverage run -m pytest -q --doctest-modules
+	$(BIN)/python -m coverage report
+
+clean: ## remove what make made
+	rm -rf $(VENV) .coverage .mypy_cache .ruff_cache .pytest_cache build dist

@@ -1,0 +1,94 @@
+"""rankstone: how good a ranking is, by which convention, and how the number came about.
+
+The road is ``read → align → measure → scores``; :func:`evaluate` walks it.  Names are looked up when
+they are first used, so that ``import rankstone`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rankstone.errors import InputError, RankstoneError, UsageError
+    from rankstone.evaluate import Evaluator, evaluate, evaluate_labelled
+    from rankstone.hits.options import Alignment
+    from rankstone.measures import (
+        AP,
+        CG,
+        DCG,
+        MEASURES,
+        RR,
+        F,
+        Judged,
+        Measure,
+        NumRel,
+        NumRelRet,
+        NumRet,
+        P,
+        R,
+        Rprec,
+        Success,
+        nDCG,
+        parse_measure,
+        parse_measures,
+    )
+    from rankstone.scores import Scores
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
+    "rankstone.evaluate": ("Evaluator", "evaluate", "evaluate_labelled"),
+    "rankstone.hits.options": ("Alignment",),
+    "rankstone.measures": (
+        "AP", "CG", "DCG", "F", "Judged", "MEASURES", "Measure", "NumRel", "NumRelRet", "NumRet", "P", "R",
+        "RR", "Rprec", "Success", "nDCG", "parse_measure", "parse_measures",
+    ),
+    "rankstone.scores": ("Scores",),
+}  # fmt: skip
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "AP",
+    "CG",
+    "DCG",
+    "MEASURES",
+    "RR",
+    "Alignment",
+    "Evaluator",
+    "F",
+    "InputError",
+    "Judged",
+    "Measure",
+    "NumRel",
+    "NumRelRet",
+    "NumRet",
+    "P",
+    "R",
+    "RankstoneError",
+    "Rprec",
+    "Scores",
+    "Success",
+    "UsageError",
+    "evaluate",
+    "evaluate_labelled",
+    "nDCG",
+    "parse_measure",
+    "parse_measures",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its home at first use."""
+    if name not in _HOME:
+        msg = f"module 'rankstone' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return [*__all__, "__version__"]

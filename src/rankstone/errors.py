@@ -1,0 +1,182 @@
+"""Every error a user can meet, in one tree.
+
+.. code-block:: text
+
+    RankstoneError
+    ├── InputError (ValueError)          exit 3: a file, frame or dict is not what it should be
+    │   ├── BadLine                      a line of text that cannot be read
+    │   ├── BadValue                     a score, rank or grade that is no usable number
+    │   ├── MissingColumn                a table without a column we need
+    │   ├── DuplicateRows                the same (query, document) twice
+    │   ├── MixedIds                     integers on one side, texts on the other
+    │   ├── EmptyInput                   nothing to read
+    │   ├── UnknownFormat                bytes or a suffix nobody can name
+    │   ├── TiedScores                   ``ties="error"`` and there are ties
+    │   └── NotComparable                judgments and run do not fit together
+    ├── UsageError (ValueError)          exit 2: a question that cannot be asked
+    │   ├── UnknownMeasure               no measure of that name (the nearest are named)
+    │   ├── BadParameter                 a measure's parameter
+    │   └── BadOption                    an alignment option
+    └── MissingExtra (ImportError)       exit 5: a package that an extra installs
+
+A message says what was given, where, what was expected and what to do about it.  Ids and texts come
+from outside, so they pass through :func:`printable` before they reach a terminal.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "BadLine",
+    "BadOption",
+    "BadParameter",
+    "BadValue",
+    "DuplicateRows",
+    "EmptyInput",
+    "InputError",
+    "MissingColumn",
+    "MissingExtra",
+    "MixedIds",
+    "NotComparable",
+    "RankstoneError",
+    "TiedScores",
+    "UnknownFormat",
+    "UnknownMeasure",
+    "UsageError",
+    "nearest",
+    "printable",
+]
+
+_LONGEST = 160
+
+
+def printable(text: object, longest: int = _LONGEST) -> str:
+    r"""Return untrusted text as one line that no terminal obeys: controls escaped, long tails cut.
+
+    >>> printable("a\x1b[31mb\nc")
+    'a\\x1b[31mb\\nc'
+    """
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+def nearest(word: str, known: Iterable[str], n: int = 3) -> list[str]:
+    """Return up to ``n`` of the ``known`` words that look most like ``word``, case aside."""
+    folded = {name.lower(): name for name in known}
+    return [folded[hit] for hit in get_close_matches(word.lower(), folded, n=n, cutoff=0.5)]
+
+
+class RankstoneError(Exception):
+    """The root: catch this to catch everything rankstone raises on purpose.
+
+    Parameters
+    ----------
+    what
+        One sentence: what is wrong.
+    where
+        File and line, or table and row, or query.
+    given, expected
+        The offending text, and what should have stood there.
+    fix
+        What to do next.
+    """
+
+    exit_code: ClassVar[int] = 70
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        given: str | None = None,
+        expected: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.given = given
+        self.expected = expected
+        self.fix = fix
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.what}" if self.where else self.what]
+        lines += [
+            f"  {label + ':':<9} {text}"
+            for label, text in (("given", self.given), ("expected", self.expected), ("fix", self.fix))
+            if text
+        ]
+        return "\n".join(lines)
+
+
+class InputError(RankstoneError, ValueError):
+    """A file, frame or dict is not what it should be."""
+
+    exit_code = 3
+
+
+class BadLine(InputError):
+    """A line of text that cannot be read."""
+
+
+class BadValue(InputError):
+    """A score, rank or grade that is no usable number."""
+
+
+class MissingColumn(InputError):
+    """A table without a column that is needed."""
+
+
+class DuplicateRows(InputError):
+    """The same (query, document) stands in the data more than once; ``rows`` says where."""
+
+    rows: tuple[int, ...] = ()
+
+
+class MixedIds(InputError):
+    """Ids of two kinds that can never match."""
+
+
+class EmptyInput(InputError):
+    """A file, frame or dict with nothing in it."""
+
+
+class UnknownFormat(InputError):
+    """Neither suffix nor content says how to read this."""
+
+
+class TiedScores(InputError):
+    """Tied scores under ``ties="error"``."""
+
+
+class NotComparable(InputError):
+    """Judgments and run do not fit together."""
+
+
+class UsageError(RankstoneError, ValueError):
+    """A question that cannot be asked."""
+
+    exit_code = 2
+
+
+class UnknownMeasure(UsageError):
+    """No measure of that name."""
+
+
+class BadParameter(UsageError):
+    """A parameter of a measure."""
+
+
+class BadOption(UsageError):
+    """An option of alignment."""
+
+
+class MissingExtra(RankstoneError, ImportError):
+    """A package that one of rankstone's extras installs is not there."""
+
+    exit_code = 5

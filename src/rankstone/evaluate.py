@@ -1,0 +1,467 @@
+"""The conductor: read → align → measure → scores.  The only module that knows all four."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, EmptyInput, MixedIds, NotComparable, UsageError, printable
+from rankstone.hits.align import Aligner, Chunk, no_overlap
+from rankstone.hits.audit import Audit, JudgmentsAudit, RunAudit
+from rankstone.hits.judgments import Judgments, SelfLabelled
+from rankstone.hits.options import Alignment
+from rankstone.hits.pairs import PairIndex, QueryIndex
+from rankstone.io import Table, read_judgments, read_labelled, read_run, stem
+from rankstone.measures import Measure, parse_measures
+from rankstone.measures.base import Scored
+from rankstone.scores import RunScores, Scores
+
+if TYPE_CHECKING:
+    from rankstone.hits.audit import Tally
+    from rankstone.hits.batches import Lists
+    from rankstone.hits.ragged import Ints
+
+__all__ = ["Evaluator", "evaluate", "evaluate_labelled", "name_runs"]
+
+#: called with the number of rows each piece of work has taken in
+Progress = Callable[[int], None]
+
+
+def evaluate(
+    qrels: object,
+    runs: object,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    columns: Mapping[str, str] | None = None,
+    exclude: object = None,
+    collapse: object = None,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - checked by Alignment
+) -> Scores:
+    """Score one or more runs against judgments.
+
+    Parameters
+    ----------
+    qrels
+        Judgments: a path (TREC, CSV, TSV, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), a
+        Polars, pandas or PyArrow table, a DuckDB relation, ``{query: {doc: grade}}``, or a triple
+        of arrays (queries, docs, grades).
+    runs
+        One run or ``{name: run}``; each like ``qrels`` with scores instead of grades, or
+        ``{query: [doc, …]}`` in ranked order.
+    measures
+        ``"nDCG@10 AP RR@10"``, a list of texts, or measure values.
+    columns
+        ``{their name: our name}`` for tables: ``{"user_id": "query_id", "item_id": "doc_id"}``.
+    exclude
+        A table with ``query_id`` and ``doc_id`` of pairs that are taken out of every list first:
+        seen items, the query's own document.
+    collapse
+        Passages to documents: a regular expression whose first group is the document's id, or a
+        mapping ``{passage: document}``; the best passage stands for its document.
+    progress
+        Called with row counts while reading.
+    **options
+        The options of alignment, see :class:`~rankstone.hits.options.Alignment`.
+
+    Returns
+    -------
+    Scores
+        Per-query values, means, audit and conventions.
+
+    Raises
+    ------
+    InputError
+        When a file, frame or dict is not what it should be: what, where, and what to do.
+    UsageError
+        When a measure or option does not exist.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
+    >>> run = {"q1": {"d1": 0.9, "d2": 0.8}, "q2": {"d9": 0.7, "d3": 0.6}}
+    >>> evaluate(qrels, run, ["nDCG@10", "RR"]).to_dict()
+    {'run': {'nDCG@10': 0.8154648767857288, 'RR': 0.75}}
+    """
+    ready = Evaluator(
+        qrels, measures, columns=columns, exclude=exclude, collapse=collapse, **options
+    )
+    return ready.runs(name_runs(runs), progress=progress)
+
+
+def evaluate_labelled(
+    table: object,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    name: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - checked by Alignment
+) -> Scores:
+    """Score one table whose rows carry both score and label: learning to rank, impression logs.
+
+    Parameters
+    ----------
+    table
+        A path or frame with ``query_id``, ``score``, ``relevance`` (or ``label``) and perhaps
+        ``doc_id``.  Without ``doc_id``, ties cannot be broken by it and default to ``expected``.
+    measures, columns, progress, **options
+        As for :func:`evaluate`.
+    name
+        What to call the run; the file's name or ``run`` otherwise.
+
+    Examples
+    --------
+    >>> clicks = {"query_id": ["u1", "u1", "u2"], "score": [0.9, 0.5, 0.3], "label": [0, 1, 1]}
+    >>> evaluate_labelled(pl.DataFrame(clicks), "RR").to_dict()
+    {'run': {'RR': 0.75}}
+    """
+    parsed = parse_measures(measures)
+    order = options.get("order", "score")
+    read = read_labelled(table, columns, format_in, order=order)
+    if "doc_id" not in read.columns:
+        options = {"ties": "expected", **options}
+    alignment = _checked(options, parsed)
+    if "doc_id" not in read.columns and alignment.ties in ("docid_desc", "docid_asc"):
+        raise BadOption(
+            f"ties={alignment.ties} needs a doc_id column, and there is none",
+            where=read.source,
+            fix="choose ties=expected, input, best or worst",
+        )
+    lowest = 0.0
+    if any(getattr(m, "pad", "zero") == "min_grade" for m in parsed):
+        found = [piece["relevance"].min() for piece in read.tables([pl.col("relevance")])]
+        lowest = min((float(v) for v in found if v is not None), default=0.0)  # type: ignore[arg-type]
+    truth = SelfLabelled(lowest)
+    name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
+    work = _Work(truth, alignment, parsed)
+    run, audit = work.run(_watched(read, progress))
+    return Scores(
+        {name: run},
+        parsed,
+        Audit(None, {name: audit}),
+        _conventions(alignment, parsed),
+        {"labelled": {name: read.source}},
+    )
+
+
+class Evaluator:
+    """Judgments prepared once, for many runs.
+
+    Parameters are those of :func:`evaluate`.
+
+    Examples
+    --------
+    >>> ready = Evaluator({"q1": {"d1": 1}}, "RR")
+    >>> ready({"q1": ["d2", "d1"]}).to_dict()
+    {'run': {'RR': 0.5}}
+    """
+
+    def __init__(
+        self,
+        qrels: object,
+        measures: str | Measure | Sequence[str | Measure],
+        *,
+        columns: Mapping[str, str] | None = None,
+        exclude: object = None,
+        collapse: object = None,
+        format_in: str | None = None,
+        **options: Any,  # noqa: ANN401 - checked by Alignment
+    ) -> None:
+        self.measures = parse_measures(measures)
+        self.options = _checked(options, self.measures)
+        self._columns = dict(columns or {})
+        self._format_in = format_in
+        self._table = read_judgments(qrels, self._columns, format_in)
+        self._exclude = None if exclude is None else _pairs_table(exclude, self._columns)
+        self._collapse = _collapser(collapse)
+        self._prepared: dict[tuple[bool, bool], tuple[Judgments, PairIndex | None]] = {}
+
+    def __call__(self, run: object, name: str = "run") -> Scores:
+        """Score one run."""
+        return self.runs({name: run})
+
+    def runs(self, runs: Mapping[str, object], progress: Progress | None = None) -> Scores:
+        """Score named runs."""
+        scored: dict[str, RunScores] = {}
+        audits: dict[str, RunAudit] = {}
+        sources: dict[str, str] = {}
+        options = self.options
+        for name, run in runs.items():
+            table = self._read(run, name)
+            options = self._options_for(table)
+            table, prepared = self._matched(table)
+            work = _Work(prepared[0], options, self.measures, prepared[1], self._collapse)
+            scored[name], audits[name] = work.run(_watched(table, progress))
+            sources[name] = table.source
+        return Scores(
+            scored,
+            self.measures,
+            Audit(self._judgments_audit(), audits),
+            _conventions(options, self.measures),
+            {"judgments": self._table.source, "runs": sources},
+        )
+
+    def _read(self, run: object, name: str) -> Table:
+        return read_run(run, self._columns, self._format_in, order=self.options.order, name=name)
+
+    def _options_for(self, table: Table) -> Alignment:
+        """Return the options for a table; a plain list of documents has no order but its own."""
+        if not table.listed:
+            return self.options
+        return Alignment(**{**self.options.as_dict(), "order": "input"})
+
+    def _matched(self, run: Table) -> tuple[Table, tuple[Judgments, PairIndex | None]]:
+        """Bring ids of run and judgments to one kind.
+
+        Numbers written in a text file are texts; against whole numbers they are compared as decimal
+        text.  Anything else of two kinds is an error.
+        """
+        as_text = []
+        for column in ("query_id", "doc_id"):
+            ours, theirs = self._table.schema[column], run.schema[column]
+            differ = ours != theirs
+            if differ and not (self._table.untyped or run.untyped):
+                raise _mixed(column, self._table, run)
+            as_text.append(differ)
+        texts = [c for c, differ in zip(("query_id", "doc_id"), as_text, strict=True) if differ]
+        return run.with_text_ids(*texts), self._prepare(as_text[0], as_text[1])
+
+    def _prepare(self, text_queries: bool, text_docs: bool) -> tuple[Judgments, PairIndex | None]:  # noqa: FBT001
+        """Prepare judgments and exclusions, once for each kind of ids."""
+        key = (text_queries, text_docs)
+        if key not in self._prepared:
+            texts = [c for c, text in zip(("query_id", "doc_id"), key, strict=True) if text]
+            table = self._table.with_text_ids(*texts)
+            frame = table.collect("query_id", "doc_id", "relevance")
+            judgments = Judgments.of(frame, self.options, table.locate)
+            self._prepared[key] = judgments, self._excluded(judgments)
+        return self._prepared[key]
+
+    def _excluded(self, judgments: Judgments) -> PairIndex | None:
+        if self._exclude is None:
+            return None
+        names, docs = judgments.queries.names.dtype, judgments.pairs.docs.dtype
+        pairs = self._exclude.collect("query_id", "doc_id").unique()
+        pairs = pairs.cast({"query_id": names, "doc_id": docs}, strict=False).drop_nulls()
+        queries = QueryIndex(pairs["query_id"].unique(maintain_order=True))
+        return PairIndex(queries, queries.codes(pairs["query_id"]), pairs["doc_id"])
+
+    def _judgments_audit(self) -> JudgmentsAudit:
+        judgments = next(iter(self._prepared.values()))[0]
+        relevant = judgments.ideal.count(judgments.ideal.grade > 0)
+        return JudgmentsAudit(
+            source=self._table.source,
+            queries=len(judgments.queries),
+            judgments=len(judgments.grade),
+            negative=judgments.negative,
+            duplicates=judgments.duplicates,
+            empty=int((relevant == 0).sum()),
+            comments=self._table.comments(),
+        )
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One run's way from table to scores."""
+
+    truth: Judgments | SelfLabelled
+    options: Alignment
+    measures: tuple[Measure, ...]
+    exclude: PairIndex | None = None
+    collapse: Callable[[pl.Expr], pl.Expr] | None = None
+
+    def run(self, table: Table) -> tuple[RunScores, RunAudit]:
+        aligner = Aligner(self.truth, self.options, self.exclude, self.collapse, self._cutoffs())
+        parts, lists = aligner.run(table, self._measure)
+        self._check_met(parts, lists, table)
+        parts = self._wanted(parts)
+        audit = self._audit(parts, lists, table)
+        return self._assemble(parts), audit
+
+    def _measure(self, chunk: Chunk) -> _Part:
+        scored = [measure.score(chunk.hits, self.options.empty) for measure in self.measures]
+        return _Part(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
+
+    def _cutoffs(self) -> tuple[int, ...]:
+        cutoffs = sorted({m.k for m in self.measures if m.k is not None})
+        return tuple(cutoffs) or (10,)
+
+    def _check_met(self, parts: list[_Part], lists: Lists, table: Table) -> None:
+        if not any(part.tally is not None for part in parts) and not len(lists.unjudged()):
+            raise EmptyInput("the run is empty", where=table.source)
+        if not isinstance(self.truth, Judgments):
+            return
+        if not lists.seen.any():
+            raise no_overlap(self.truth, lists, table.source)
+        missing, extra = int((~lists.seen).sum()), lists.unjudged()
+        if self.options.missing == "error" and missing:
+            absent = self.truth.queries.names.filter(pl.Series(~lists.seen))
+            raise _absent(f"{missing} judged queries are not in the run", absent, table, "missing=zero or drop")
+        if self.options.extra == "error" and len(extra):
+            raise _absent(f"{len(extra)} queries of the run are not judged", extra, table, "extra=drop or keep")
+
+    def _wanted(self, parts: list[_Part]) -> list[_Part]:
+        """Leave missing queries out when the option says so."""
+        drop = self.options.missing == "drop"
+        return [part for part in parts if part.tally is not None or not drop]
+
+    def _audit(self, parts: list[_Part], lists: Lists, table: Table) -> RunAudit:
+        cutoffs = self._cutoffs()
+        deepest = max((m.k for m in self.measures if m.k is not None), default=None)
+        return RunAudit.of(
+            table.source,
+            [part.tally for part in parts if part.tally is not None],
+            missing=int((~lists.seen).sum()),
+            extra=len(lists.unjudged()) if isinstance(self.truth, Judgments) else 0,
+            comments=table.comments(),
+            cutoffs=cutoffs,
+            deepest=deepest,
+        )
+
+    def _assemble(self, parts: list[_Part]) -> RunScores:
+        """Put the parts' queries in the order of the judgments (of the table, when labelled)."""
+        names = pl.concat([part.names for part in parts])
+        codes = np.concatenate([part.codes for part in parts])
+        rows = np.concatenate([part.first_rows for part in parts])
+        order = np.lexsort((rows, np.where(codes < 0, len(codes), codes)))
+        by_measure = {
+            measure: _joined([part.scored[i] for part in parts], order)
+            for i, measure in enumerate(self.measures)
+        }
+        return RunScores(names.gather(order), by_measure)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The scores of one chunk of hits."""
+
+    names: pl.Series
+    codes: Ints
+    first_rows: Ints
+    scored: list[Scored]
+    tally: Tally | None
+
+
+def _joined(parts: list[Scored], order: Ints) -> Scored:
+    def column(name: str) -> Any:  # noqa: ANN401 - an array
+        return np.concatenate([getattr(part, name) for part in parts])[order]
+
+    return Scored(column("numerator"), column("denominator"), column("value"), column("status"))
+
+
+def name_runs(runs: object) -> dict[str, object]:
+    """Return runs by name; a single run is called ``run``, a file by its name.
+
+    >>> name_runs(["runs/bm25.run.gz", "runs/dense.parquet"])
+    {'bm25': 'runs/bm25.run.gz', 'dense': 'runs/dense.parquet'}
+    """
+    if isinstance(runs, Mapping) and runs and all(_is_run(value) for value in runs.values()):
+        return {str(name): run for name, run in runs.items()}
+    if isinstance(runs, (list, tuple)) and runs and all(isinstance(r, (str, os.PathLike)) for r in runs):
+        names = [stem(run) for run in runs]
+        if len(set(names)) < len(names):
+            names = [os.fspath(run) for run in runs]
+        if len(set(names)) < len(names):
+            raise UsageError("the same run is named twice", given=", ".join(map(printable, names)))
+        return dict(zip(names, runs, strict=True))
+    if isinstance(runs, (str, os.PathLike)):
+        return {stem(runs): runs}
+    return {"run": runs}
+
+
+def _is_run(value: object) -> bool:
+    """Tell ``{name: run}`` from a run that is itself a dict, ``{query: {doc: score}}``."""
+    if isinstance(value, Mapping):
+        return bool(value) and all(isinstance(v, (Mapping, list)) for v in value.values())
+    return not isinstance(value, (list, int, float)) or (
+        isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - a triple of arrays
+    )
+
+
+def _checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignment:
+    alignment = Alignment.of(options)
+    for measure in measures:
+        measure.check_ties(alignment.ties)
+    return alignment
+
+
+def _conventions(options: Alignment, measures: Sequence[Measure]) -> dict[str, Any]:
+    """Return every choice the numbers depend on: options, and the parameters each measure has."""
+    from dataclasses import fields
+
+    defaults: dict[str, str] = {}
+    for measure in measures:
+        for declared in fields(measure):
+            if declared.name not in ("k", "agg") and declared.name not in measure.changed():
+                value = getattr(measure, declared.name)
+                if value is not None:
+                    defaults[f"{measure.name}.{declared.name}"] = str(value)
+    return {"alignment": options.as_dict(), "measures": [str(m) for m in measures], "defaults": defaults}
+
+
+def _pairs_table(exclude: object, columns: Mapping[str, str]) -> Table:
+    if isinstance(exclude, Mapping):
+        exclude = {query: list(docs) for query, docs in exclude.items()}
+    return read_run(exclude, columns, order="input", name="exclude")
+
+
+def _collapser(collapse: object) -> Callable[[pl.Expr], pl.Expr] | None:
+    if collapse is None:
+        return None
+    if isinstance(collapse, str):
+        try:
+            groups = re.compile(collapse).groups
+        except re.error as error:
+            raise BadOption(f"collapse={collapse!r} is no regular expression", given=str(error)) from None
+        if groups < 1:
+            raise BadOption(
+                f"collapse={collapse!r} has no group",
+                expected=r"a regular expression whose first group is the document: '^(.*)#\d+$'",
+            )
+        return lambda doc: pl.coalesce(doc.str.extract(collapse, 1), doc)
+    if isinstance(collapse, Mapping):
+        return lambda doc: doc.replace(dict(collapse))
+    raise BadOption("collapse is neither a regular expression nor {passage: document}")
+
+
+def _watched(table: Table, progress: Progress | None) -> Table:
+    """Return the table, telling ``progress`` of every piece read."""
+    if progress is None:
+        return table
+    from dataclasses import replace
+
+    start = table.start
+
+    def counted(columns: Sequence[pl.Expr]) -> Any:  # noqa: ANN401 - a stream of frames
+        for piece in start(columns):
+            progress(piece.height)
+            yield piece
+
+    return replace(table, start=counted)
+
+
+def _mixed(column: str, judgments: Table, run: Table) -> MixedIds:
+    def shown(table: Table) -> str:
+        first = next(iter(table.tables([pl.col(column)])), None)
+        example = "" if first is None or first.is_empty() else f", such as {first.item(0, 0)!r}"
+        return f"{table.source}: {table.schema[column]}{example}"
+
+    return MixedIds(
+        f"{column} is of two kinds",
+        given=f"{shown(judgments)}; {shown(run)}",
+        expected="texts on both sides, or whole numbers on both sides",
+        fix="convert one of them: cast to str, or to int",
+    )
+
+
+def _absent(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:
+    shown = ", ".join(printable(name) for name in names[:5])
+    return NotComparable(what, where=table.source, given=f"{shown}{' …' if len(names) > 5 else ''}", fix=fix)  # noqa: PLR2004

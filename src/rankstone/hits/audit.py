@@ -1,0 +1,286 @@
+"""What alignment did, in numbers: nothing is dropped, tied or missing in silence."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankstone.hits.batches import Batch
+    from rankstone.hits.ragged import Hits, Ints
+    from rankstone.hits.ranking import TieBlocks
+
+__all__ = ["Audit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts over one batch of lists.
+
+    Attributes
+    ----------
+    rows
+        Rows of the run in these lists.
+    tied, tied_queries, tied_float32
+        Rows in tie blocks, lists that have any, and rows that tie only as float32.
+    duplicates
+        Rows whose document stands in its list more than once.
+    n, judged
+        int64 per list: documents retrieved, judged documents among them.
+    unjudged
+        Sum over lists of the share of unjudged documents, one number per audited cutoff.
+    """
+
+    rows: int
+    tied: int
+    tied_queries: int
+    tied_float32: int
+    duplicates: int
+    n: Ints
+    judged: Ints
+    unjudged: tuple[float, ...]
+
+
+def tally(
+    batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Sequence[int]
+) -> Tally:
+    """Count what there is to count about a batch."""
+    return Tally(
+        rows=batch.height,
+        tied=int(blocks.size.sum()),
+        tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
+        tied_float32=_near_ties(batch),
+        duplicates=len(twice),
+        n=hits.n,
+        judged=hits.count(hits.judged),
+        unjudged=tuple(_unjudged_share(hits, k) for k in cutoffs),
+    )
+
+
+def _near_ties(batch: Batch) -> int:
+    """Count neighbours whose keys differ as float64 and are equal as float32."""
+    if batch.key is None:
+        return 0
+    narrow = batch.key.astype(np.float32)
+    near = (narrow[1:] == narrow[:-1]) & (batch.key[1:] != batch.key[:-1])
+    near[batch.starts[1:][batch.lengths[1:] > 0] - 1] = False
+    return int(near.sum())
+
+
+def _unjudged_share(hits: Hits, k: int) -> float:
+    shown = np.minimum(hits.n, k)
+    judged = hits.count(hits.judged & (hits.rank <= k))
+    some = shown > 0
+    return float((1.0 - judged[some] / shown[some]).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentsAudit:
+    """What was found in the judgments.
+
+    Attributes
+    ----------
+    source
+        Where they came from.
+    queries, judgments
+        Judged queries, and judgments after merging.
+    negative, duplicates
+        Grades below zero; rows merged away by ``duplicate_judgments``.
+    empty
+        Queries without a relevant document (grade > 0).
+    comments
+        Comment lines passed over.
+    """
+
+    source: str
+    queries: int
+    judgments: int
+    negative: int
+    duplicates: int
+    empty: int
+    comments: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunAudit:
+    """What was found in one run and what alignment did with it.
+
+    Attributes
+    ----------
+    source
+        Where the run came from.
+    rows, queries
+        Rows read in the evaluated lists, and evaluated lists.
+    retrieved, judged
+        Documents in the lists after alignment; how many of them are judged.
+    missing, extra
+        Judged queries the run does not answer; answered queries nobody judged.
+    tied, tied_queries, tied_float32
+        Rows in tie blocks; queries that have any; rows that would tie only as float32.
+    duplicates
+        Rows whose document stands in its list more than once.
+    comments
+        Comment lines passed over.
+    shortest, median_length, longest
+        Spread of the list lengths.
+    unjudged
+        Cutoff → mean share of unjudged documents among those shown up to it.
+    warnings
+        Sentences a reader should not miss.
+    """
+
+    source: str
+    rows: int
+    queries: int
+    retrieved: int
+    judged: int
+    missing: int
+    extra: int
+    tied: int
+    tied_queries: int
+    tied_float32: int
+    duplicates: int
+    comments: int
+    shortest: int
+    median_length: float
+    longest: int
+    unjudged: dict[int, float]
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        source: str,
+        tallies: Sequence[Tally],
+        *,
+        missing: int,
+        extra: int,
+        comments: int,
+        cutoffs: Sequence[int],
+        deepest: int | None,
+    ) -> RunAudit:
+        """Add the tallies of all batches up; ``deepest`` is the largest cutoff asked for."""
+        n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
+        shown = int((n > 0).sum())
+        unjudged = {
+            k: sum(t.unjudged[i] for t in tallies) / shown if shown else 0.0
+            for i, k in enumerate(cutoffs)
+        }
+        judged = sum(int(t.judged.sum()) for t in tallies)
+        return cls(
+            source=source,
+            rows=sum(t.rows for t in tallies),
+            queries=len(n),
+            retrieved=int(n.sum()),
+            judged=judged,
+            missing=missing,
+            extra=extra,
+            tied=sum(t.tied for t in tallies),
+            tied_queries=sum(t.tied_queries for t in tallies),
+            tied_float32=sum(t.tied_float32 for t in tallies),
+            duplicates=sum(t.duplicates for t in tallies),
+            comments=comments,
+            shortest=int(n.min()) if len(n) else 0,
+            median_length=float(np.median(n)) if len(n) else 0.0,
+            longest=int(n.max()) if len(n) else 0,
+            unjudged=unjudged,
+            warnings=tuple(_warnings(n, judged, deepest)),
+        )
+
+
+def _warnings(n: Ints, judged: int, deepest: int | None) -> list[str]:
+    found = []
+    if len(n) and deepest is not None and int(n.max()) < deepest:
+        found.append(
+            f"the cutoff {deepest} is deeper than every list (the longest has {int(n.max())} documents)"
+        )
+    elif len(n) and deepest is not None and (short := int((n < deepest).sum())):
+        found.append(f"{short} of {len(n)} lists are shorter than the cutoff {deepest}")
+    if len(n) and not judged:
+        found.append("not one retrieved document is judged: do document ids match?")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What alignment did: the judgments, and each run by name."""
+
+    judgments: JudgmentsAudit | None
+    runs: dict[str, RunAudit] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, ready for JSON."""
+        return {
+            "judgments": None if self.judgments is None else asdict(self.judgments),
+            "runs": {name: _plain(asdict(run)) for name, run in self.runs.items()},
+        }
+
+    def lines(self) -> list[str]:
+        """Return the audit as one sentence for the judgments and one for each run."""
+        head = [] if self.judgments is None else [f"judgments  {_judgments_line(self.judgments)}"]
+        return head + [f"{name}  {_run_line(run)}" for name, run in self.runs.items()]
+
+    def __repr__(self) -> str:
+        return "\n".join(["Audit", *(f"  {line}" for line in self.lines())])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
+        return f"<ul>{items}</ul>"
+
+
+def _plain(audit: dict[str, Any]) -> dict[str, Any]:
+    audit["unjudged"] = {f"@{k}": share for k, share in audit["unjudged"].items()}
+    audit["warnings"] = list(audit["warnings"])
+    return audit
+
+
+def _counted(pairs: Sequence[tuple[int, str]]) -> list[str]:
+    return [f"{count:,} {what}" for count, what in pairs if count]
+
+
+def _judgments_line(audit: JudgmentsAudit) -> str:
+    return " · ".join(
+        [
+            f"{audit.queries:,} queries, {audit.judgments:,} judgments",
+            *_counted(
+                [
+                    (audit.empty, "without a relevant document"),
+                    (audit.negative, "grades below zero"),
+                    (audit.duplicates, "duplicates merged"),
+                    (audit.comments, "comment lines"),
+                ]
+            ),
+        ]
+    )
+
+
+def _run_line(audit: RunAudit) -> str:
+    spread = (
+        f"{audit.longest:,}"
+        if audit.shortest == audit.longest
+        else f"{audit.shortest:,}–{audit.longest:,} (median {audit.median_length:g})"
+    )
+    shares = [f"unjudged@{k} {share:.1%}" for k, share in audit.unjudged.items()]
+    return " · ".join(
+        [
+            f"{audit.queries:,} queries × {spread} documents, {audit.judged:,} judged",
+            *_counted(
+                [
+                    (audit.missing, "queries missing"),
+                    (audit.extra, "queries nobody judged"),
+                    (audit.tied, f"tied rows in {audit.tied_queries:,} queries"),
+                    (audit.tied_float32, "rows that tie only as float32"),
+                    (audit.duplicates, "duplicate rows"),
+                    (audit.comments, "comment lines"),
+                ]
+            ),
+            *shares,
+            *(f"warning: {sentence}" for sentence in audit.warnings),
+        ]
+    )

@@ -1,0 +1,185 @@
+"""The options of alignment: every choice that decides which document stands at which rank.
+
+Names and values are public API: code, command line, printed convention lines and documentation use
+these and no others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from typing import Literal
+
+from rankstone.errors import BadOption, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Order = Literal["score", "rank", "input"]
+ScoreDtype = Literal["float64", "float32"]
+Ties = Literal[
+    "docid_desc", "docid_asc", "input", "reverse_input", "expected", "best", "worst", "error"
+]
+Missing = Literal["zero", "drop", "error"]
+Extra = Literal["drop", "keep", "error"]
+Empty = Literal["zero", "one", "undefined", "drop", "error"]
+Duplicates = Literal["error", "first_keep_rank", "first_drop", "last_drop", "keep"]
+DuplicateJudgments = Literal["error", "max", "sum", "mean", "majority", "first", "last"]
+Negative = Literal["unjudged", "zero", "keep", "error"]
+Unjudged = Literal[
+    "nonrelevant",
+    "condensed",
+    "condensed_keep_rank",
+    "query_mean",
+    "query_median",
+    "doc_mean",
+    "global_mean",
+]
+
+IMPUTATIONS: Final = ("query_mean", "query_median", "doc_mean", "global_mean")
+
+CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "order": get_args(Order),
+    "score_dtype": get_args(ScoreDtype),
+    "ties": get_args(Ties),
+    "missing": get_args(Missing),
+    "extra": get_args(Extra),
+    "empty": get_args(Empty),
+    "duplicates": get_args(Duplicates),
+    "duplicate_judgments": get_args(DuplicateJudgments),
+    "negative": get_args(Negative),
+    "unjudged": get_args(Unjudged),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """How a run is laid against the judgments.
+
+    Parameters
+    ----------
+    order
+        What gives the order of a list: ``score`` (descending), a ``rank`` column (ascending), or
+        the order of the ``input``.
+    score_dtype
+        ``float32`` compares scores as trec_eval up to version 9 and pytrec_eval do: near-equal
+        scores then tie.
+    ties
+        Who comes first among equal scores.  Ids compare by the UTF-8 bytes of their text, integers
+        by their decimal text.  ``expected`` is the mean over all orders of the tied documents,
+        ``best`` and ``worst`` the extremes.
+    missing
+        A judged query that the run does not answer: it scores ``zero`` (as ``trec_eval -c``), is
+        left out (``drop``), or is an ``error``.
+    extra
+        A query of the run that nobody judged: ``drop``, ``keep`` (then ``empty`` applies), ``error``.
+    empty
+        A query without a relevant document: ``zero``, ``one``, ``undefined`` (no value, counted),
+        ``drop`` (not counted), ``error``.
+    duplicates
+        The same document twice in a list: ``error``; ``first_keep_rank`` (later copies keep their
+        rank and earn nothing); ``first_drop`` and ``last_drop`` (the first or the last copy stays,
+        the rest move up); ``keep`` (each copy counts).
+    duplicate_judgments
+        The same pair judged twice: ``error``, or how to make one grade of several.
+    negative
+        A grade below zero: ``unjudged`` (as trec_eval), ``zero`` (judged, not relevant), ``keep``,
+        ``error``.
+    unjudged
+        A retrieved document without a judgment: ``nonrelevant``; ``condensed`` (taken out of the
+        list, ranks close up); ``condensed_keep_rank`` (taken out, ranks stay); a number (this
+        grade, in the ideal list too); or an imputed grade: ``query_mean``, ``query_median``,
+        ``doc_mean``, ``global_mean``.
+    depth
+        Cut every list to its first ``depth`` documents.
+    candidates
+        How many documents each query could have retrieved; ``None`` when unknown.
+
+    Examples
+    --------
+    >>> Alignment(ties="expected").changed()
+    {'ties': 'expected'}
+    """
+
+    order: Order = "score"
+    score_dtype: ScoreDtype = "float64"
+    ties: Ties = "docid_desc"
+    missing: Missing = "zero"
+    extra: Extra = "drop"
+    empty: Empty = "zero"
+    duplicates: Duplicates = "error"
+    duplicate_judgments: DuplicateJudgments = "error"
+    negative: Negative = "unjudged"
+    unjudged: Unjudged | float = "nonrelevant"
+    depth: int | None = None
+    candidates: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values that are not in the vocabulary."""
+        for name, choices in CHOICES.items():
+            value = getattr(self, name)
+            if name == "unjudged" and isinstance(value, (int, float)):
+                _check_grade(value)
+            elif value not in choices:
+                raise _unknown_value(name, value, choices)
+        for name in ("depth", "candidates"):
+            _check_count(name, getattr(self, name))
+        if self.ties == "expected" and self.depth is not None:
+            raise BadOption(
+                f"depth={self.depth} cuts through tied documents that ties='expected' leaves unordered",
+                fix="use a measure's cutoff (nDCG@10) instead of depth, or another rule for ties",
+            )
+
+    @property
+    def imputes(self) -> bool:
+        """Whether unjudged documents receive a grade of their own."""
+        return not isinstance(self.unjudged, str) or self.unjudged in IMPUTATIONS
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return every option and its value."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def changed(self) -> dict[str, Any]:
+        """Return the options that are not at their default."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        }
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Alignment:
+        """Build from keyword arguments; an unknown name is an error that names the nearest."""
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                close = nearest(name, known)
+                raise BadOption(
+                    f"there is no alignment option {name!r}",
+                    expected=", ".join(known),
+                    fix=f"did you mean {close[0]!r}?" if close else None,
+                )
+        return cls(**options)
+
+
+def _unknown_value(name: str, value: object, choices: tuple[str, ...]) -> BadOption:
+    close = nearest(str(value), choices)
+    allowed = ", ".join(choices) + (", or a number (a grade)" if name == "unjudged" else "")
+    return BadOption(
+        f"{name}={value!r} is not a value of this option",
+        expected=allowed,
+        fix=f"did you mean {close[0]!r}?" if close else None,
+    )
+
+
+def _check_grade(value: float) -> None:
+    if isinstance(value, bool) or value != value or abs(value) == float("inf"):
+        raise BadOption(f"unjudged={value!r} is no grade", expected="a finite number")
+
+
+def _check_count(name: str, value: object) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise BadOption(f"{name}={value!r} is no count", expected="a whole number from 1 up")

@@ -1,0 +1,220 @@
+"""An index of (query, document) pairs that a whole batch of rows is looked up in at once.
+
+Rows and pairs are compared through packed 64-bit keys: ``query | high bits of the document's hash``.
+One vectorised sort of a batch's keys finds both its duplicates and its judged rows; the ids
+themselves are compared only where keys agree, so a collision of hashes costs time, never a digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.batches import Batch
+
+__all__ = ["BatchKeys", "Matches", "PairIndex", "QueryIndex", "hash_ids", "ragged_range"]
+
+_KEY_BITS = 64
+#: bits of a document's hash in a batch's keys; enough that keys agree by accident once in a while
+_MOST_HASH_BITS = 32
+
+
+def hash_ids(ids: pl.Series, seed: int = 0) -> NDArray[np.uint64]:
+    """Return a 64-bit hash of each id; equal ids have equal hashes, within one process."""
+    return ids.hash(seed).to_numpy()
+
+
+def ragged_range(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return ``starts[0], starts[0]+1, …`` for ``lengths[0]`` numbers, then the next, in one array.
+
+    >>> ragged_range(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
+
+
+class QueryIndex:
+    """Query ids and their numbers ``0 … n-1``, in the order in which they were given."""
+
+    def __init__(self, names: pl.Series) -> None:
+        self.names = names
+        self._seed, hashes = _distinct_hashes(names)
+        self._order = np.argsort(hashes)
+        self._sorted = hashes[self._order]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def codes(self, names: pl.Series) -> NDArray[np.int64]:
+        """Return the number of each of ``names``, -1 where it is not in the index."""
+        if not len(self) or not len(names):
+            return np.full(len(names), -1, np.int64)
+        wanted = hash_ids(names, self._seed)
+        at = np.minimum(np.searchsorted(self._sorted, wanted), len(self) - 1)
+        codes = self._order[at]
+        same = (self.names.gather(codes) == names).to_numpy()
+        return np.where(same, codes, -1)
+
+
+def _distinct_hashes(names: pl.Series) -> tuple[int, NDArray[np.uint64]]:
+    """Return a seed under which the given distinct names have distinct hashes, and the hashes."""
+    seed = 0
+    while True:
+        hashes = hash_ids(names, seed)
+        if len(np.unique(hashes)) == len(hashes):
+            return seed, hashes
+        seed += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What a look-up found: ``row[i]`` of the batch holds the pair ``pair[i]``; rows ascend."""
+
+    row: NDArray[np.int64]
+    pair: NDArray[np.int64]
+
+
+class PairIndex:
+    """Pairs grouped by query, ready to be found in batches of rows.
+
+    Parameters
+    ----------
+    queries
+        The index of the query ids.
+    code
+        Query number of each pair, int64 ``[n]``.
+    docs
+        Document id of each pair.
+
+    Attributes
+    ----------
+    order
+        int64 ``[n]``: the pairs' original positions, in the index' own order.
+    offsets
+        int64 ``[queries + 1]``: pairs of query ``i`` are ``order[offsets[i]:offsets[i + 1]]``.
+    """
+
+    def __init__(self, queries: QueryIndex, code: NDArray[np.int64], docs: pl.Series) -> None:
+        self.queries = queries
+        self._hash_bits = _KEY_BITS - max(len(queries) - 1, 1).bit_length()
+        high = hash_ids(docs) >> np.uint64(_KEY_BITS - self._hash_bits)
+        key = (code.astype(np.uint64) << np.uint64(self._hash_bits)) | high
+        self.order = np.argsort(key)
+        self._key = key[self.order]
+        self.docs = docs.gather(self.order)
+        self.offsets = np.concatenate(([0], np.cumsum(np.bincount(code, minlength=len(queries)))))
+
+    def duplicates(self) -> NDArray[np.int64]:
+        """Return the index positions of all pairs that occur more than once."""
+        alike = _runs_of_equal(self._key)
+        if not len(alike):
+            return alike
+        code = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
+        return alike[_repeated(code[alike], self.docs.gather(alike))]
+
+    def find(self, batch: Batch, codes: NDArray[np.int64], keys: BatchKeys) -> Matches:
+        """Return the rows of a batch that hold a pair of this index, in row order.
+
+        ``codes`` are the numbers of the batch's queries in this index, -1 for unknown ones.
+        """
+        known = np.flatnonzero(codes >= 0)
+        codes = codes[known]
+        counts = self.offsets[codes + 1] - self.offsets[codes]
+        pair = ragged_range(self.offsets[codes], counts)
+        wanted = keys.pack(np.repeat(known, counts), self._key[pair], self._hash_bits)
+
+        def same(rows: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+            return (batch.ids(rows) == self.docs.gather(pairs)).to_numpy()
+
+        return keys.look_up(wanted, pair, same)
+
+
+class BatchKeys:
+    """The sorted keys of a batch: ``list number | hash bits | row number``, 64 bits in all."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._row_bits = max(batch.height - 1, 1).bit_length()
+        list_bits = max(len(batch.lengths) - 1, 1).bit_length()
+        self._hash_bits = min(_KEY_BITS - self._row_bits - list_bits, _MOST_HASH_BITS)
+        lists = np.arange(len(batch.lengths), dtype=np.uint64)
+        key = batch.hashes >> np.uint64(_KEY_BITS - self._hash_bits)
+        key <<= np.uint64(self._row_bits)
+        key |= np.repeat(lists << np.uint64(self._hash_bits + self._row_bits), batch.lengths)
+        key |= np.arange(batch.height, dtype=np.uint64)
+        key.sort()
+        self._key = key
+
+    def pack(
+        self, lists: NDArray[np.int64], key: NDArray[np.uint64], hash_bits: int
+    ) -> NDArray[np.uint64]:
+        """Return the keys (row bits zero) of pairs whose own keys end in ``hash_bits`` of hash."""
+        local = lists.astype(np.uint64)
+        high = (key & np.uint64((1 << hash_bits) - 1)) >> np.uint64(hash_bits - self._hash_bits)
+        return ((local << np.uint64(self._hash_bits)) | high) << np.uint64(self._row_bits)
+
+    def duplicates(self) -> NDArray[np.int64]:
+        """Return the rows whose document stands in their list more than once."""
+        alike = _runs_of_equal(self._key >> np.uint64(self._row_bits))
+        if not len(alike):
+            return alike
+        rows = self._rows(alike)
+        return np.sort(rows[_repeated(self._batch.lists(rows), self._batch.ids(rows))])
+
+    def look_up(
+        self,
+        wanted: NDArray[np.uint64],
+        pair: NDArray[np.int64],
+        same: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]],
+    ) -> Matches:
+        """Find ``wanted`` keys; ``same(rows, pairs)`` compares the ids behind equal keys."""
+        row_bits = np.uint64(self._row_bits)
+        at = np.searchsorted(self._key, wanted)
+        rows, pairs = [], []
+        while len(at):
+            inside = at < len(self._key)
+            at, wanted, pair = at[inside], wanted[inside], pair[inside]
+            alike = self._key[at] >> row_bits == wanted >> row_bits
+            at, wanted, pair = at[alike], wanted[alike], pair[alike]
+            row = self._rows(at)
+            equal = same(row, pair)
+            rows.append(row[equal])
+            pairs.append(pair[equal])
+            at = at + 1
+        return _in_row_order(rows, pairs)
+
+    def _rows(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
+        return (self._key[at] & np.uint64((1 << self._row_bits) - 1)).astype(np.int64)
+
+
+def _in_row_order(rows: list[NDArray[np.int64]], pairs: list[NDArray[np.int64]]) -> Matches:
+    if not rows:
+        return Matches(np.empty(0, np.int64), np.empty(0, np.int64))
+    row, pair = np.concatenate(rows), np.concatenate(pairs)
+    order = np.argsort(row)
+    return Matches(row[order], pair[order])
+
+
+def _runs_of_equal(key: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the positions of all sorted keys that equal a neighbour."""
+    same = key[1:] == key[:-1]
+    if not same.any():
+        return np.empty(0, np.int64)
+    alike = np.zeros(len(key), bool)
+    alike[1:] |= same
+    alike[:-1] |= same
+    return np.flatnonzero(alike)
+
+
+def _repeated(group: NDArray[np.int64], ids: pl.Series) -> NDArray[np.bool_]:
+    return pl.DataFrame({"group": group, "id": ids}).is_duplicated().to_numpy()

@@ -1,0 +1,355 @@
+"""Hits, and the small algebra that measures are written in.
+
+A score depends only on where the judged documents landed.  :class:`Hits` says just that, for many
+queries at once, as flat arrays: hit ``i`` of query ``q`` is any ``offsets[q] <= i < offsets[q+1]``,
+in rank order.  Every method is one operation of the algebra; sums inside a query run strictly from
+the first hit to the last, so a score has the same bits whatever batch its query came in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from rankstone.hits.pairs import ragged_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+    Value = TypeVar("Value")
+
+__all__ = ["Blocks", "Hits", "Ideal", "descending_within", "running"]
+
+#: scales of so few whole grades are sorted without looking for their levels first
+_SMALL = 256
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """All judged grades of each query, best first: the list a perfect ranking would show.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    grade
+        float64 ``[judged]``, descending within a query.
+    """
+
+    offsets: Ints
+    grade: Floats
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each grade, int64 ``[judged]``."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The ideal rank of each grade, from 1, int64 ``[judged]``."""
+        return np.arange(1, len(self.grade) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+    def total(self, values: Floats) -> Floats:
+        """Sum within each query, best grade first, float64 ``[queries]``."""
+        return np.bincount(self.query, values, len(self.offsets) - 1)
+
+    def count(self, mask: Bools) -> Ints:
+        """Count within each query, int64 ``[queries]``."""
+        return _counts(mask, self.offsets)
+
+    def best(self) -> Floats:
+        """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""
+        best = np.zeros(len(self.offsets) - 1)
+        some = self.offsets[1:] > self.offsets[:-1]
+        best[some] = self.grade[self.offsets[:-1][some]]
+        return best
+
+    def take(self, codes: Ints) -> Ideal:
+        """Return the ideal lists of some queries, in that order; code -1 has an empty list."""
+        if len(codes) and np.array_equal(codes, np.arange(codes[0], codes[0] + len(codes))):
+            if codes[0] >= 0:
+                offsets = self.offsets[codes[0] : codes[-1] + 2]
+                return Ideal(offsets - offsets[0], self.grade[offsets[0] : offsets[-1]])
+        known = codes >= 0
+        lengths = np.zeros(len(codes), np.int64)
+        lengths[known] = self.offsets[codes[known] + 1] - self.offsets[codes[known]]
+        starts = np.where(known, self.offsets[codes], 0)
+        return Ideal(_offsets(lengths), self.grade[ragged_range(starts, lengths)])
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Where the judged documents landed, for many queries at once.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``: hits of query ``q`` are ``offsets[q]:offsets[q + 1]``.
+    rank
+        int64 ``[hits]``: rank of each judged retrieved document, from 1, ascending within a query.
+        Judged non-relevant documents are hits too.
+    grade
+        float64 ``[hits]``: the judged (or imputed) grade.
+    first, last
+        int64 ``[hits]``: first and last rank of the tie block the hit stands in; both are ``rank``
+        where nothing ties.
+    judged
+        bool ``[hits]``: False where the grade was imputed.
+    n
+        int64 ``[queries]``: documents retrieved.
+    ideal
+        All judged grades.
+    found
+        bool ``[queries]``: False for judged queries that the run does not answer.
+    expected
+        Whether a hit stands at every rank of its tie block with equal chance (``ties="expected"``)
+        instead of at ``rank``.
+    lowest_grade
+        The lowest grade in all the judgments: the bottom of the scale.
+    candidates
+        int64 ``[queries]`` or ``None``: how many documents each query could have retrieved.
+    run_row, judgment_row
+        int64 ``[hits]``: row of the run and of the judgments behind each hit.
+    """
+
+    offsets: Ints
+    rank: Ints
+    grade: Floats
+    first: Ints
+    last: Ints
+    judged: Bools
+    n: Ints
+    ideal: Ideal
+    found: Bools
+    expected: bool = False
+    lowest_grade: float = 0.0
+    candidates: Ints | None = None
+    run_row: Ints | None = None
+    judgment_row: Ints | None = None
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are."""
+        return len(self.n)
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each hit, int64 ``[hits]``."""
+        return np.repeat(np.arange(self.queries), np.diff(self.offsets))
+
+    def remember(self, key: object, make: Callable[[], Value]) -> Value:
+        """Return ``make()``, made once for these hits; measures share what they have in common."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: Value = self._memo[key]
+        return found
+
+    # -- from queries to hits and back ------------------------------------------------------------
+    def spread(self, per_query: NDArray[Any]) -> NDArray[Any]:
+        """Give every hit the value of its query."""
+        return per_query[self.query]
+
+    def total(self, values: Floats) -> Floats:
+        """Sum within each query, strictly in rank order, float64 ``[queries]``."""
+        return np.bincount(self.query, values, self.queries)
+
+    def count(self, mask: Bools) -> Ints:
+        """Count within each query, int64 ``[queries]``."""
+        return _counts(mask, self.offsets)
+
+    def running_count(self, mask: Bools) -> Ints:
+        """Count from the query's first hit up to and including each hit, int64 ``[hits]``."""
+        run = np.cumsum(mask)
+        before = np.concatenate(([0], run))[self.offsets[:-1]]
+        return run - self.spread(before)
+
+    def sorted_grades(self) -> Floats:
+        """Return the grades of each query's hits, best first, float64 ``[hits]``."""
+        return descending_within(self.query, self.grade)
+
+    # -- places: where a hit stands ---------------------------------------------------------------
+    @cached_property
+    def place(self) -> tuple[Ints, Ints]:
+        """First and last rank at which each hit may stand: its tie block, or just its rank."""
+        return (self.first, self.last) if self.expected else (self.rank, self.rank)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The places as blocks: hits that share one tie block, or each hit for itself."""
+        first, last = self.place
+        fresh = np.ones(len(first), bool)
+        if self.expected:
+            fresh[1:] = (first[1:] != first[:-1]) | (self.query[1:] != self.query[:-1])
+        return Blocks(np.cumsum(fresh) - 1, first[fresh], last[fresh])
+
+    def at_rank(self, value: Callable[[Ints], Floats], k: Ints | None = None) -> Floats:
+        """Return ``value(rank)`` for every hit, its mean over the block where the rank is open.
+
+        Parameters
+        ----------
+        value
+            Vectorised function of ranks.
+        k
+            int64 ``[queries]``: ranks below this count 0; ``None`` for whole lists.
+        """
+        if not self.expected:
+            values = value(self.rank)
+            return values if k is None else np.where(self.rank <= self.spread(k), values, 0.0)
+        return self.over_places(lambda rank, _: value(rank), k)
+
+    def discounted(self, gain: Floats, divisor: Callable[[Ints], Floats], k: Ints | None) -> Floats:
+        """Return ``gain / divisor(rank)`` for every hit, its mean over the block where ranks are open.
+
+        A division, not a product with a stored reciprocal: that would change the last bit.
+        """
+        if self.expected:
+            return gain * self.over_places(lambda rank, _: 1.0 / divisor(rank), k)
+        shares = gain / divisor(self.rank)
+        return shares if k is None else np.where(self.rank <= self.spread(k), shares, 0.0)
+
+    def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Ints | None) -> Floats:
+        """Return ``value(rank)`` at the query's first masked hit, 0 at all others.
+
+        Where that hit's rank is open, its block's masked hits share the expectation: the first of
+        ``m`` among ``s`` tied documents stands at place ``j`` with probability C(s-j, m-1) / C(s, m)
+        (McSherry and Najork, 2008).
+        """
+        inside = self.inside(mask)
+        chosen = np.flatnonzero((inside > 0) & (self.earlier(mask) == 0))
+        blocks = self.blocks
+        first, size, m = blocks.first[chosen], blocks.size[chosen], inside[chosen]
+        lengths = size - m + 1
+        if k is not None:
+            limit = self.spread(k)[blocks.head[chosen]]
+            lengths = np.clip(limit - first + 1, 0, lengths)
+        block = np.repeat(np.arange(len(chosen)), lengths)
+        rank = ragged_range(first, lengths)
+        j = rank - first[block] + 1
+        left, among = size[block] - j + 1, m[block]
+        chance = running(np.multiply, np.where(j == 1, among / left, (left - among + 1) / left), lengths)
+        share = np.zeros(len(inside))
+        share[chosen] = np.bincount(block, chance * value(rank), len(chosen)) / m
+        return np.where(mask, share[blocks.of_hit], 0.0)
+
+    def over_places(self, value: Callable[[Ints, Ints], Floats], k: Ints | None = None) -> Floats:
+        """Return the mean of ``value(rank, block)`` over the ranks of each hit's block.
+
+        Ranks deeper than ``k`` (int64 ``[queries]``) contribute nothing to the mean.
+        """
+        blocks = self.blocks
+        limit = blocks.last if k is None else np.minimum(blocks.last, self.spread(k)[blocks.head])
+        lengths = np.maximum(limit - blocks.first + 1, 0)
+        block = np.repeat(np.arange(len(lengths)), lengths)
+        rank = ragged_range(blocks.first, lengths)
+        return (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[blocks.of_hit]
+
+    def earlier(self, mask: Bools) -> Ints:
+        """Count the masked hits of the query in blocks above each block, int64 ``[blocks]``."""
+        through = self.running_count(mask)[self.blocks.tail]
+        return through - self.inside(mask)
+
+    def inside(self, mask: Bools) -> Ints:
+        """Count the masked hits in each block, int64 ``[blocks]``."""
+        if not self.expected:
+            return mask.astype(np.int64)
+        return np.bincount(self.blocks.of_hit, mask, len(self.blocks.first)).astype(np.int64)
+
+    # -- relevance --------------------------------------------------------------------------------
+    def relevant(self, is_relevant: Callable[[Floats], Bools]) -> Bools:
+        """Return which hits are relevant, bool ``[hits]``."""
+        return self.remember(("relevant", is_relevant), lambda: is_relevant(self.grade))
+
+    def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
+        """Return R: how many judged documents are relevant, retrieved or not, int64 ``[queries]``."""
+        return self.remember(
+            ("R", is_relevant), lambda: self.ideal.count(is_relevant(self.ideal.grade))
+        )
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Runs of hits that share their places.
+
+    Attributes
+    ----------
+    of_hit
+        int64 ``[hits]``: the block of each hit.
+    first, last
+        int64 ``[blocks]``: first and last rank of the block.
+    """
+
+    of_hit: Ints
+    first: Ints
+    last: Ints
+
+    @cached_property
+    def size(self) -> Ints:
+        """How many ranks the block spans, int64 ``[blocks]``."""
+        return self.last - self.first + 1
+
+    @cached_property
+    def tail(self) -> Ints:
+        """The last hit of each block, int64 ``[blocks]``."""
+        return np.flatnonzero(np.diff(self.of_hit, append=len(self.first)))
+
+    @cached_property
+    def head(self) -> Ints:
+        """The first hit of each block, int64 ``[blocks]``."""
+        return np.concatenate(([0], self.tail[:-1] + 1)) if len(self.first) else self.tail
+
+
+def _offsets(lengths: Ints) -> Ints:
+    return np.concatenate(([0], np.cumsum(lengths)))
+
+
+def _counts(mask: Bools, offsets: Ints) -> Ints:
+    run = np.concatenate(([0], np.cumsum(mask)))
+    return run[offsets[1:]] - run[offsets[:-1]]
+
+
+def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
+    """Accumulate ``op`` along each of many runs laid end to end, from the first value to the last.
+
+    >>> running(np.multiply, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2])).tolist()
+    [2.0, 6.0, 5.0, 35.0]
+    """
+    result = np.empty(len(values))
+    starts = np.cumsum(lengths) - lengths
+    bits = np.frexp(lengths.astype(np.float64))[1]
+    for bucket in np.unique(bits[lengths > 0]):
+        runs = np.flatnonzero(bits == bucket)
+        depth = int(lengths[runs].max())
+        at = starts[runs] + np.arange(depth)[:, None]
+        valid = np.arange(depth)[:, None] < lengths[runs]
+        table = op.accumulate(np.where(valid, values[np.where(valid, at, 0)], 1.0), axis=0)
+        result[at[valid]] = table[valid]
+    return result
+
+
+def descending_within(group: Ints, values: Floats) -> Floats:
+    """Sort values descending within each group; groups ascend and stay where they are.
+
+    >>> descending_within(np.array([0, 0, 1, 1]), np.array([1.0, 3.0, 0.0, 2.0])).tolist()
+    [3.0, 1.0, 2.0, 0.0]
+    """
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    whole = high - low < _SMALL and (values == np.floor(values)).all()
+    levels = np.arange(low, high + 1) if whole else np.unique(values)
+    above = high - values if whole else len(levels) - 1 - np.searchsorted(levels, values)
+    bits = np.uint64(max(len(levels) - 1, 1).bit_length())
+    key = above.astype(np.uint64)
+    key |= group.astype(np.uint64) << bits
+    key.sort()
+    key &= (np.uint64(1) << bits) - np.uint64(1)
+    return levels[::-1][key.astype(np.int64)]

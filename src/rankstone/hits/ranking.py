@@ -1,0 +1,328 @@
+"""From a batch of rows to ranks: order, ties, duplicates, depth, removals.
+
+The usual file is already ordered, nothing in it ties where it matters and nothing is removed; then a
+rank is a row number minus the list's first, and every step below that is not needed costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import DuplicateRows, TiedScores, printable
+from rankstone.hits.pairs import ragged_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.batches import Batch
+    from rankstone.hits.options import Alignment
+    from rankstone.hits.pairs import Matches
+    from rankstone.hits.ragged import Bools, Floats, Ints
+
+__all__ = ["Ranks", "TieBlocks", "in_order", "rank", "tie_blocks"]
+
+
+@dataclass(frozen=True, slots=True)
+class TieBlocks:
+    """Runs of equal keys in an ordered batch: rows ``start[i] … end[i]``, both included."""
+
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def size(self) -> Ints:
+        """Rows in each block."""
+        return self.end - self.start + 1
+
+    def holding(self, rows: Ints) -> Ints:
+        """Return the block that each row stands in, -1 for rows that do not tie."""
+        if not len(self):
+            return np.full(len(rows), -1, np.int64)
+        at = np.minimum(np.searchsorted(self.end, rows), len(self) - 1)
+        inside = (self.start[at] <= rows) & (rows <= self.end[at])
+        return np.where(inside, at, -1)
+
+    def part(self, blocks: Ints) -> TieBlocks:
+        """Return some of the blocks."""
+        return TieBlocks(self.start[blocks], self.end[blocks])
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Where the matched rows of a batch stand.
+
+    Attributes
+    ----------
+    kept
+        Which matches are hits (later copies of a document, say, may not be).
+    rank, first, last
+        int64 per hit: rank, and first and last rank of its tie block.
+    n
+        int64 per list: documents retrieved.
+    """
+
+    kept: Ints
+    rank: Ints
+    first: Ints
+    last: Ints
+    n: Ints
+
+
+def in_order(batch: Batch, options: Alignment) -> Batch:
+    """Return the batch with every list ordered by its key, equal keys in input order."""
+    if batch.key is None:
+        return batch
+    key = _comparable(batch.key, options)
+    rises = key[1:] > key[:-1]
+    rises[batch.starts[1:] - 1] = False
+    if not rises.any():
+        return batch
+    return batch.rows_at(_descending(key, batch), batch.lengths)
+
+
+def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
+    """Return the rows of each list by key descending, equal keys in input order.
+
+    One sort of ``list | leading bits of the key`` does nearly all of it; only rows that agree in
+    those bits are compared in full.
+    """
+    bits = key.astype(np.float64).view(np.uint64)
+    sign = np.uint64(1) << np.uint64(63)
+    ascending = np.where(bits & sign, ~bits, bits | sign)
+    shift = np.uint64(max(len(batch.lengths) - 1, 1).bit_length())
+    packed = (batch.list_of_row.astype(np.uint64) << (np.uint64(64) - shift)) | (~ascending >> shift)
+    order = np.argsort(packed)
+    packed = packed[order]
+    alike = np.zeros(len(packed), bool)
+    alike[1:] = packed[1:] == packed[:-1]
+    alike[:-1] |= alike[1:]
+    some = np.flatnonzero(alike)
+    if len(some):
+        rows = order[some]
+        order[some] = rows[np.lexsort((rows, -key[rows], batch.list_of_row[rows]))]
+    return order
+
+
+def _comparable(key: Floats, options: Alignment) -> NDArray[np.floating]:
+    return key.astype(np.float32) if options.score_dtype == "float32" else key
+
+
+def tie_blocks(batch: Batch, options: Alignment) -> TieBlocks:
+    """Find the runs of equal keys of an ordered batch."""
+    if batch.key is None:
+        return TieBlocks(np.empty(0, np.int64), np.empty(0, np.int64))
+    key = _comparable(batch.key, options)
+    ties = np.zeros(batch.height, bool)
+    ties[1:] = key[1:] == key[:-1]
+    ties[batch.starts] = False
+    rows = np.flatnonzero(ties)
+    fresh = np.diff(rows, prepend=-2) > 1
+    ends = np.flatnonzero(np.append(fresh[1:], True)) if len(rows) else rows
+    return TieBlocks(rows[fresh] - 1, rows[ends])
+
+
+def rank(
+    batch: Batch,
+    blocks: TieBlocks,
+    twice: Ints,
+    matches: Matches,
+    grades: Floats,
+    options: Alignment,
+) -> Ranks:
+    """Give every match its rank.
+
+    Parameters
+    ----------
+    batch
+        An ordered batch.
+    blocks
+        Its tie blocks.
+    twice
+        Rows whose document stands in its list more than once.
+    matches, grades
+        Its judged rows and their grades.
+    options
+        ``ties``, ``duplicates``, ``unjudged`` and ``depth`` are applied here.
+    """
+    if options.ties == "error" and len(blocks):
+        raise _tied(batch, blocks)
+    everything = bool(len(twice)) or options.depth is not None
+    concerned = blocks if everything else blocks.part(np.unique(_held(blocks, matches.row)))
+    place = _places(batch, concerned, matches, grades, options)
+    removed, worthless = _copies(batch, twice, place, options)
+    kept: Bools | None = None
+    if len(removed):
+        kept = np.ones(batch.height, bool)
+        kept[removed] = False
+    if options.depth is not None:
+        within = _rank_of_rows(batch, kept, place) <= options.depth
+        kept = within if kept is None else kept & within
+    return _number(batch, blocks, kept, place, worthless, matches, options)
+
+
+def _held(blocks: TieBlocks, rows: Ints) -> Ints:
+    held = blocks.holding(rows)
+    return held[held >= 0]
+
+
+def _places(
+    batch: Batch, blocks: TieBlocks, matches: Matches, grades: Floats, options: Alignment
+) -> Ints | None:
+    """Return each row's place in the final order (counted through the batch); None: as it stands."""
+    if not len(blocks) or options.ties in ("input", "expected", "error"):
+        return None
+    place = np.arange(batch.height)
+    rows = ragged_range(blocks.start, blocks.size)
+    block = np.repeat(np.arange(len(blocks)), blocks.size)
+    by, descending = _tie_key(batch, rows, matches, grades, options)
+    frame = pl.DataFrame({"block": block, "by": by, "row": rows})
+    order = frame.sort("block", "by", descending=[False, descending], maintain_order=True)["row"]
+    place[order.to_numpy()] = rows
+    return place
+
+
+def _tie_key(
+    batch: Batch, rows: Ints, matches: Matches, grades: Floats, options: Alignment
+) -> tuple[pl.Series, bool]:
+    """Return what decides between tied rows, and whether larger comes first."""
+    if options.ties == "reverse_input":
+        return pl.Series(rows), True
+    if options.ties in ("best", "worst"):
+        grade = np.zeros(batch.height)
+        grade[matches.row] = grades
+        return pl.Series(grade[rows]), options.ties == "best"
+    return batch.ids(rows).cast(pl.String), options.ties == "docid_desc"
+
+
+def _copies(
+    batch: Batch, twice: Ints, place: Ints | None, options: Alignment
+) -> tuple[Ints, Ints]:
+    """Return the rows that duplicates remove from the lists, and those that stay but earn nothing."""
+    none = np.empty(0, np.int64)
+    if not len(twice) or options.duplicates == "keep":
+        return none, none
+    if options.duplicates == "error":
+        raise _duplicate(batch, twice)
+    twice = twice if place is None else twice[np.argsort(place[twice])]
+    copies = pl.DataFrame({"list": batch.list_of_row[twice], "doc": batch.ids(twice)})
+    last = options.duplicates == "last_drop"
+    survivor = copies.is_last_distinct() if last else copies.is_first_distinct()
+    later = twice[~survivor.to_numpy()]
+    return (none, later) if options.duplicates == "first_keep_rank" else (later, none)
+
+
+def _rank_of_rows(batch: Batch, kept: Bools | None, place: Ints | None) -> Ints:
+    """Return the rank of every row, counting only kept rows."""
+    rows = np.arange(batch.height)
+    return _Counter(batch, kept, place).through(rows if place is None else place, rows)
+
+
+def _number(
+    batch: Batch,
+    blocks: TieBlocks,
+    kept: Bools | None,
+    place: Ints | None,
+    worthless: Ints,
+    matches: Matches,
+    options: Alignment,
+) -> Ranks:
+    """Count ranks over the rows that are left."""
+    n: Ints | None = None
+    if options.unjudged in ("condensed", "condensed_keep_rank"):
+        judged = np.zeros(batch.height, bool)
+        judged[matches.row] = True
+        left = judged if kept is None else kept & judged
+        n = _per_list(batch, left)
+        kept = left if options.unjudged == "condensed" else kept
+    hits = _standing(matches.row, kept, worthless)
+    row = matches.row[hits]
+    at = row if place is None else place[row]
+    if place is not None:
+        order = np.argsort(at)
+        hits, row, at = hits[order], row[order], at[order]
+    counter = _Counter(batch, kept, place)
+    ranks = counter.through(at, row)
+    first, last = ranks, ranks
+    held = blocks.holding(row)
+    tied = np.flatnonzero(held >= 0)
+    if len(tied):
+        first, last = ranks.copy(), ranks.copy()
+        first[tied] = counter.through(blocks.start[held[tied]] - 1, row[tied]) + 1
+        last[tied] = counter.through(blocks.end[held[tied]], row[tied])
+    if n is None:
+        n = batch.lengths if kept is None else _per_list(batch, kept)
+    return Ranks(hits, ranks, first, last, n)
+
+
+def _standing(row: Ints, kept: Bools | None, worthless: Ints) -> Ints:
+    """Return the matches whose rows are left in the lists and count."""
+    stands = np.ones(len(row), bool) if kept is None else kept[row]
+    if len(worthless):
+        stands &= ~np.isin(row, worthless)
+    return np.flatnonzero(stands)
+
+
+class _Counter:
+    """Counts kept rows of a list from its top through a place."""
+
+    def __init__(self, batch: Batch, kept: Bools | None, place: Ints | None) -> None:
+        self._batch = batch
+        self._running: Ints | None = None
+        if kept is not None:
+            at = kept
+            if place is not None:
+                at = np.empty(len(kept), bool)
+                at[place] = kept
+            self._running = np.concatenate(([0], np.cumsum(at)))
+
+    def through(self, place: Ints, row: Ints) -> Ints:
+        """Count the kept rows of each ``row``'s list down to ``place``, that included."""
+        start = self._batch.starts[self._batch.lists(row)]
+        if self._running is None:
+            return place - start + 1
+        return self._running[place + 1] - self._running[start]
+
+
+def _per_list(batch: Batch, counted: Bools) -> Ints:
+    running = np.concatenate(([0], np.cumsum(counted)))
+    return running[batch.starts + batch.lengths] - running[batch.starts]
+
+
+def _list_name(batch: Batch, row: int) -> str:
+    return printable(batch.names[int(batch.list_of_row[row])])
+
+
+def _tied(batch: Batch, blocks: TieBlocks) -> TiedScores:
+    rows = np.arange(blocks.start[0], blocks.end[0] + 1)
+    shown = "" if batch.docs is None else ", ".join(map(printable, batch.ids(rows[:3])))
+    key = "" if batch.key is None else f" at {batch.key[rows[0]]:g}"
+    return TiedScores(
+        f"{len(rows)} documents tie{key}",
+        given=f"query {_list_name(batch, int(rows[0]))}: {shown}{' …' if len(rows) > 3 else ''}",  # noqa: PLR2004
+        fix='say who comes first: ties="docid_desc", "input", "expected", …',
+    )
+
+
+def _duplicate(batch: Batch, twice: Ints) -> DuplicateRows:
+    row = int(twice[0])
+    doc = batch.ids(np.array([row]))[0]
+    same = [int(r) for r in twice if batch.list_of_row[r] == batch.list_of_row[row]]
+    copies = [r for r in same if batch.ids(np.array([r]))[0] == doc]
+    error = DuplicateRows(
+        f"document {printable(doc)} is retrieved {len(copies)} times for query {_list_name(batch, row)}",
+        expected="each document once in a list",
+        fix="choose what to do with duplicates=first_keep_rank, first_drop, last_drop or keep",
+    )
+    error.rows = tuple(batch.table_rows(np.array(copies)).tolist())
+    return error
+
+

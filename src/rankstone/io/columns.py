@@ -1,0 +1,82 @@
+"""The columns every table has, whatever its author called them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rankstone.errors import MissingColumn, UsageError, nearest, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["CANONICAL", "parse_columns", "renames", "require"]
+
+CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
+
+#: names that people use; only for suggestions, a table is never renamed on a guess
+_SYNONYMS: Final = {
+    "query_id": ("qid", "q_id", "query", "query-id", "queryid", "topic", "user", "user_id", "uid"),
+    "doc_id": (
+        "docid", "docno", "doc", "document_id", "corpus-id", "pid", "passage_id", "item", "item_id", "iid",
+    ),
+    "relevance": ("rel", "label", "grade", "rating", "relevance_label", "qrel", "target", "click"),
+    "score": ("sim", "prediction", "pred", "similarity", "_score", "scores"),
+    "rank": ("position", "pos", "rank_position"),
+}  # fmt: skip
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Read ``"user_id=query_id,item_id=doc_id"`` as {theirs: ours}.
+
+    >>> parse_columns("user_id=query_id, rating=relevance")
+    {'user_id': 'query_id', 'rating': 'relevance'}
+    """
+    mapping: dict[str, str] = {}
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        theirs, equals, ours = (part.strip() for part in entry.partition("="))
+        if not equals or not theirs or ours not in CANONICAL:
+            close = nearest(ours, CANONICAL, n=1)
+            raise UsageError(
+                f"columns: {printable(entry)!r} cannot be read",
+                expected=f"their_name=our_name; ours are {', '.join(CANONICAL)}",
+                fix=f"did you mean {printable(theirs)}={close[0]}?" if close else None,
+            )
+        mapping[theirs] = ours
+    return mapping
+
+
+def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> dict[str, str]:
+    """Return which of the columns present are to be renamed to what."""
+    names = list(present)
+    chosen = {theirs: ours for theirs, ours in columns.items() if theirs in names}
+    clash = [ours for ours in chosen.values() if list(chosen.values()).count(ours) > 1]
+    if clash:
+        raise UsageError(f"two columns are both to be {clash[0]}", where=source)
+    return chosen
+
+
+def require(present: Iterable[str], needed: Iterable[str], source: str) -> None:
+    """Refuse a table that lacks a column, with a suggestion how to name it."""
+    names = list(present)
+    missing = [column for column in needed if column not in names]
+    if not missing:
+        return
+    guesses = {column: _guess(column, names) for column in missing}
+    suggestion = ",".join(f"{theirs}={ours}" for ours, theirs in guesses.items() if theirs)
+    shown = ", ".join(printable(name, 40) for name in names[:12]) or "none"
+    raise MissingColumn(
+        f"there is no column {' and no column '.join(missing)}",
+        where=source,
+        given=f"columns {shown}{' …' if len(names) > 12 else ''}",  # noqa: PLR2004 - what fits a line
+        expected=", ".join(needed),
+        fix=f"name them: --columns {suggestion} (in Python columns={{…}})" if suggestion else None,
+    )
+
+
+def _guess(column: str, names: list[str]) -> str | None:
+    folded = {name.lower(): name for name in names}
+    for synonym in _SYNONYMS[column]:
+        if synonym in folded:
+            return folded[synonym]
+    close = nearest(column, names, n=1)
+    return close[0] if close else None

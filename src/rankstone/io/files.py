@@ -1,0 +1,172 @@
+"""Files: which format a path holds, and how each is opened."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from rankstone.errors import EmptyInput, InputError, UnknownFormat, nearest, printable
+from rankstone.io.table import Table, of_frame, reading
+from rankstone.io.text import Layout, delimited, trec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["FORMATS", "read_files", "stem"]
+
+#: format → suffixes; a further .gz or .zst is looked through
+FORMATS: Final = {
+    "trec": (".trec", ".txt", ".run", ".qrels", ".qrel", ".res", ".test", ""),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".ipc", ".feather"),
+}
+_PACKED: Final = (".gz", ".zst", ".zstd")
+_BY_SUFFIX: Final = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
+
+
+def read_files(
+    path: str | os.PathLike[str],
+    layout: Layout,
+    columns: Mapping[str, str],
+    format_in: str | None = None,
+    *,
+    rank: bool = False,
+) -> Table:
+    """Open a file, a folder or a glob of parts, or ``-`` for standard input, as one table.
+
+    Parameters
+    ----------
+    path
+        What to read.  Folders and globs are parts of one table, in the order of their names.
+    layout
+        What TREC lines hold: qrels or run.
+    columns
+        {their name: our name}, for formats with column names.
+    format_in
+        A name of :data:`FORMATS`; ``None`` goes by the suffix.
+    rank
+        Whether the rank column of TREC runs is wanted.
+    """
+    if format_in is not None and format_in not in FORMATS:
+        close = nearest(format_in, FORMATS, n=1)
+        raise UnknownFormat(
+            f"{printable(format_in)!r} is no format",
+            expected=", ".join(FORMATS),
+            fix=f"did you mean {close[0]}?" if close else None,
+        )
+    name = os.fspath(path)
+    if name == "-":
+        return _read([sys.stdin.buffer.read()], "standard input", format_in or "trec", layout, columns, rank)
+    paths = _expand(name)
+    formats = {format_in or _format_of(p) for p in paths}
+    if len(formats) > 1:
+        raise UnknownFormat(
+            f"parts of several formats: {', '.join(sorted(formats))}",
+            where=name,
+            fix="name one kind of file (runs/*.parquet) or say --format-in",
+        )
+    return _read(paths, name, formats.pop(), layout, columns, rank)
+
+
+def stem(path: str | os.PathLike[str]) -> str:
+    """Return a file's name without the suffixes we know: ``runs/bm25.run.gz`` is ``bm25``.
+
+    >>> stem("runs/bm25.v2.run.gz")
+    'bm25.v2'
+    """
+    name = Path(path)
+    while name.suffix and (name.suffix in _PACKED or name.suffix.lower() in _BY_SUFFIX):
+        name = name.with_suffix("")
+    return name.name or os.fspath(path)
+
+
+def _expand(name: str) -> list[Path]:
+    path = Path(name)
+    if path.is_dir():
+        parts = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_")))
+        if not parts:
+            raise EmptyInput("the folder holds no file", where=name)
+        return parts
+    if path.exists():
+        return [path]
+    found = sorted(Path(p) for p in glob.glob(name, recursive=True)) if glob.has_magic(name) else []
+    if found:
+        return [part for p in found for part in _expand(str(p))]
+    close = nearest(path.name, (p.name for p in _siblings(path)), n=1)
+    raise InputError(
+        "there is no such file",
+        where=printable(name),
+        fix=f"did you mean {path.parent / close[0]}?" if close else None,
+    )
+
+
+def _siblings(path: Path) -> list[Path]:
+    try:
+        return list(path.parent.iterdir())
+    except OSError:
+        return []
+
+
+def _format_of(path: Path) -> str:
+    with reading(str(path)), path.open("rb") as file:
+        magic = file.read(8)
+    if magic[:4] == b"PAR1":
+        return "parquet"
+    if magic[:6] == b"ARROW1":
+        return "arrow"
+    inner = path.with_suffix("") if path.suffix in _PACKED else path
+    return _BY_SUFFIX.get(inner.suffix.lower(), "trec")
+
+
+def _read(
+    sources: Sequence[Path | bytes],
+    name: str,
+    kind: str,
+    layout: Layout,
+    columns: Mapping[str, str],
+    rank: bool,  # noqa: FBT001 - internal
+) -> Table:
+    whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
+    if not whole:
+        raise EmptyInput("the file is empty", where=name, expected=f"{kind} data")
+    if kind == "trec":
+        return trec(whole, name, layout, rank=rank)
+    if kind in ("csv", "tsv"):
+        return delimited(whole, name, "," if kind == "csv" else "\t", columns)
+    return _columnar(whole, name, kind, columns)
+
+
+def _columnar(
+    sources: Sequence[Path | bytes], name: str, kind: str, columns: Mapping[str, str]
+) -> Table:
+    with reading(name):
+        frames = [_scan(source, kind) for source in sources]
+        frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
+
+    def where(row: int) -> str:
+        for source, part in zip(sources, frames, strict=True):
+            height = int(part.select(pl.len()).collect().item())
+            if row < height:
+                title = name if isinstance(source, bytes) else str(source)
+                return f"{title}:{row + 1}" if kind == "jsonl" else f"{title}, row {row + 1}"
+            row -= height
+        return name
+
+    return of_frame(frame, name, columns, where=where)
+
+
+def _scan(source: Path | bytes, kind: str) -> pl.LazyFrame:
+    if kind == "parquet":
+        return pl.scan_parquet(source, glob=False)
+    if kind == "jsonl":
+        return pl.scan_ndjson(source, infer_schema_length=None)
+    head = source[:6] if isinstance(source, bytes) else source.open("rb").read(6)
+    return pl.scan_ipc(source) if head == b"ARROW1" else pl.read_ipc_stream(source).lazy()

@@ -1,0 +1,161 @@
+"""A table from anywhere, with our column names, as a stream that can be started again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from rankstone.errors import InputError, MixedIds, RankstoneError, printable
+from rankstone.io.columns import CANONICAL, renames, require
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ROWS", "Table", "of_frame", "reading"]
+
+#: rows of one piece of a stream: large enough that a call per piece costs nothing, small enough to
+#: keep many pieces in memory
+ROWS: Final = 1 << 18
+
+Locate = Callable[[int], str]
+Start = Callable[[Sequence[pl.Expr]], Iterator[pl.DataFrame]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows with canonical column names.
+
+    Attributes
+    ----------
+    source
+        What to call the table in a message: a path, or what kind of object it was.
+    schema
+        Canonical columns and their types; ids are ``String`` or ``Int64``.
+    start
+        Starts the stream anew with the columns asked for.
+    where
+        Says where a row stands: ``runs/bm25.txt:17``.
+    untyped
+        Whether ids are bare text (a text file), so that ``7`` may be a number elsewhere.
+    listed
+        Whether the rows have no scores and their order is the ranking.
+    comments
+        Counts the comment lines that were passed over, once the stream has been read.
+    """
+
+    source: str
+    schema: Mapping[str, pl.DataType]
+    start: Start
+    where: Locate
+    untyped: bool = False
+    listed: bool = False
+    comments: Callable[[], int] = int
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The canonical columns there are."""
+        return frozenset(self.schema)
+
+    def tables(self, columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        """Start the stream anew; each piece has the given columns."""
+        with reading(self.source):
+            yield from self.start(columns)
+
+    def locate(self, row: int) -> str:
+        """Say where a row stands; -1 is the table as a whole."""
+        return self.source if row < 0 else self.where(row)
+
+    def collect(self, *columns: str) -> pl.DataFrame:
+        """Read the whole table."""
+        pieces = list(self.tables([pl.col(name) for name in columns or self.schema]))
+        if pieces:
+            return pl.concat(pieces, rechunk=True)
+        return pl.DataFrame(schema={name: self.schema[name] for name in columns or self.schema})
+
+    def requires(self, *columns: str) -> Table:
+        """Return the table, once it is sure to have these columns."""
+        require(self.schema, columns, self.source)
+        return self
+
+    def with_text_ids(self, *columns: str) -> Table:
+        """Return the table with whole-number ids written out as decimal text."""
+        numbers = [c for c in columns if c in self.schema and self.schema[c] != pl.String]
+        if not numbers:
+            return self
+        start = self.start
+
+        def as_text(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            for piece in start([pl.col(name) for name in self.schema]):
+                yield piece.with_columns(pl.col(numbers).cast(pl.String)).select(wanted)
+
+        schema = {n: pl.String() if n in numbers else t for n, t in self.schema.items()}
+        return replace(self, schema=schema, start=as_text)
+
+
+class reading:  # noqa: N801 - reads as a word: with reading(path)
+    """Turn what Polars and the system say while reading into an :class:`InputError`."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def __enter__(self) -> None:
+        """Nothing to set up."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Translate; errors of our own pass."""
+        if error is None or isinstance(error, RankstoneError):
+            return
+        if isinstance(error, OSError):
+            raise InputError(error.strerror or printable(error), where=self._source) from error
+        if isinstance(error, pl.exceptions.PolarsError):
+            said = printable(str(error).strip().splitlines()[0])
+            raise InputError(
+                "the file cannot be read",
+                where=self._source,
+                given=said,
+                fix="is it whole, and what its suffix says? --format-in names another format",
+            ) from error
+
+
+def of_frame(
+    frame: pl.LazyFrame,
+    source: str,
+    columns: Mapping[str, str],
+    *,
+    where: Locate | None = None,
+    untyped: bool = False,
+) -> Table:
+    """Build a table from a lazy frame whose columns are typed."""
+    with reading(source):
+        schema = frame.collect_schema()
+    frame = frame.rename(renames(schema.names(), columns, source))
+    with reading(source):
+        schema = frame.collect_schema()
+    kept = {name: _settled(name, schema[name], source) for name in CANONICAL if name in schema}
+    frame = frame.select(pl.col(name).cast(dtype) for name, dtype in kept.items())
+
+    def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        return iter(frame.select(wanted).collect_batches(chunk_size=ROWS))
+
+    return Table(source, kept, start, where or (lambda row: f"{source}, row {row + 1}"), untyped)
+
+
+def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
+    """Return the type a column is read as."""
+    if name in ("query_id", "doc_id"):
+        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+            return pl.String()
+        if dtype.is_integer():
+            return pl.Int64()
+        raise MixedIds(
+            f"{name} holds {dtype}",
+            where=source,
+            expected="ids that are texts or whole numbers",
+            fix="turn them into texts first",
+        )
+    if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
+        return pl.Float64()
+    raise InputError(f"{name} holds {dtype}", where=source, expected="numbers")

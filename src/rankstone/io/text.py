@@ -1,0 +1,300 @@
+"""Text tables: TREC qrels and runs, CSV, TSV.
+
+Files that are as they should be go through Polars' parallel CSV reader.  At the first row that is
+not (a comment, a second blank, a short line, a word for a number) the careful reader takes over
+from that row: it takes lines apart one by one, and either the rest of the file is merely untidy or
+the message names file, line and text.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from rankstone.errors import BadLine, EmptyInput, printable
+from rankstone.io.columns import CANONICAL, renames
+from rankstone.io.table import ROWS, Table, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["QRELS", "RUN", "Layout", "delimited", "trec"]
+
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a TREC file, by position, and what a line looks like."""
+
+    fields: tuple[str, ...]
+    number: str
+    expected: str
+
+
+QRELS: Final = Layout(
+    ("query_id", "", "doc_id", "relevance"), "relevance", "query_id iteration doc_id grade"
+)
+RUN: Final = Layout(
+    ("query_id", "", "doc_id", "rank", "score"), "score", "query_id Q0 doc_id rank score tag"
+)
+
+
+def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, *, rank: bool = False) -> Table:
+    """Read TREC qrels or runs, several files one after another.
+
+    Parameters
+    ----------
+    sources
+        Paths, or the content itself.
+    name
+        What to call them in messages.
+    layout
+        :data:`QRELS` or :data:`RUN`.
+    rank
+        Whether the rank column is wanted, too.
+    """
+    wanted = [f for f in layout.fields if f and (f != "rank" or rank)]
+    files = [_TrecFile(source, _title(source, name), layout, wanted) for source in sources]
+
+    def start(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        for file in files:
+            with reading(file.title):
+                for piece in file.pieces():
+                    yield piece.select(columns)
+
+    def where(row: int) -> str:
+        for file in files:
+            if row < file.rows:
+                return f"{file.title}:{file.line_of(row)}"
+            row -= file.rows
+        return name
+
+    schema = {f: pl.String() if f.endswith("_id") else pl.Float64() for f in wanted}
+    return Table(
+        name, schema, start, where, untyped=True, comments=lambda: sum(f.comments for f in files)
+    )
+
+
+def _title(source: Path | bytes, name: str) -> str:
+    return name if isinstance(source, bytes) else str(source)
+
+
+@dataclass
+class _TrecFile:
+    """One file, and what was counted while reading it."""
+
+    source: Path | bytes
+    title: str
+    layout: Layout
+    wanted: list[str]
+    rows: int = 0
+    comments: int = 0
+    tidy: bool = True
+    numbers: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.numbers = [f for f in self.wanted if not f.endswith("_id")]
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows with typed columns."""
+        self.rows, self.comments, self.tidy = 0, 0, True
+        separator = _separator(self.source)
+        self.tidy = separator is not None
+        for piece in self._tidy_pieces(separator) if separator else ():
+            if not self._is_tidy(piece):
+                self.tidy = False
+                break
+            self.rows += piece.height
+            yield piece
+        if not self.tidy:
+            done, self.rows = self.rows, 0
+            for piece in self._careful_pieces():
+                fresh = piece[max(done - self.rows, 0) :]
+                self.rows += piece.height
+                if fresh.height:
+                    yield fresh.drop("line")
+
+    def line_of(self, row: int) -> int:
+        """Return the line that a row stands in, from 1."""
+        if self.tidy:
+            return row + 1
+        for piece in self._careful_pieces():
+            if row < piece.height:
+                return int(piece["line"][row])
+            row -= piece.height
+        return 0
+
+    def _tidy_pieces(self, separator: str) -> Iterator[pl.DataFrame]:
+        names = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
+        frame = pl.scan_csv(
+            self.source,
+            separator=separator,
+            has_header=False,
+            schema=dict.fromkeys(names, pl.String),
+            quote_char=None,
+            extra_columns="ignore",
+            missing_columns="insert",
+            empty_string_is_null=True,
+            raise_if_empty=False,
+            glob=False,
+        )
+        typed = [pl.col(f) if f.endswith("_id") else _number(pl.col(f)).alias(f) for f in self.wanted]
+        yield from frame.select(typed).collect_batches(chunk_size=ROWS)
+
+    def _is_tidy(self, piece: pl.DataFrame) -> bool:
+        if any(piece[f].null_count() for f in self.wanted):
+            return False
+        queries = piece["query_id"].rle().struct.field("value")
+        return not queries.str.starts_with("#").any()
+
+    def _careful_pieces(self) -> Iterator[pl.DataFrame]:
+        self.comments = 0
+        lines = pl.scan_lines(self.source, name="text", row_index_name="line", glob=False)
+        for piece in lines.collect_batches(chunk_size=ROWS):
+            text = piece.with_columns(
+                pl.col("text").str.strip_chars(" \t\r\n\ufeff"), line=pl.col("line") + 1
+            )
+            comment = text["text"].str.starts_with("#")
+            self.comments += int(comment.sum())
+            content = text.filter(~comment & (pl.col("text") != ""))
+            if content.height:
+                yield self._taken_apart(content)
+
+    def _taken_apart(self, content: pl.DataFrame) -> pl.DataFrame:
+        count = len(self.layout.fields)
+        parts = content["text"].str.replace_all(r"[ \t]+", " ").str.splitn(" ", count + 1)
+        rows = parts.struct.unnest()[:, :count]
+        rows.columns = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
+        short = rows[:, -1].is_null()
+        if short.any():
+            raise self._bad(content, short, "the line has too few columns")
+        typed = rows.select(
+            "query_id", "doc_id", *(_number(pl.col(f)).alias(f) for f in self.numbers)
+        )
+        for name in self.numbers:
+            bad = typed[name].is_null()
+            if bad.any():
+                word = printable(rows[name][bad.arg_max() or 0], 40)
+                raise self._bad(content, bad, f"the {name} {word!r} is no number")
+        return typed.with_columns(content["line"])
+
+    def _bad(self, content: pl.DataFrame, bad: pl.Series, what: str) -> BadLine:
+        at = bad.arg_max() or 0
+        text = content["text"][at]
+        fix = None
+        if text.count(",") >= len(self.layout.fields) - 2 and " " not in text:
+            fix = "this looks like CSV: add --format-in csv"
+        elif text.lstrip().startswith("{"):
+            fix = "this looks like JSON lines: add --format-in jsonl"
+        return BadLine(
+            what,
+            where=f"{self.title}:{content['line'][at]}",
+            given=printable(text),
+            expected=self.layout.expected,
+            fix=fix,
+        )
+
+
+def _separator(source: Path | bytes) -> str | None:
+    """Return the one blank that divides all columns; None where there is no such thing.
+
+    Looking for the other kind of blank, or two in a row, costs a few milliseconds for 100 MB and is
+    what makes the parallel reader safe: it would take an empty column for a column.
+    """
+    if isinstance(source, bytes):
+        return _separator_of(source)
+    with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return _separator_of(content)
+
+
+def _separator_of(content: bytes | mmap.mmap) -> str | None:
+    if content[:2] == b"\x1f\x8b" or content[:4] == b"\x28\xb5\x2f\xfd":
+        return None
+    tabs = content.find(b"\t") >= 0
+    if tabs and content.find(b" ") >= 0:
+        return None
+    separator = "\t" if tabs else " "
+    return None if content.find(separator.encode() * 2) >= 0 else separator
+
+
+def _number(text: pl.Expr) -> pl.Expr:
+    """Read a number the way C does; anything else becomes null."""
+    return text.str.strip_chars("\r").cast(pl.Float64, strict=False)
+
+
+def delimited(
+    sources: Sequence[Path | bytes], name: str, separator: str, columns: Mapping[str, str]
+) -> Table:
+    """Read CSV or TSV with a header; ids stay the text they are, numbers are checked."""
+    frames = [
+        pl.scan_csv(
+            source,
+            separator=separator,
+            infer_schema=False,
+            raise_if_empty=False,
+            glob=False,
+            truncate_ragged_lines=False,
+        )
+        for source in sources
+    ]
+    titles = [_title(source, name) for source in sources]
+    readers = [_Delimited(f, t, columns) for f, t in zip(frames, titles, strict=True)]
+    schema = readers[0].schema()
+
+    def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        for reader in readers:
+            with reading(reader.title):
+                for piece in reader.pieces():
+                    yield piece.select(wanted)
+
+    def where(row: int) -> str:
+        for reader in readers:
+            if row < reader.rows:
+                return f"{reader.title}:{row + 2}"
+            row -= reader.rows
+        return name
+
+    return Table(name, schema, start, where, untyped=True)
+
+
+@dataclass
+class _Delimited:
+    frame: pl.LazyFrame
+    title: str
+    renamed: Mapping[str, str]
+    rows: int = 0
+
+    def schema(self) -> dict[str, pl.DataType]:
+        with reading(self.title):
+            names = self.frame.collect_schema().names()
+        if not names:
+            raise EmptyInput("the file is empty", where=self.title)
+        self.frame = self.frame.rename(renames(names, self.renamed, self.title))
+        names = self.frame.collect_schema().names()
+        return {
+            n: pl.String() if n.endswith("_id") else pl.Float64() for n in CANONICAL if n in names
+        }
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        schema = self.schema()
+        self.rows = 0
+        for piece in self.frame.select(schema).collect_batches(chunk_size=ROWS):
+            typed = piece.cast(dict(schema), strict=False)
+            for name, dtype in schema.items():
+                if dtype == pl.Float64 and typed[name].null_count() > piece[name].null_count():
+                    raise self._no_number(piece[name], typed[name])
+            self.rows += piece.height
+            yield typed
+
+    def _no_number(self, text: pl.Series, number: pl.Series) -> BadLine:
+        at = (number.is_null() & text.is_not_null()).arg_max() or 0
+        return BadLine(
+            f"the {text.name} {printable(text[at], 40)!r} is no number",
+            where=f"{self.title}:{self.rows + at + 2}",
+            expected="a number",
+        )

@@ -1,0 +1,269 @@
+"""Cumulated gain: CG, DCG and nDCG with every gain, discount and ideal in use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.hits.pairs import ragged_range
+from rankstone.hits.ragged import Ideal, descending_within
+from rankstone.measures.base import (
+    ANY_GAIN,
+    Card,
+    Contributions,
+    Measure,
+    Status,
+    Threshold,
+    parameter,
+)
+from rankstone.measures.parts import DISCOUNTS, GAINS, GainTable, divisors, gains
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Floats, Hits, Ints
+
+__all__ = ["CG", "DCG", "nDCG"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GainMeasure(Measure):
+    """A measure that adds gains up: what CG, DCG and nDCG share."""
+
+    needs_relevant: ClassVar[bool] = False
+
+    rel: Threshold | None = parameter(None, "grades below it gain nothing; none unless given")
+    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", *GAINS)
+    pad: str = parameter(
+        "zero", "ranks n+1 … k of a short list", "zero", "min_grade", "shrink"
+    )
+
+    def relevant_count(self, hits: Hits) -> Ints:
+        """Return R, int64 ``[queries]``."""
+        return hits.relevant_count(self.rel or ANY_GAIN)
+
+    def limit(self, hits: Hits) -> Ints | None:
+        """Return the cutoff of every query; pad=shrink lowers it to the list's length."""
+        if self.k is None:
+            return None
+        whole = np.full(hits.queries, self.k)
+        return np.minimum(whole, hits.n) if self.pad == "shrink" else whole
+
+    def worth(self, grade: Floats) -> Floats:
+        """Return the gain of each grade."""
+        return gains(self.gain, self.rel, grade)
+
+    def divisor(self, rank: Ints) -> Floats:
+        """Return what a gain at each rank is divided by."""
+        return np.ones(len(rank))
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Hold where a better grade never gains less."""
+        return not isinstance(self.gain, GainTable)
+
+    @property
+    def promotion_helps(self) -> bool:
+        """Hold where a better grade never gains less."""
+        return not isinstance(self.gain, GainTable)
+
+    def discounted(self, hits: Hits) -> Floats:
+        """Return gain / divisor of every hit down to the cutoff."""
+        gain = hits.remember(("gain", self.gain, self.rel), lambda: self.worth(hits.grade))
+        return hits.discounted(gain, self.divisor, self.limit(hits))
+
+    def padding(self, hits: Hits) -> Floats | None:
+        """Return what the ranks behind a short list add under pad=min_grade."""
+        if self.pad != "min_grade" or self.k is None:
+            return None
+        lengths = np.maximum(self.k - hits.n, 0)
+        rank = ragged_range(hits.n + 1, lengths)
+        bottom = self.worth(np.array([hits.lowest_grade]))[0]
+        query = np.repeat(np.arange(hits.queries), lengths)
+        return np.bincount(query, bottom / self.divisor(rank), hits.queries)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Add the (discounted) gains up; nothing is divided."""
+        return Contributions(
+            self.discounted(hits), np.ones(hits.queries), unjudged=self.padding(hits)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CG(GainMeasure):
+    """Cumulated gain: the gains of the first k ranks, added.
+
+    >>> print(CG(k=5))
+    CG@5
+    """
+
+    name: ClassVar[str] = "CG"
+    family: ClassVar[str] = "cumulated gain"
+    card: ClassVar[Card] = Card(
+        sentence="How much relevance do the first k results hold together?",
+        formula="CG@k = Σ_{i ≤ k} g_i",
+        symbols="g_i: gain of the document at rank i, its grade unless `gain` says otherwise",
+        example="grades 5, 3, 2, 1, 2: CG@5 = 13",
+        span=(0.0, None),
+        undefined="never",
+        sensitive="unjudged documents (gain 0); blind to the order inside the cutoff",
+        use="as a step towards DCG",
+        citation="Järvelin and Kekäläinen, SIGIR 2000",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DCG(GainMeasure):
+    """Discounted cumulated gain: gains count less the further down they come.
+
+    >>> print(DCG(k=5, gain="exp2"))
+    DCG(gain=exp2)@5
+    """
+
+    name: ClassVar[str] = "DCG"
+    family: ClassVar[str] = "cumulated gain"
+    card: ClassVar[Card] = Card(
+        sentence="How much relevance is shown, counting less what is further down?",
+        formula="DCG@k = Σ_{i ≤ k} g_i / D(i)",
+        symbols="g_i: gain at rank i; D(i) = log2(i + 1) unless `discount` says otherwise",
+        example="grades 3, 1, 2, 3, 2: 3 + 0.6309 + 1 + 1.2920 + 0.7737 = 6.6967",
+        span=(0.0, None),
+        undefined="never",
+        peers={
+            "gain 2^g − 1 (Burges et al., 2005)": "DCG(gain=exp2)",
+            "Järvelin and Kekäläinen's log_b": "DCG(discount=jk, base=2)",
+        },
+        sensitive="ties, unjudged documents (gain 0), depth, and to the grade scale",
+        use="within one collection and grade scale; otherwise nDCG",
+        citation="Järvelin and Kekäläinen, TOIS 2002",
+    )
+
+    discount: str = parameter("log2", "what ranks cost", *DISCOUNTS)
+    base: float = parameter(2.0, "base of the logarithm of discount=jk", above=1.0)
+    p: float | None = parameter(None, "persistence of discount=geometric, below 1", above=0.0)
+
+    def __post_init__(self) -> None:
+        """Refuse a geometric discount without its persistence."""
+        super().__post_init__()
+        if (self.discount == "geometric") != (self.p is not None):
+            raise BadParameter(
+                f"{self.name}: discount=geometric and p go together",
+                fix=f"write {self.name}(discount=geometric, p=0.8)",
+            )
+        if self.p is not None and self.p >= 1:
+            raise BadParameter(f"{self.name}: p={self.p:g} is out of range", expected="0 < p < 1")
+
+    def divisor(self, rank: Ints) -> Floats:
+        """Return what a gain at each rank is divided by."""
+        return divisors(self.discount, rank, base=self.base, p=self.p)
+
+
+@dataclass(frozen=True, kw_only=True)
+class nDCG(DCG):  # noqa: N801 - the name of the field
+    """Normalised DCG: DCG as a share of what the ideal order would reach.
+
+    >>> print(nDCG(k=10))
+    nDCG@10
+    """
+
+    name: ClassVar[str] = "nDCG"
+    family: ClassVar[str] = "cumulated gain"
+    aliases: ClassVar[tuple[str, ...]] = ("NDCG",)
+    needs_relevant: ClassVar[bool] = True
+    zero_norm: ClassVar[Status] = Status.no_ideal
+    card: ClassVar[Card] = Card(
+        sentence="How close does the list come to the ideal order of everything judged?",
+        formula="nDCG@k = DCG@k / IDCG@k,  DCG@k = Σ_{i ≤ k} g_i / D(i)",
+        symbols="g_i: gain at rank i; D(i) = log2(i + 1); IDCG: DCG of the judged grades, best first",
+        example="grades 3, 1, 2, 3, 2 and nothing better judged: 6.6967 / 7.1410 = 0.9378",
+        peers={
+            "trec_eval ndcg_cut_k, ir_measures, ranx ndcg": "the same",
+            "trec_eval ndcg": "the same: nDCG without a cutoff",
+            "scikit-learn ndcg_score": "ideal from the passed list, ties averaged",
+            "LightGBM, XGBoost, gdeval": "nDCG(gain=exp2)",
+            "RecTools": "nDCG(gain=binary, ideal=k_ones)",
+            "RecBole, RePlay, implicit": "nDCG(gain=binary)",
+            "LensKit": "nDCG(discount=jk)",
+            "Elliot": "nDCG(gain=exp2_offset, rel=…)",
+        },
+        sensitive="ties, unjudged documents (gain 0), depth, and which documents the ideal draws on",
+        use="graded relevance; say which gain, discount and ideal (the name does)",
+        citation="Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005",
+    )
+
+    ideal: str = parameter(
+        "judged", "what the ideal list is made of", "judged", "list", "topk", "k_ones", "k_of_R"
+    )
+    ideal_depth: str = parameter("k", "how deep the ideal list goes", "k", "min_k_n", "all")
+
+    def __post_init__(self) -> None:
+        """Refuse ideals that would let the value leave [0, 1]."""
+        super().__post_init__()
+        if self.ideal in ("k_ones", "k_of_R") and self.gain != "binary":
+            raise BadParameter(
+                f"nDCG(ideal={self.ideal}) counts ones, so gains must be 0 or 1",
+                fix=f"write nDCG(gain=binary, ideal={self.ideal})",
+            )
+        if self.ideal in ("k_ones", "topk") and self.k is None:
+            raise BadParameter(f"nDCG(ideal={self.ideal}) needs a cutoff", fix="write …@10")
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Hold unless the ideal itself depends on who is in the first k."""
+        return self.ideal != "topk"
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Hold unless the ideal itself depends on who is in the first k."""
+        return super().extremal_under_ties and self.ideal != "topk"
+
+    @property
+    def promotion_helps(self) -> bool:
+        """Hold unless the ideal itself depends on who is in the first k."""
+        return super().promotion_helps and self.ideal != "topk"
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Divide the discounted gains by those of the ideal list."""
+        return Contributions(self.discounted(hits), self._norm(hits), unjudged=self.padding(hits))
+
+    def _norm(self, hits: Hits) -> Floats:
+        depth = self._ideal_depth(hits)
+        if self.ideal in ("k_ones", "k_of_R"):
+            return self._ones(hits, depth)
+        ideal = self._ideal_gains(hits)
+        shares = ideal.grade / self.divisor(ideal.rank)
+        if depth is not None:
+            shares = np.where(ideal.rank <= depth[ideal.query], shares, 0.0)
+        return ideal.total(shares)
+
+    def _ideal_depth(self, hits: Hits) -> Ints | None:
+        if self.ideal_depth == "all":
+            return None
+        limit = self.limit(hits)
+        if self.ideal_depth == "min_k_n":
+            return hits.n if limit is None else np.minimum(limit, hits.n)
+        return limit
+
+    def _ideal_gains(self, hits: Hits) -> Ideal:
+        """Return the gains the ideal list is made of, best first."""
+        key = ("ideal gains", self.gain, self.rel, self.ideal, self.k if self.ideal == "topk" else 0)
+        return hits.remember(key, lambda: self._make_ideal_gains(hits))
+
+    def _make_ideal_gains(self, hits: Hits) -> Ideal:
+        if self.ideal == "judged":
+            gain = self.worth(hits.ideal.grade)
+            if isinstance(self.gain, GainTable):
+                gain = descending_within(hits.ideal.query, gain)
+            return Ideal(hits.ideal.offsets, gain)
+        gain = self.worth(hits.grade)
+        if self.ideal == "topk":
+            gain = np.where(hits.rank <= (self.k or 0), gain, 0.0)
+        return Ideal(hits.offsets, descending_within(hits.query, gain))
+
+    def _ones(self, hits: Hits, depth: Ints | None) -> Floats:
+        most = self.relevant_count(hits) if self.ideal == "k_of_R" else np.full(hits.queries, self.k)
+        most = most if depth is None else np.minimum(most, depth)
+        ranks = np.arange(1, int(most.max()) + 1 if len(most) else 1)
+        sums = np.concatenate(([0.0], np.cumsum(1.0 / self.divisor(ranks))))
+        return sums[most]

@@ -1,0 +1,220 @@
+"""Binary measures of what the first k ranks hold: P, R, F, Success, R-precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.measures.base import ANY_GAIN, Card, Contributions, Measure, Threshold, parameter
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Floats, Hits, Ints
+
+__all__ = ["F", "P", "R", "BinaryMeasure", "Rprec", "Success"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryMeasure(Measure):
+    """A measure that only asks whether a document is relevant."""
+
+    rel: Threshold = parameter(ANY_GAIN, "relevant means grade ≥ rel; \">2\" for strictly greater")
+
+    def relevant_count(self, hits: Hits) -> Ints:
+        """Return R, int64 ``[queries]``."""
+        return hits.relevant_count(self.rel)
+
+    def found(self, hits: Hits, limit: Ints | None) -> Floats:
+        """Return 1 for relevant hits down to the limit (their chance to stand there when tied)."""
+        inside = hits.at_rank(lambda rank: np.ones(len(rank)), limit)
+        return np.where(hits.relevant(self.rel), inside, 0.0)
+
+    def depth(self, hits: Hits) -> Ints:
+        """Return the cutoff of each query, the list's length where there is none."""
+        limit = self.limit(hits)
+        return hits.n if limit is None else limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class P(BinaryMeasure):
+    """Precision: the share of the first k ranks that is relevant.
+
+    >>> print(P(k=10))
+    P@10
+    """
+
+    name: ClassVar[str] = "P"
+    family: ClassVar[str] = "binary"
+    aliases: ClassVar[tuple[str, ...]] = ("Precision",)
+    card: ClassVar[Card] = Card(
+        sentence="Of the first k results, how many are relevant?",
+        formula="P@k = h_k / k",
+        symbols="h_k: relevant documents at ranks 1 … k",
+        example="relevant at ranks 1, 2, 4 and 7: P@5 = 3/5, P@10 = 4/10",
+        undefined="never; an empty list holds nothing relevant and scores 0",
+        peers={
+            "trec_eval": "the same (k stays the denominator of short lists)",
+            "LensKit, MLflow, CatBoost": "divide by min(k, n): P(denom=n)@k",
+            "RecTools r_precision": "divides by min(k, R): P(denom=min_R_k)@k",
+            "scikit-learn": "precision_score is no ranking measure",
+        },
+        sensitive="ties at the cutoff; unjudged documents (count as not relevant); lists shorter than k",
+        use="when a user sees one screen of k results; the order inside the screen plays no part",
+        citation="van Rijsbergen, Information Retrieval, 1979",
+    )
+
+    denom: str = parameter("k", "what the hits are divided by", "k", "n", "min_R_k")
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Count relevant hits; divide by the depth."""
+        depth = self.depth(hits)
+        if self.denom == "n":
+            depth = np.minimum(depth, hits.n)
+        elif self.denom == "min_R_k":
+            depth = np.minimum(depth, hits.relevant_count(self.rel))
+        return Contributions(self.found(hits, self.limit(hits)), np.maximum(depth, 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class R(BinaryMeasure):
+    """Recall: the share of all relevant documents that the first k ranks hold.
+
+    >>> print(R(k=100, rel=Threshold(2)))
+    R(rel=2)@100
+    """
+
+    name: ClassVar[str] = "R"
+    family: ClassVar[str] = "binary"
+    aliases: ClassVar[tuple[str, ...]] = ("Recall",)
+    card: ClassVar[Card] = Card(
+        sentence="Of everything relevant, how much is among the first k results?",
+        formula="R@k = h_k / R",
+        symbols="h_k: relevant documents at ranks 1 … k; R: relevant documents judged, found or not",
+        example="relevant at ranks 1, 3 and 5 of R = 5: R@5 = 3/5",
+        peers={
+            "trec_eval recall_k": "the same",
+            "LensKit, BEIR R_cap": "divide by min(R, k): R(denom=min_R_k)@k",
+            "tasks with one answer": "Success@k is often called recall@k",
+            "pooled hit rate": "Σ hits / Σ R over users: R(agg=pooled)@k",
+        },
+        sensitive="ties at the cutoff; unknown relevant documents (R is what was judged)",
+        use="first-stage retrieval, candidate generation, e-discovery",
+        citation="Cleverdon, Aslib Proceedings, 1967",
+    )
+
+    denom: str = parameter("R", "what the hits are divided by", "R", "min_R_k")
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Count relevant hits; divide by the relevant documents."""
+        relevant = hits.relevant_count(self.rel)
+        if self.denom == "min_R_k":
+            relevant = np.minimum(relevant, self.depth(hits))
+        return Contributions(self.found(hits, self.limit(hits)), relevant.astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class F(BinaryMeasure):
+    """F: precision and recall in one number, their weighted harmonic mean.
+
+    >>> print(F(k=5, beta=2.0))
+    F(beta=2)@5
+    """
+
+    name: ClassVar[str] = "F"
+    family: ClassVar[str] = "binary"
+    aliases: ClassVar[tuple[str, ...]] = ("F1", "SetF")
+    card: ClassVar[Card] = Card(
+        sentence="Precision and recall of the first k results in one number.",
+        formula="F_β@k = (1 + β²) h_k / (k + β² R)  =  (1 + β²) P R / (β² P + R)",
+        symbols="h_k: relevant in the first k; R: all relevant; β > 1 favours recall",
+        example="3 relevant in the first 5, R = 4: F@5 = 2·3 / (5 + 4) = 2/3",
+        peers={
+            "trec_eval set_F_x": "x stands for β², over the whole list",
+            "ir_measures SetF(beta=b)": "passes b as x: it is F with β² = b",
+            "Evidently": "F of the mean P and the mean R, not the mean of F",
+        },
+        sensitive="ties at the cutoff; unjudged and unknown relevant documents",
+        use="sets of fixed size; a ranking deserves a measure that looks at the order",
+        citation="van Rijsbergen, Information Retrieval, 1979",
+    )
+
+    beta: float = parameter(1.0, "weight of recall against precision", above=0.0)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Weigh each relevant hit by 1 + β²; divide by k + β² R."""
+        square = float(self.beta) ** 2
+        norm = np.maximum(self.depth(hits), 1) + square * hits.relevant_count(self.rel)
+        return Contributions((1.0 + square) * self.found(hits, self.limit(hits)), norm)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Success(BinaryMeasure):
+    """Success, hit rate: whether anything relevant is among the first k.
+
+    >>> print(Success(k=5))
+    Success@5
+    """
+
+    name: ClassVar[str] = "Success"
+    family: ClassVar[str] = "binary"
+    aliases: ClassVar[tuple[str, ...]] = ("HR", "HitRate", "Hit")
+    card: ClassVar[Card] = Card(
+        sentence="Is at least one of the first k results relevant?",
+        formula="Success@k = 1 if h_k ≥ 1, else 0",
+        symbols="h_k: relevant documents at ranks 1 … k",
+        example="first relevant document at rank 3: Success@1 = 0, Success@5 = 1",
+        peers={
+            "recommendation": "called hit rate (HR); with one test item a user it equals recall",
+            "pooled hit rate": "Σ hits / Σ test items over all users: R(agg=pooled)@k",
+            "ranx hits": "the number of relevant hits: NumRelRet",
+        },
+        sensitive="ties around the first relevant document",
+        use="one good answer is enough; compare systems with a test for proportions",
+        citation="TREC question answering and web tracks",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give the first relevant hit 1."""
+        relevant = hits.relevant(self.rel)
+        first = hits.first_of(relevant, lambda rank: np.ones(len(rank)), self.limit(hits))
+        return Contributions(first, np.ones(hits.queries))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rprec(BinaryMeasure):
+    """R-precision: precision at the rank where a perfect list would stop being relevant.
+
+    >>> print(Rprec())
+    Rprec
+    """
+
+    name: ClassVar[str] = "Rprec"
+    family: ClassVar[str] = "binary"
+    aliases: ClassVar[tuple[str, ...]] = ("RPrec", "R-precision")
+    takes_cutoff: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="With R relevant documents in all: how many of the first R results are relevant?",
+        formula="Rprec = h_R / R",
+        symbols="R: relevant documents judged; h_R: relevant ones at ranks 1 … R",
+        example="R = 4, relevant at ranks 1, 2, 4 and 7: Rprec = 3/4",
+        peers={
+            "trec_eval Rprec": "the same",
+            "recommenders r_precision_at_k": "leaves out users without a hit",
+        },
+        sensitive="ties at rank R; unjudged documents; lists shorter than R keep R",
+        use="a summary that adapts its cutoff to the query; highly correlated with AP",
+        citation="Buckley and Voorhees, in TREC: Experiment and Evaluation, 2005",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse a cutoff: R is the cutoff."""
+        super().__post_init__()
+        if self.agg == "pooled":
+            raise BadParameter("Rprec(agg=pooled) would pool different cutoffs", fix="use agg=mean")
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Count relevant hits in the first R ranks; divide by R."""
+        relevant = hits.relevant_count(self.rel)
+        return Contributions(self.found(hits, relevant), relevant.astype(np.float64))
