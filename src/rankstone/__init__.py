@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankstone.check import check
     from rankstone.errors import InputError, RankstoneError, UsageError
     from rankstone.evaluate import Evaluator, evaluate, evaluate_labelled
     from rankstone.hits.options import Alignment
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "rankstone.check": ("check",),
     "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
     "rankstone.evaluate": ("Evaluator", "evaluate", "evaluate_labelled"),
     "rankstone.hits.options": ("Alignment",),
@@ -71,6 +73,7 @@ __all__ = [
     "Scores",
     "Success",
     "UsageError",
+    "check",
     "evaluate",
     "evaluate_labelled",
     "nDCG",

@@ -395,15 +395,9 @@ def _checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignme
 
 def _conventions(options: Alignment, measures: Sequence[Measure]) -> dict[str, Any]:
     """Return every choice the numbers depend on: options, and the parameters each measure has."""
-    from dataclasses import fields
-
     defaults: dict[str, str] = {}
     for measure in measures:
-        for declared in fields(measure):
-            if declared.name not in ("k", "agg") and declared.name not in measure.changed():
-                value = getattr(measure, declared.name)
-                if value is not None:
-                    defaults[f"{measure.name}.{declared.name}"] = str(value)
+        defaults.update(measure.unsaid())
     return {"alignment": options.as_dict(), "measures": [str(m) for m in measures], "defaults": defaults}
 
 

@@ -145,9 +145,14 @@ class Scores:
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts: means, audit, conventions, inputs."""
+        audit = self.audit.to_dict()
+        for without in ("missing", "no_relevant"):
+            for run, measure, value, n, _ in self.mean(without=[without]).iter_rows():
+                means = audit["runs"][run].setdefault(f"means_without_{without}", {})
+                means[measure] = {"value": value, "n": n}
         return {
             "runs": self.to_dict(),
-            "audit": self.audit.to_dict(),
+            "audit": audit,
             "conventions": dict(self.conventions),
             "inputs": dict(self.inputs),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -241,19 +242,35 @@ def _plain(audit: dict[str, Any]) -> dict[str, Any]:
 
 
 def _counted(pairs: Sequence[tuple[int, str]]) -> list[str]:
-    return [f"{count:,} {what}" for count, what in pairs if count]
+    return [_of(count, what) for count, what in pairs if count]
+
+
+def _of(count: int, what: str) -> str:
+    """Return ``3 queries missing``, or ``1 query missing``: the first word is given in the singular.
+
+    >>> _of(1, "query missing"), _of(3, "query missing"), _of(2, "duplicate row")
+    ('1 query missing', '3 queries missing', '2 duplicate rows')
+    """
+    if count == 1:
+        return f"1 {what}"
+    words = re.sub(r"\brow\b", "rows", re.sub(r"\bquery\b", "queries", what))
+    return f"{count:,} {re.sub(r'^(grade|comment line|judgment)', _plural, words)}"
+
+
+def _plural(match: re.Match[str]) -> str:
+    return f"{match[0]}s"
 
 
 def _judgments_line(audit: JudgmentsAudit) -> str:
     return " · ".join(
         [
-            f"{audit.queries:,} queries, {audit.judgments:,} judgments",
+            f"{_of(audit.queries, 'query')}, {_of(audit.judgments, 'judgment')}",
             *_counted(
                 [
-                    (audit.empty, "without a relevant document"),
-                    (audit.negative, "grades below zero"),
-                    (audit.duplicates, "duplicates merged"),
-                    (audit.comments, "comment lines"),
+                    (audit.empty, "query without a relevant document"),
+                    (audit.negative, "grade below zero"),
+                    (audit.duplicates, "duplicate row merged"),
+                    (audit.comments, "comment line"),
                 ]
             ),
         ]
@@ -269,15 +286,15 @@ def _run_line(audit: RunAudit) -> str:
     shares = [f"unjudged@{k} {share:.1%}" for k, share in audit.unjudged.items()]
     return " · ".join(
         [
-            f"{audit.queries:,} queries × {spread} documents, {audit.judged:,} judged",
+            f"{_of(audit.queries, 'query')} × {spread} documents, {audit.judged:,} judged",
             *_counted(
                 [
-                    (audit.missing, "queries missing"),
-                    (audit.extra, "queries nobody judged"),
-                    (audit.tied, f"tied rows in {audit.tied_queries:,} queries"),
-                    (audit.tied_float32, "rows that tie only as float32"),
-                    (audit.duplicates, "duplicate rows"),
-                    (audit.comments, "comment lines"),
+                    (audit.missing, "query missing"),
+                    (audit.extra, "query nobody judged"),
+                    (audit.tied, f"tied row in {_of(audit.tied_queries, 'query')}"),
+                    (audit.tied_float32, "row tying only as float32"),
+                    (audit.duplicates, "duplicate row"),
+                    (audit.comments, "comment line"),
                 ]
             ),
             *shares,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from rankstone.io.columns import parse_columns
 from rankstone.io.files import read_files, stem
 from rankstone.io.objects import read_object
 from rankstone.io.table import Table
@@ -18,7 +19,7 @@ from rankstone.io.write import atomic
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Table", "atomic", "read_judgments", "read_labelled", "read_run", "stem"]
+__all__ = ["Table", "atomic", "parse_columns", "read_judgments", "read_labelled", "read_run", "stem"]
 
 
 def read_judgments(

@@ -13,7 +13,7 @@ from rankstone.measures.dcg import CG, DCG, nDCG
 from rankstone.measures.parts import GainTable
 from rankstone.measures.precision import F, P, R, Rprec, Success
 from rankstone.measures.reciprocal_rank import RR
-from rankstone.measures.syntax import MEASURES, parse_measure, parse_measures
+from rankstone.measures.syntax import MEASURES, parse_measure, parse_measures, trec_name
 
 __all__ = [
     "AP",
@@ -39,4 +39,5 @@ __all__ = [
     "nDCG",
     "parse_measure",
     "parse_measures",
+    "trec_name",
 ]

@@ -287,6 +287,14 @@ class Measure:
             if f.name != "k" and getattr(self, f.name) != f.default
         }
 
+    def unsaid(self) -> dict[str, str]:
+        """Return the parameters that the canonical text leaves out: ``{"nDCG.gain": "linear"}``."""
+        said = {"k", "agg", *self.changed()}
+        silent = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in said}
+        if silent.get("base") is not None and getattr(self, "discount", "jk") != "jk":
+            del silent["base"]
+        return {f"{self.name}.{name}": _text(value) for name, value in silent.items() if value is not None}
+
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={_text(value)}" for name, value in self.changed().items())
         cutoff = "" if self.k is None else f"@{self.k}"

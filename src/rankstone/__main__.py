@@ -1,0 +1,5 @@
+"""``python -m rankstone``: the command line."""
+
+from rankstone.cli import main
+
+main()

@@ -1,0 +1,269 @@
+"""What is in the files, before anything is scored: findings, worst first, none of them fatal.
+
+Every file is looked at to the end of what can be read; a problem that would stop an evaluation is an
+``error``, one that moves numbers a ``warning``, the rest is worth knowing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankstone.errors import InputError, printable
+from rankstone.evaluate import name_runs
+from rankstone.io import Table, read_judgments, read_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["CheckReport", "FileReport", "Finding", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found: ``level`` is ``error``, ``warning`` or ``note``; ``fix`` is what to do."""
+
+    level: str
+    what: str
+    example: str | None = None
+    fix: str | None = None
+
+
+@dataclass
+class FileReport:
+    """What there is to say about one file: facts to read, findings to act on."""
+
+    name: str
+    source: str
+    kind: str
+    facts: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The files' reports, judgments first."""
+
+    files: list[FileReport]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing found would stop an evaluation."""
+        return not any(f.level == "error" for file in self.files for f in file.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, ready for JSON."""
+        return {"ok": self.ok, "files": [asdict(file) for file in self.files]}
+
+
+def check(
+    qrels: object,
+    runs: object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    order: str = "score",
+    depths: Sequence[int] = (10, 100),
+) -> CheckReport:
+    """Look at judgments and runs.
+
+    Parameters
+    ----------
+    qrels, runs, columns, format_in, order
+        As for :func:`rankstone.evaluate`.
+    depths
+        The cutoffs at which unjudged documents are counted.
+
+    Examples
+    --------
+    >>> report = check({"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}})
+    >>> [finding.what for finding in report.files[1].findings]
+    ['2 rows tie in 1 queries']
+    """
+    judged = FileReport("judgments", _source(qrels, "judgments"), "judgments")
+    truth = _opened(judged, lambda: read_judgments(qrels, columns, format_in))
+    if truth is not None:
+        _look_at_judgments(judged, truth)
+    files = [judged]
+    for name, run in name_runs(runs).items():
+        report = FileReport(name, _source(run, name), "run")
+        files.append(report)
+        frame = _opened(report, lambda r=run, n=name: read_run(r, columns, format_in, order=order, name=n))  # type: ignore[misc]
+        if frame is not None:
+            _look_at_run(report, frame, truth, order, depths)
+    return CheckReport(files)
+
+
+def _source(value: object, name: str) -> str:
+    return str(value) if isinstance(value, str) or hasattr(value, "__fspath__") else name
+
+
+def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN401 - a function
+    """Read a table with row numbers; what stops the reading becomes the first finding."""
+    try:
+        table: Table = read()
+        frame = table.collect()
+    except InputError as error:
+        where = f"{error.where}: " if error.where else ""
+        report.findings.append(Finding("error", where + error.what, error.given, error.fix))
+        return None
+    if table.comments():
+        report.facts["comment lines"] = f"{table.comments():,}"
+    if frame.is_empty():
+        report.findings.append(Finding("error", "there are no rows"))
+        return None
+    return frame.with_columns(pl.lit(table.listed).alias("listed"))
+
+
+def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
+    grades = frame["relevance"]
+    levels = grades.value_counts().sort("relevance").head(12)
+    report.facts |= {
+        "judgments": f"{frame.height:,}",
+        "queries": f"{frame['query_id'].n_unique():,}",
+        "grades": ", ".join(f"{grade:g} × {count:,}" for grade, count in levels.iter_rows()),
+        "judged a query": _spread(frame.group_by("query_id").len()["len"]),
+    }
+    report.findings += [
+        *_bad_numbers(frame, "relevance"),
+        *_duplicates(frame, "duplicate_judgments=max, mean, majority, first or last"),
+        *_negative(frame),
+    ]
+    best = frame.group_by("query_id").agg(pl.col("relevance").max())
+    empty = best.filter(pl.col("relevance") <= 0)["query_id"]
+    if len(empty):
+        report.findings.append(
+            Finding("warning", f"{len(empty):,} queries have no relevant document", _some(empty), "see --empty")
+        )
+
+
+def _look_at_run(
+    report: FileReport, frame: pl.DataFrame, truth: pl.DataFrame | None, order: str, depths: Sequence[int]
+) -> None:
+    by = "input" if frame["listed"][0] else order
+    lengths = frame.group_by("query_id").len()["len"]
+    report.facts |= {
+        "rows": f"{frame.height:,}",
+        "queries": f"{len(lengths):,}",
+        "list lengths": _spread(lengths),
+    }
+    report.findings += _duplicates(frame, "duplicates=first_keep_rank, first_drop, last_drop or keep")
+    if by != "input":
+        report.findings += [*_bad_numbers(frame, by), *_ties(frame, by), *_order(frame, by)]
+    if frame["query_id"].rle().len() > len(lengths):
+        report.findings.append(
+            Finding("note", "rows of a query are not all together", None, "no harm, only slower to read")
+        )
+    if truth is not None:
+        report.findings += _against(frame, truth, by, depths)
+
+
+def _bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
+    bad = frame.filter(pl.col(column).is_null() | pl.col(column).is_nan())
+    if len(bad):
+        yield Finding("error", f"{len(bad):,} rows whose {column} is no number", _row(bad), "repair or remove them")
+    infinite = frame.filter(pl.col(column).is_infinite())
+    if len(infinite):
+        level = "error" if column == "relevance" else "note"
+        yield Finding(level, f"{len(infinite):,} rows whose {column} is infinite", _row(infinite))
+
+
+def _duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
+    pairs = frame.select("query_id", "doc_id")
+    twice = frame.filter(pairs.is_duplicated())
+    if len(twice):
+        yield Finding("error", f"{len(twice):,} rows repeat a (query, document)", _row(twice), f"choose {fix}")
+
+
+def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
+    below = frame.filter(pl.col("relevance") < 0)
+    if len(below):
+        yield Finding("warning", f"{len(below):,} grades below zero", _row(below), "see --negative")
+
+
+def _ties(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
+    for dtype, note in ((pl.Float64, "warning"), (pl.Float32, "note")):
+        tied = frame.select("query_id", "doc_id", pl.col(by).cast(dtype)).filter(
+            pl.len().over("query_id", by) > 1
+        )
+        if len(tied):
+            only = " as float32" if dtype == pl.Float32 else ""
+            queries = tied["query_id"].n_unique()
+            yield Finding(note, f"{len(tied):,} rows tie{only} in {queries:,} queries", _row(tied), "see --ties")
+            return
+
+
+def _order(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
+    better = pl.col(by) if by == "rank" else -pl.col(by)
+    steps = frame.select(step=better.diff().over("query_id"))["step"].drop_nulls()
+    falls = int((steps < 0).sum())
+    if not falls:
+        return
+    if by == "score" and falls == len(steps):
+        yield Finding(
+            "warning",
+            "scores rise down every list: are they distances, smaller is better?",
+            None,
+            "negate them, or use --order rank",
+        )
+    else:
+        yield Finding("note", f"rows are not in the order of {by}", None, "no harm, they are sorted")
+
+
+def _against(
+    frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence[int]
+) -> Iterator[Finding]:
+    if frame.schema["query_id"] != truth.schema["query_id"] or frame.schema["doc_id"] != truth.schema["doc_id"]:
+        frame = frame.cast({"query_id": pl.String, "doc_id": pl.String})
+        truth = truth.cast({"query_id": pl.String, "doc_id": pl.String})
+    asked, judged = frame["query_id"].unique().sort(), truth["query_id"].unique().sort()
+    missing = judged.filter(~judged.is_in(asked.implode()))
+    extra = asked.filter(~asked.is_in(judged.implode()))
+    if len(missing) == len(judged):
+        yield Finding("error", "no query of the run is judged", f"{_some(judged)} against {_some(asked)}")
+        return
+    if len(missing):
+        yield Finding("warning", f"{len(missing):,} judged queries are missing", _some(missing), "see --missing")
+    if len(extra):
+        yield Finding("warning", f"{len(extra):,} queries nobody judged", _some(extra), "see --extra")
+    pairs = truth.select("query_id", "doc_id").unique().with_columns(pl.lit(value=True).alias("judged"))
+    place = pl.int_range(pl.len()).over("query_id") if by == "input" else _place(by)
+    shown = (
+        frame.filter(pl.col("query_id").is_in(judged.implode()))
+        .with_columns(place.alias("place"))
+        .join(pairs, on=["query_id", "doc_id"], how="left")
+    )
+    for depth in depths:
+        share = (
+            shown.filter(pl.col("place") < depth)
+            .group_by("query_id")
+            .agg(pl.col("judged").is_null().mean())["judged"]
+            .mean()
+        )
+        level = "warning" if share == 1.0 else "note"
+        yield Finding(level, f"unjudged@{depth}: {share:.1%}", None, _all_unjudged(share, frame, truth))
+
+
+def _place(by: str) -> pl.Expr:
+    return pl.col(by).rank("ordinal", descending=by != "rank").over("query_id") - 1
+
+
+def _all_unjudged(share: object, frame: pl.DataFrame, truth: pl.DataFrame) -> str | None:
+    if share != 1.0:
+        return None
+    return f"do document ids match? judged {_some(truth['doc_id'])}, retrieved {_some(frame['doc_id'])}"
+
+
+def _spread(lengths: pl.Series) -> str:
+    low, high = lengths.min(), lengths.max()
+    return f"{low}" if low == high else f"{low}–{high}, median {lengths.median():g}"
+
+
+def _some(ids: pl.Series, most: int = 3) -> str:
+    return ", ".join(printable(i, 40) for i in ids[:most]) + (" …" if len(ids) > most else "")
+
+
+def _row(frame: pl.DataFrame) -> str:
+    return f"query {printable(frame['query_id'][0], 40)}, document {printable(frame['doc_id'][0], 40)}"

@@ -1,0 +1,90 @@
+"""The command line: one file a command, thin over the public functions.
+
+Results go to standard output, everything else to standard error.  Exit codes: 0 fine · 2 usage ·
+3 input invalid or not comparable · 5 a package is missing · 70 a bug of ours · 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from rankstone.errors import RankstoneError
+
+__all__ = ["cli", "main"]
+
+_COMMANDS = {
+    "eval": "score runs against judgments, or one labelled table",
+    "check": "what is in the files: duplicates, ties, missing queries, NaN, score order",
+    "measures": "the measures there are, and the card of each",
+    "demo": "score the shipped collection's two rankers",
+}
+_BUG = 70
+_INTERRUPTED = 130
+
+
+class _Lazy(click.Group):
+    """Imports a command's module when the command is called; ``--help`` imports none."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"rankstone.cli.{name}_command").command
+        return command
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="rankstone", prog_name="rankstone")
+def cli() -> None:
+    """Say how good a ranking is, by which convention, and to the last digit."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit; a user's mistake never shows a traceback."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        cli.main(arguments, prog_name="rankstone", standalone_mode=False)
+    except RankstoneError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # the reader of our output went away; say nothing, also not while Python shuts down
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last net: our own bug, told as such
+        return _bug(error)
+    return 0
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("RANKSTONE_TRACEBACK"):
+        raise error
+    click.echo(
+        f"internal error: {type(error).__name__}: {error}\n"
+        "  This is a bug in rankstone, not in your data. Please report it, with the command and what\n"
+        "  it prints when run again with RANKSTONE_TRACEBACK=1 in the environment.",
+        err=True,
+    )
+    return _BUG

@@ -1,0 +1,57 @@
+"""``rankstone check``: look at the files before scoring them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from rankstone.cli.options import named_runs, reading, split_columns
+
+if TYPE_CHECKING:
+    from rankstone.check import CheckReport
+
+_INVALID = 3
+
+
+@click.command("check")
+@click.argument("qrels", metavar="QRELS")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
+@click.option("--order", default="score", metavar="score|rank|input", help="what gives the order [score]")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", help="[table]")
+@reading
+def command(
+    qrels: str, runs: tuple[str, ...], order: str, form: str, columns: str | None, format_in: str | None
+) -> None:
+    """Say what is in the files: duplicates, ties, missing queries, unjudged documents, NaN, order.
+
+    Exit code 3 when something found would stop an evaluation.
+    """
+    from rankstone.check import check
+
+    report = check(
+        qrels, named_runs(runs), columns=split_columns(columns), format_in=format_in, order=order
+    )
+    if form == "json":
+        click.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
+    else:
+        click.echo(_text(report), nl=False)
+    if not report.ok:
+        raise click.exceptions.Exit(_INVALID)
+
+
+def _text(report: CheckReport) -> str:
+    from rankstone.errors import printable
+
+    lines = []
+    for file in report.files:
+        lines.append(f"{printable(file.name)}  ({file.kind}, {printable(file.source)})")
+        lines += [f"  {what:<15} {fact}" for what, fact in file.facts.items()]
+        for finding in file.findings:
+            example = f" ({finding.example})" if finding.example else ""
+            fix = f"; {finding.fix}" if finding.fix else ""
+            lines.append(f"  {finding.level + ':':<8} {finding.what}{example}{fix}")
+        if not file.findings:
+            lines.append("  nothing to report")
+    return "\n".join([*lines, "ok" if report.ok else "not fit to be evaluated as it is"]) + "\n"

@@ -1,0 +1,142 @@
+"""Options that commands share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+__all__ = ["Ticker", "alignment", "named_runs", "reading", "split_columns"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_ALIGNMENT = {
+    "order": ("score|rank|input", "what gives the order of a list"),
+    "score_dtype": ("float64|float32", "float32 ties near-equal scores, as trec_eval up to 9 does"),
+    "ties": (
+        "docid_desc|docid_asc|input|reverse_input|expected|best|worst|error",
+        "who comes first among equal scores",
+    ),
+    "missing": ("zero|drop|error", "a judged query the run does not answer"),
+    "extra": ("drop|keep|error", "a query of the run that nobody judged"),
+    "empty": ("zero|one|undefined|drop|error", "a query without a relevant document"),
+    "duplicates": ("error|first_keep_rank|first_drop|last_drop|keep", "a document twice in a list"),
+    "duplicate_judgments": ("error|max|sum|mean|majority|first|last", "a pair judged twice"),
+    "negative": ("unjudged|zero|keep|error", "a grade below zero"),
+    "unjudged": (
+        "nonrelevant|condensed|condensed_keep_rank|query_mean|query_median|doc_mean|global_mean|GRADE",
+        "a retrieved document without a judgment",
+    ),
+}
+
+
+def alignment(command: Command) -> Command:
+    """Add every alignment option; values are checked where they are defined."""
+    counts = {
+        "depth": "cut every list to its first N documents",
+        "candidates": "how many documents a query could have retrieved",
+    }
+    for name, text in reversed(counts.items()):
+        command = click.option(f"--{name}", type=int, metavar="N", help=text)(command)
+    for name, (values, text) in reversed(_ALIGNMENT.items()):
+        flag = f"--{name.replace('_', '-')}"
+        command = click.option(flag, name, metavar=values, help=text)(command)
+    return command
+
+
+def reading(command: Command) -> Command:
+    """Add the options that say how files are read."""
+    command = click.option(
+        "--format-in",
+        metavar="trec|csv|tsv|jsonl|parquet|arrow",
+        help="format of the input files; else by suffix",
+    )(command)
+    return click.option(
+        "--columns",
+        "columns",
+        metavar="THEIRS=OURS,…",
+        help="column names: user_id=query_id,item_id=doc_id,rating=relevance",
+    )(command)
+
+
+def split_columns(columns: str | None) -> dict[str, str]:
+    """Read --columns."""
+    from rankstone.io import parse_columns
+
+    return parse_columns(columns) if columns else {}
+
+
+def named_runs(arguments: tuple[str, ...]) -> dict[str, object]:
+    """Read RUN arguments: paths, or name=path."""
+    from rankstone.errors import UsageError
+    from rankstone.evaluate import name_runs
+
+    named: dict[str, object] = {}
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        pair = {name: path} if equals and path and not os.path.exists(argument) else None  # noqa: PTH110 - a text, not yet a path
+        for key, value in (pair or name_runs([argument])).items():
+            if key in named:
+                raise UsageError(
+                    f"two runs are called {key!r}",
+                    fix="give them names: bm25=runs/a/run.txt dense=runs/b/run.txt",
+                )
+            named[key] = value
+    return named
+
+
+class Ticker:
+    """A progress bar on standard error for work of more than a second; silent in pipes and in CI."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr.isatty() and not os.environ.get("CI")
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+        self._rows = 0
+        self._began = 0.0
+
+    def __enter__(self) -> Ticker:
+        import time
+
+        self._began = time.monotonic()
+        return self
+
+    def __call__(self, rows: int) -> None:
+        """Count rows; the bar appears after a second."""
+        import time
+
+        self._rows += rows
+        if not self._shown:
+            return
+        if self._progress is None and time.monotonic() - self._began > 1:
+            self._start()
+        if self._progress is not None and self._task is not None:
+            seconds = max(time.monotonic() - self._began, 1e-9)
+            self._progress.update(
+                self._task, rows=f"{self._rows:,} rows", rate=f"{self._rows / seconds / 1e6:.1f} M/s"
+            )
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._progress = Progress(
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[rows]}"),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._progress.add_task("reading", total=None, rows="", rate="")
+        self._progress.start()
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()

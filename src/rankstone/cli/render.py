@@ -1,0 +1,181 @@
+"""Scores as text: tables for people, lines for programs.
+
+Run names come from file names and options, so they are escaped for whatever is written.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rankstone.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rankstone.scores import Scores
+
+__all__ = ["FORMATS", "render"]
+
+#: from this share of queries without a relevant document on, the mean without them is shown, too
+_MANY_EMPTY = 0.01
+
+Row = tuple[str, list[str]]
+
+
+def render(scores: Scores, form: str, digits: int) -> str:
+    """Return scores in one of :data:`FORMATS`, ending in a newline."""
+    return FORMATS[form](scores, digits)
+
+
+def _rows(scores: Scores, digits: int) -> Iterable[Row]:
+    """Yield a row for each run; more where other means than the asked-for one should be seen."""
+    names = [str(measure) for measure in scores.measures]
+
+    def cells(run: str, without: tuple[str, ...]) -> list[str]:
+        means = scores.mean(without=without).filter(run=run)
+        values = dict(zip(means["measure"], means["value"], strict=True))
+        return [number(values[name], digits) for name in names]
+
+    for run, audit in scores.audit.runs.items():
+        yield printable(run), cells(run, ())
+        if audit.missing and scores.conventions["alignment"]["missing"] == "zero":
+            yield f"  … {audit.queries} answered queries", cells(run, ("missing",))
+        if _has_many_empty(scores, run):
+            yield "  … queries with a relevant document", cells(run, ("no_relevant",))
+
+
+def _has_many_empty(scores: Scores, run: str) -> bool:
+    if scores.conventions["alignment"]["empty"] not in ("zero", "one"):
+        return False
+    found = scores.runs[run]
+    shares = [(s.status == _no_relevant()).mean() for s in found.by_measure.values() if len(s.status)]
+    return max(shares, default=0.0) > _MANY_EMPTY
+
+
+def _no_relevant() -> int:
+    from rankstone.measures import Status
+
+    return int(Status.no_relevant)
+
+
+def number(value: float | None, digits: int) -> str:
+    """Return a value as text: fixed decimals, whole numbers of documents without, ``–`` for none.
+
+    >>> number(0.5, 4), number(None, 4), number(2 / 3, 2)
+    ('0.5000', '–', '0.67')
+    """
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def conventions_line(scores: Scores) -> str:
+    """Return the one line that says by which conventions the numbers are made."""
+    alignment: dict[str, Any] = scores.conventions["alignment"]
+    shown = [f"{name}={value}" for name, value in alignment.items() if value is not None]
+    parameters = [f"{name}={value}" for name, value in scores.conventions["defaults"].items()]
+    return "conventions  " + " ".join(shown) + (" · " + " ".join(parameters) if parameters else "")
+
+
+def _table(scores: Scores, digits: int) -> str:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    terminal = sys.stdout.isatty()
+    width = None if terminal or "COLUMNS" in os.environ else 10_000
+    out = io.StringIO()
+    console = Console(
+        file=out, width=width, force_terminal=terminal, highlight=False, no_color="NO_COLOR" in os.environ
+    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("run")
+    for measure in scores.measures:
+        table.add_column(Text(str(measure)), justify="right")
+    for name, cells in _rows(scores, digits):
+        table.add_row(Text(name, style="dim" if name.startswith("  …") else ""), *map(Text, cells))
+    console.print(table)
+    for line in [*scores.audit.lines(), conventions_line(scores)]:
+        console.print(Text(line, style="dim"), soft_wrap=not terminal)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _json(scores: Scores, _digits: int) -> str:
+    return json.dumps(scores.report(), ensure_ascii=False, indent=1) + "\n"
+
+
+def _jsonl(scores: Scores, _digits: int) -> str:
+    rows = scores.mean().iter_rows(named=True)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _csv(scores: Scores, _digits: int) -> str:
+    return scores.mean().write_csv()
+
+
+def _markdown(scores: Scores, digits: int) -> str:
+    def escaped(text: str) -> str:
+        marked = "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|" else c for c in text)
+        return marked.strip()
+
+    names = [escaped(str(m)) for m in scores.measures]
+    lines = ["| run | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
+    lines += [f"| {escaped(name)} | " + " | ".join(cells) + " |" for name, cells in _rows(scores, digits)]
+    return "\n".join(lines) + "\n"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "…": r"\ldots{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"\textquotedbl{}",
+    "–": "--",
+    **{c: f"\\{c}" for c in "&%$#_"},
+}
+
+
+def _latex(scores: Scores, digits: int) -> str:
+    def escaped(text: str) -> str:
+        return "".join(_LATEX.get(c, c) for c in text.strip())
+
+    head = " & ".join(["run", *(escaped(str(m)) for m in scores.measures)])
+    rows = [" & ".join(map(escaped, [name, *cells])) for name, cells in _rows(scores, digits)]
+    body = "\n".join(rf"{row} \\" for row in rows)
+    columns = "l" + "r" * len(scores.measures)
+    return (
+        f"% {conventions_line(scores)}\n\\begin{{tabular}}{{{columns}}}\n\\hline\n{head} \\\\\n\\hline\n"
+        f"{body}\n\\hline\n\\end{{tabular}}\n"
+    )
+
+
+def _trec(scores: Scores, digits: int) -> str:
+    """Return trec_eval's three columns; a ``runid`` line begins each run."""
+    from rankstone.measures import trec_name
+
+    lines = []
+    for run, means in scores.to_dict().items():
+        lines.append(f"{'runid':<22}\tall\t{printable(run)}")
+        for measure in scores.measures:
+            value = means[str(measure)]
+            whole = measure.agg == "sum" and value is not None and value == int(value)
+            shown = "nan" if value is None else (str(int(value)) if whole else f"{value:6.{digits}f}")
+            lines.append(f"{trec_name(measure):<22}\tall\t{shown}")
+    return "\n".join(lines) + "\n"
+
+
+FORMATS: dict[str, Callable[[Scores, int], str]] = {
+    "table": _table,
+    "json": _json,
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "md": _markdown,
+    "latex": _latex,
+    "trec": _trec,
+}
