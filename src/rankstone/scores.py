@@ -122,6 +122,11 @@ class Scores:
         }
         return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("value").fill_nan(None))
 
+    def has(self, status: str) -> bool:
+        """Return whether any query has the given status for any measure."""
+        code = Status[status]
+        return any((s.status == code).any() for r in self.runs.values() for s in r.by_measure.values())
+
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Return ``{run: {measure: mean}}``."""
         means: dict[str, dict[str, float | None]] = {}
@@ -147,9 +152,10 @@ class Scores:
         """Return everything as plain dicts: means, audit, conventions, inputs."""
         audit = self.audit.to_dict()
         for without in ("missing", "no_relevant"):
-            for run, measure, value, n, _ in self.mean(without=[without]).iter_rows():
-                means = audit["runs"][run].setdefault(f"means_without_{without}", {})
-                means[measure] = {"value": value, "n": n}
+            means = self.mean(without=[without]).iter_rows() if self.has(without) else ()
+            for run, measure, value, n, _ in means:
+                others = audit["runs"][run].setdefault(f"means_without_{without}", {})
+                others[measure] = {"value": value, "n": n}
         return {
             "runs": self.to_dict(),
             "audit": audit,

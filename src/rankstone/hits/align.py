@@ -181,7 +181,7 @@ class Aligner:
             raise
         _check_candidates(batch, ranks.n, options)
         hit = ranks.kept
-        lists = batch.lists(matches.row[hit])
+        lists = matches.list[hit]
         if options.imputes:
             ideal = _with_imputed(ideal, lists[~judged[hit]], grades[hit][~judged[hit]])
         counts = np.bincount(lists, minlength=len(batch.lengths))

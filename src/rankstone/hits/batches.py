@@ -50,8 +50,8 @@ class Batch:
         float64 ``[rows]``: grades of a labelled table, else ``None``.
     hash
         uint64: hash of every document in ``docs``.
-    first_row
-        Number of the first row of ``docs`` in the whole table.
+    rows
+        Row numbers of ``docs`` in the whole table; just the first where they follow one another.
     take
         int64 ``[rows]``: where each row's document, hash and number in the table are; ``None`` for
         rows that lie as they came.
@@ -64,7 +64,7 @@ class Batch:
     key: NDArray[np.float64] | None
     label: NDArray[np.float64] | None
     hash: NDArray[np.uint64] | None
-    first_row: int = 0
+    rows: NDArray[np.int64] | int = 0
     take: NDArray[np.int64] | None = None
 
     @property
@@ -81,12 +81,6 @@ class Batch:
     def list_of_row(self) -> NDArray[np.int64]:
         """The list each row belongs to, int64 ``[rows]``."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
-
-    def lists(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the list that each of some rows belongs to."""
-        if len(rows) * 4 > self.height or "list_of_row" in self.__dict__:
-            return self.list_of_row[rows]
-        return np.searchsorted(self.starts, rows, side="right") - 1
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
@@ -106,7 +100,8 @@ class Batch:
 
     def table_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of some rows in the whole table."""
-        return rows + self.first_row if self.take is None else self.take[rows] + self.first_row
+        rows = rows if self.take is None else self.take[rows]
+        return rows + self.rows if isinstance(self.rows, int) else self.rows[rows]
 
     def rows_at(self, rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> Batch:
         """Return the batch made of the given rows, which keep their lists together."""
@@ -159,8 +154,9 @@ class Lists:
         Scattered
             When a query's rows are not all together.
         """
-        for first_row, table, names, lengths in _whole(tables):
-            yield from self._wanted(_batch(table, names, self._codes(names), lengths, first_row))
+        for piece in _whole(tables):
+            codes = self._codes(piece.names)
+            yield from self._wanted(_batch(piece.table, piece.names, codes, piece.lengths, piece.rows))
         if self._keep_unjudged and len(self.unjudged()) < sum(map(len, self._unjudged)):
             raise Scattered
 
@@ -227,44 +223,66 @@ def _cuts(ends: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-Whole = tuple[int, pl.DataFrame, pl.Series, "NDArray[np.int64]"]
+@dataclass(frozen=True)
+class _Piece:
+    """Rows of whole lists, cut from the stream, with their runs of equal queries."""
+
+    table: pl.DataFrame
+    rows: NDArray[np.int64] | int
+    names: pl.Series
+    lengths: NDArray[np.int64]
 
 
-def _whole(tables: Iterable[pl.DataFrame]) -> Iterator[Whole]:
+def _whole(tables: Iterable[pl.DataFrame]) -> Iterator[_Piece]:
     """Re-cut a stream of tables so that none ends inside a list.
 
-    Yields the number of the first row, the table, and its runs of equal queries.  Only the list that
-    a table's end cuts in two is copied; the lists before it are views.
+    Lists that lie inside one table are handed on as views.  The first and the last list of a table
+    may go on in others: they are put together and gathered until they make a piece of their own.
     """
-    pending: list[pl.DataFrame] = []
+    gathered = _Gathered()
     row = 0
     for table in tables:
         if not table.height:
             continue
         names, lengths = _runs(table["query_id"])
-        begin = 0
-        if pending and pending[0]["query_id"][0] == names[0]:
-            begin = int(lengths[0])
-            pending.append(table[:begin])
-        if len(names) == 1 and begin:
-            continue
-        if pending:
-            yield (row, *_cut_list(pending))
-            row += sum(part.height for part in pending)
-        skip = 1 if begin else 0
-        last = int(lengths[-1])
-        if len(names) - skip > 1:
-            inner = table[begin : table.height - last]
-            yield row, inner, names[skip:-1], lengths[skip:-1]
-            row += inner.height
-        pending = [table[table.height - last :]]
-    if pending:
-        yield (row, *_cut_list(pending))
+        head, tail = int(lengths[0]), table.height - int(lengths[-1]) if len(lengths) > 1 else table.height
+        gathered.add(table[:head], row)
+        if head < tail:
+            yield _Piece(table[head:tail], row + head, names[1:-1], lengths[1:-1])
+        if gathered.height > _ROWS:
+            yield from gathered.pieces(finished=False)
+        gathered.add(table[tail:], row + tail)
+        row += table.height
+    yield from gathered.pieces(finished=True)
 
 
-def _cut_list(parts: list[pl.DataFrame]) -> tuple[pl.DataFrame, pl.Series, NDArray[np.int64]]:
-    whole = pl.concat(parts, rechunk=True)
-    return whole, whole["query_id"][:1], np.array([whole.height])
+class _Gathered:
+    """First and last lists of tables, waiting for their other halves."""
+
+    def __init__(self) -> None:
+        self._parts: list[pl.DataFrame] = []
+        self._rows: list[NDArray[np.int64]] = []
+        self.height = 0
+
+    def add(self, part: pl.DataFrame, first_row: int) -> None:
+        if part.height:
+            self._parts.append(part)
+            self._rows.append(np.arange(first_row, first_row + part.height))
+            self.height += part.height
+
+    def pieces(self, *, finished: bool) -> Iterator[_Piece]:
+        """Yield what is there; unless the stream has finished, the last list waits for more."""
+        if not self._parts:
+            return
+        table, row = pl.concat(self._parts, rechunk=True), np.concatenate(self._rows)
+        self._parts, self._rows, self.height = [], [], 0
+        names, lengths = _runs(table["query_id"])
+        if not finished:
+            stop = table.height - int(lengths[-1])
+            self._parts, self._rows, self.height = [table[stop:]], [row[stop:]], int(lengths[-1])
+            table, row, names, lengths = table[:stop], row[:stop], names[:-1], lengths[:-1]
+        if len(names):
+            yield _Piece(table, row, names, lengths)
 
 
 def _runs(ids: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
@@ -288,7 +306,7 @@ def _batch(
     names: pl.Series,
     codes: NDArray[np.int64],
     lengths: NDArray[np.int64],
-    first_row: int,
+    rows: NDArray[np.int64] | int,
 ) -> Batch:
     def numbers(column: str) -> NDArray[Any] | None:
         return table[column].to_numpy() if column in table.columns else None
@@ -301,5 +319,5 @@ def _batch(
         key=numbers("key"),
         label=numbers("label"),
         hash=numbers("hash"),
-        first_row=first_row,
+        rows=rows,
     )

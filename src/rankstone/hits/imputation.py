@@ -44,7 +44,7 @@ def impute(
     pair[matches.row] = matches.pair
     row = np.full(batch.height, -1)
     row[matches.row] = rows
-    return Matches(everything, pair), grade, row, judged
+    return Matches(everything, batch.list_of_row, pair), grade, row, judged
 
 
 def _imputed(

@@ -117,7 +117,7 @@ class SelfLabelled:
         """Return all rows that count as judged (negative labels do not)."""
         assert batch.label is not None  # noqa: S101 - an internal promise, not user input
         row = np.flatnonzero(~np.isnan(batch.label))
-        return Matches(row, row)
+        return Matches(row, batch.list_of_row[row], row)
 
     def grades(self, batch: Batch, matches: Matches) -> Floats:
         """Return the labels of the matched rows, float64."""
@@ -130,7 +130,7 @@ class SelfLabelled:
 
     def ideal_of(self, batch: Batch, matches: Matches) -> Ideal:
         """Return the lists' own grades, best first."""
-        lists = batch.list_of_row[matches.row]
+        lists = matches.list
         counts = np.bincount(lists, minlength=len(batch.lengths))
         grades = descending_within(lists, self.grades(batch, matches))
         return Ideal(np.concatenate(([0], np.cumsum(counts))), grades)

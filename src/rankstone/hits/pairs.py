@@ -78,9 +78,10 @@ def _distinct_hashes(names: pl.Series) -> tuple[int, NDArray[np.uint64]]:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What a look-up found: ``row[i]`` of the batch holds the pair ``pair[i]``; rows ascend."""
+    """What a look-up found: row ``row[i]``, of list ``list[i]``, holds pair ``pair[i]``; rows ascend."""
 
     row: NDArray[np.int64]
+    list: NDArray[np.int64]
     pair: NDArray[np.int64]
 
 
@@ -131,12 +132,13 @@ class PairIndex:
         codes = codes[known]
         counts = self.offsets[codes + 1] - self.offsets[codes]
         pair = ragged_range(self.offsets[codes], counts)
-        wanted = keys.pack(np.repeat(known, counts), self._key[pair], self._hash_bits)
+        lists = np.repeat(known, counts)
+        wanted = keys.pack(lists, self._key[pair], self._hash_bits)
 
         def same(rows: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
             return (batch.ids(rows) == self.docs.gather(pairs)).to_numpy()
 
-        return keys.look_up(wanted, pair, same)
+        return keys.look_up(wanted, lists, pair, same)
 
 
 class BatchKeys:
@@ -169,40 +171,38 @@ class BatchKeys:
         if not len(alike):
             return alike
         rows = self._rows(alike)
-        return np.sort(rows[_repeated(self._batch.lists(rows), self._batch.ids(rows))])
+        return np.sort(rows[_repeated(self._batch.list_of_row[rows], self._batch.ids(rows))])
 
     def look_up(
         self,
         wanted: NDArray[np.uint64],
+        lists: NDArray[np.int64],
         pair: NDArray[np.int64],
         same: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]],
     ) -> Matches:
         """Find ``wanted`` keys; ``same(rows, pairs)`` compares the ids behind equal keys."""
         row_bits = np.uint64(self._row_bits)
         at = np.searchsorted(self._key, wanted)
-        rows, pairs = [], []
-        while len(at):
+        left = np.arange(len(at))
+        found = []
+        while len(left):
             inside = at < len(self._key)
-            at, wanted, pair = at[inside], wanted[inside], pair[inside]
-            alike = self._key[at] >> row_bits == wanted >> row_bits
-            at, wanted, pair = at[alike], wanted[alike], pair[alike]
+            if not inside.all():
+                at, left = at[inside], left[inside]
+            alike = np.flatnonzero(self._key[at] >> row_bits == wanted[left] >> row_bits)
+            at, left = at[alike], left[alike]
             row = self._rows(at)
-            equal = same(row, pair)
-            rows.append(row[equal])
-            pairs.append(pair[equal])
+            equal = np.flatnonzero(same(row, pair[left]))
+            found.append((row[equal], left[equal]))
             at = at + 1
-        return _in_row_order(rows, pairs)
+        row = np.concatenate([rows for rows, _ in found]) if found else at
+        which = np.concatenate([some for _, some in found]) if found else left
+        order = np.argsort(row)
+        which = which[order]
+        return Matches(row[order], lists[which], pair[which])
 
     def _rows(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
         return (self._key[at] & np.uint64((1 << self._row_bits) - 1)).astype(np.int64)
-
-
-def _in_row_order(rows: list[NDArray[np.int64]], pairs: list[NDArray[np.int64]]) -> Matches:
-    if not rows:
-        return Matches(np.empty(0, np.int64), np.empty(0, np.int64))
-    row, pair = np.concatenate(rows), np.concatenate(pairs)
-    order = np.argsort(row)
-    return Matches(row[order], pair[order])
 
 
 def _runs_of_equal(key: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
+    #: one cutoff for all queries, or int64 ``[queries]``
+    Cutoff = int | Ints
     Value = TypeVar("Value")
 
 __all__ = ["Blocks", "Hits", "Ideal", "descending_within", "running"]
@@ -176,22 +178,21 @@ class Hits:
         """Return the grades of each query's hits, best first, float64 ``[hits]``."""
         return descending_within(self.query, self.grade)
 
-    # -- places: where a hit stands ---------------------------------------------------------------
-    @cached_property
-    def place(self) -> tuple[Ints, Ints]:
-        """First and last rank at which each hit may stand: its tie block, or just its rank."""
-        return (self.first, self.last) if self.expected else (self.rank, self.rank)
+    def _down_to(self, k: Cutoff) -> Ints | int:
+        """Return the cutoff as it applies to each hit."""
+        return k if isinstance(k, int) else self.spread(k)
 
+    # -- places: where a hit stands ---------------------------------------------------------------
     @cached_property
     def blocks(self) -> Blocks:
         """The places as blocks: hits that share one tie block, or each hit for itself."""
-        first, last = self.place
-        fresh = np.ones(len(first), bool)
-        if self.expected:
-            fresh[1:] = (first[1:] != first[:-1]) | (self.query[1:] != self.query[:-1])
-        return Blocks(np.cumsum(fresh) - 1, first[fresh], last[fresh])
+        if not self.expected:
+            return Blocks(np.arange(len(self.rank)), self.rank, self.rank)
+        fresh = np.ones(len(self.first), bool)
+        fresh[1:] = (self.first[1:] != self.first[:-1]) | (self.query[1:] != self.query[:-1])
+        return Blocks(np.cumsum(fresh) - 1, self.first[fresh], self.last[fresh])
 
-    def at_rank(self, value: Callable[[Ints], Floats], k: Ints | None = None) -> Floats:
+    def at_rank(self, value: Callable[[Ints], Floats], k: Cutoff | None = None) -> Floats:
         """Return ``value(rank)`` for every hit, its mean over the block where the rank is open.
 
         Parameters
@@ -199,14 +200,14 @@ class Hits:
         value
             Vectorised function of ranks.
         k
-            int64 ``[queries]``: ranks below this count 0; ``None`` for whole lists.
+            Ranks below this count 0: one cutoff, or int64 ``[queries]``; ``None`` for whole lists.
         """
         if not self.expected:
             values = value(self.rank)
-            return values if k is None else np.where(self.rank <= self.spread(k), values, 0.0)
+            return values if k is None else np.where(self.rank <= self._down_to(k), values, 0.0)
         return self.over_places(lambda rank, _: value(rank), k)
 
-    def discounted(self, gain: Floats, divisor: Callable[[Ints], Floats], k: Ints | None) -> Floats:
+    def discounted(self, gain: Floats, divisor: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
         """Return ``gain / divisor(rank)`` for every hit, its mean over the block where ranks are open.
 
         A division, not a product with a stored reciprocal: that would change the last bit.
@@ -214,9 +215,9 @@ class Hits:
         if self.expected:
             return gain * self.over_places(lambda rank, _: 1.0 / divisor(rank), k)
         shares = gain / divisor(self.rank)
-        return shares if k is None else np.where(self.rank <= self.spread(k), shares, 0.0)
+        return shares if k is None else np.where(self.rank <= self._down_to(k), shares, 0.0)
 
-    def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Ints | None) -> Floats:
+    def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
         """Return ``value(rank)`` at the query's first masked hit, 0 at all others.
 
         Where that hit's rank is open, its block's masked hits share the expectation: the first of
@@ -229,7 +230,7 @@ class Hits:
         first, size, m = blocks.first[chosen], blocks.size[chosen], inside[chosen]
         lengths = size - m + 1
         if k is not None:
-            limit = self.spread(k)[blocks.head[chosen]]
+            limit = k if isinstance(k, int) else k[self.query[blocks.head[chosen]]]
             lengths = np.clip(limit - first + 1, 0, lengths)
         block = np.repeat(np.arange(len(chosen)), lengths)
         rank = ragged_range(first, lengths)
@@ -240,13 +241,18 @@ class Hits:
         share[chosen] = np.bincount(block, chance * value(rank), len(chosen)) / m
         return np.where(mask, share[blocks.of_hit], 0.0)
 
-    def over_places(self, value: Callable[[Ints, Ints], Floats], k: Ints | None = None) -> Floats:
+    def over_places(self, value: Callable[[Ints, Ints], Floats], k: Cutoff | None = None) -> Floats:
         """Return the mean of ``value(rank, block)`` over the ranks of each hit's block.
 
-        Ranks deeper than ``k`` (int64 ``[queries]``) contribute nothing to the mean.
+        Ranks deeper than ``k`` contribute nothing to the mean.
         """
         blocks = self.blocks
-        limit = blocks.last if k is None else np.minimum(blocks.last, self.spread(k)[blocks.head])
+        if not self.expected:
+            values = value(self.rank, blocks.of_hit)
+            return values if k is None else np.where(self.rank <= self._down_to(k), values, 0.0)
+        limit = blocks.last
+        if k is not None:
+            limit = np.minimum(limit, k if isinstance(k, int) else k[self.query[blocks.head]])
         lengths = np.maximum(limit - blocks.first + 1, 0)
         block = np.repeat(np.arange(len(lengths)), lengths)
         rank = ragged_range(blocks.first, lengths)
@@ -254,7 +260,9 @@ class Hits:
 
     def earlier(self, mask: Bools) -> Ints:
         """Count the masked hits of the query in blocks above each block, int64 ``[blocks]``."""
-        through = self.running_count(mask)[self.blocks.tail]
+        through = self.running_count(mask)
+        if self.expected:
+            through = through[self.blocks.tail]
         return through - self.inside(mask)
 
     def inside(self, mask: Bools) -> Ints:
@@ -299,6 +307,8 @@ class Blocks:
     @cached_property
     def tail(self) -> Ints:
         """The last hit of each block, int64 ``[blocks]``."""
+        if len(self.first) == len(self.of_hit):
+            return self.of_hit
         return np.flatnonzero(np.diff(self.of_hit, append=len(self.first)))
 
     @cached_property

@@ -222,8 +222,8 @@ def _copies(
 
 def _rank_of_rows(batch: Batch, kept: Bools | None, place: Ints | None) -> Ints:
     """Return the rank of every row, counting only kept rows."""
-    rows = np.arange(batch.height)
-    return _Counter(batch, kept, place).through(rows if place is None else place, rows)
+    places = np.arange(batch.height) if place is None else place
+    return _Counter(batch, kept, place).through(places, batch.list_of_row)
 
 
 def _number(
@@ -249,15 +249,16 @@ def _number(
     if place is not None:
         order = np.argsort(at)
         hits, row, at = hits[order], row[order], at[order]
+    lists = matches.list[hits]
     counter = _Counter(batch, kept, place)
-    ranks = counter.through(at, row)
+    ranks = counter.through(at, lists)
     first, last = ranks, ranks
     held = blocks.holding(row)
     tied = np.flatnonzero(held >= 0)
     if len(tied):
         first, last = ranks.copy(), ranks.copy()
-        first[tied] = counter.through(blocks.start[held[tied]] - 1, row[tied]) + 1
-        last[tied] = counter.through(blocks.end[held[tied]], row[tied])
+        first[tied] = counter.through(blocks.start[held[tied]] - 1, lists[tied]) + 1
+        last[tied] = counter.through(blocks.end[held[tied]], lists[tied])
     if n is None:
         n = batch.lengths if kept is None else _per_list(batch, kept)
     return Ranks(hits, ranks, first, last, n)
@@ -284,9 +285,9 @@ class _Counter:
                 at[place] = kept
             self._running = np.concatenate(([0], np.cumsum(at)))
 
-    def through(self, place: Ints, row: Ints) -> Ints:
-        """Count the kept rows of each ``row``'s list down to ``place``, that included."""
-        start = self._batch.starts[self._batch.lists(row)]
+    def through(self, place: Ints, lists: Ints) -> Ints:
+        """Count the kept rows of each list down to ``place``, that included."""
+        start = self._batch.starts[lists]
         if self._running is None:
             return place - start + 1
         return self._running[place + 1] - self._running[start]

@@ -19,7 +19,7 @@ from rankstone.errors import BadOption, BadParameter, nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone.hits.ragged import Bools, Floats, Hits, Ints
+    from rankstone.hits.ragged import Bools, Cutoff, Floats, Hits, Ints
 
 __all__ = ["Card", "Contributions", "Measure", "Scored", "Status", "Threshold", "parameter"]
 
@@ -228,9 +228,9 @@ class Measure:
                 fix="choose another rule for ties: docid_desc, expected, …",
             )
 
-    def limit(self, hits: Hits) -> Ints | None:
-        """Return the cutoff of every query, int64 ``[queries]``; ``None`` for whole lists."""
-        return None if self.k is None else np.full(hits.queries, self.k)
+    def limit(self, _hits: Hits) -> Cutoff | None:
+        """Return the cutoff: one number, int64 ``[queries]``, or ``None`` for whole lists."""
+        return self.k
 
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""

@@ -22,7 +22,7 @@ from rankstone.measures.base import (
 from rankstone.measures.parts import DISCOUNTS, GAINS, GainTable, divisors, gains
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.ragged import Cutoff, Floats, Hits, Ints
 
 __all__ = ["CG", "DCG", "nDCG"]
 
@@ -43,12 +43,11 @@ class GainMeasure(Measure):
         """Return R, int64 ``[queries]``."""
         return hits.relevant_count(self.rel or ANY_GAIN)
 
-    def limit(self, hits: Hits) -> Ints | None:
-        """Return the cutoff of every query; pad=shrink lowers it to the list's length."""
-        if self.k is None:
-            return None
-        whole = np.full(hits.queries, self.k)
-        return np.minimum(whole, hits.n) if self.pad == "shrink" else whole
+    def limit(self, hits: Hits) -> Cutoff | None:
+        """Return the cutoff; pad=shrink lowers it to the length of shorter lists."""
+        if self.k is None or self.pad != "shrink":
+            return self.k
+        return np.minimum(self.k, hits.n)
 
     def worth(self, grade: Floats) -> Floats:
         """Return the gain of each grade."""
@@ -234,10 +233,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         ideal = self._ideal_gains(hits)
         shares = ideal.grade / self.divisor(ideal.rank)
         if depth is not None:
-            shares = np.where(ideal.rank <= depth[ideal.query], shares, 0.0)
+            depth = depth if isinstance(depth, int) else depth[ideal.query]
+            shares = np.where(ideal.rank <= depth, shares, 0.0)
         return ideal.total(shares)
 
-    def _ideal_depth(self, hits: Hits) -> Ints | None:
+    def _ideal_depth(self, hits: Hits) -> Cutoff | None:
         if self.ideal_depth == "all":
             return None
         limit = self.limit(hits)
@@ -261,7 +261,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             gain = np.where(hits.rank <= (self.k or 0), gain, 0.0)
         return Ideal(hits.offsets, descending_within(hits.query, gain))
 
-    def _ones(self, hits: Hits, depth: Ints | None) -> Floats:
+    def _ones(self, hits: Hits, depth: Cutoff | None) -> Floats:
         most = self.relevant_count(hits) if self.ideal == "k_of_R" else np.full(hits.queries, self.k)
         most = most if depth is None else np.minimum(most, depth)
         ranks = np.arange(1, int(most.max()) + 1 if len(most) else 1)

@@ -11,7 +11,7 @@ from rankstone.errors import BadParameter
 from rankstone.measures.base import ANY_GAIN, Card, Contributions, Measure, Threshold, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.ragged import Cutoff, Floats, Hits, Ints
 
 __all__ = ["F", "P", "R", "BinaryMeasure", "Rprec", "Success"]
 
@@ -26,15 +26,14 @@ class BinaryMeasure(Measure):
         """Return R, int64 ``[queries]``."""
         return hits.relevant_count(self.rel)
 
-    def found(self, hits: Hits, limit: Ints | None) -> Floats:
+    def found(self, hits: Hits, limit: Cutoff | None) -> Floats:
         """Return 1 for relevant hits down to the limit (their chance to stand there when tied)."""
         inside = hits.at_rank(lambda rank: np.ones(len(rank)), limit)
         return np.where(hits.relevant(self.rel), inside, 0.0)
 
     def depth(self, hits: Hits) -> Ints:
         """Return the cutoff of each query, the list's length where there is none."""
-        limit = self.limit(hits)
-        return hits.n if limit is None else limit
+        return hits.n if self.k is None else np.full(hits.queries, self.k)
 
 
 @dataclass(frozen=True, kw_only=True)
