@@ -219,7 +219,7 @@ def _first(mask: pl.Series) -> int:
 
 def _first_two(table: pl.DataFrame, rows: Ints) -> tuple[int, int]:
     part = table.select("query_id", "doc_id")[rows]
-    second = _first(~part.is_first_distinct())
+    second = _first(~part.to_struct().is_first_distinct())
     alike = (part["query_id"] == part["query_id"][second]) & (part["doc_id"] == part["doc_id"][second])
     return int(rows[_first(alike)]), int(rows[second])
 

@@ -213,7 +213,7 @@ def _copies(
     if options.duplicates == "error":
         raise _duplicate(batch, twice)
     twice = twice if place is None else twice[np.argsort(place[twice])]
-    copies = pl.DataFrame({"list": batch.list_of_row[twice], "doc": batch.ids(twice)})
+    copies = pl.DataFrame({"list": batch.list_of_row[twice], "doc": batch.ids(twice)}).to_struct()
     last = options.duplicates == "last_drop"
     survivor = copies.is_last_distinct() if last else copies.is_first_distinct()
     later = twice[~survivor.to_numpy()]

@@ -55,12 +55,14 @@ def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> 
     return chosen
 
 
-def require(present: Iterable[str], needed: Iterable[str], source: str) -> None:
-    """Refuse a table that lacks a column, with a suggestion how to name it."""
-    names = list(present)
-    missing = [column for column in needed if column not in names]
+def require(
+    known: Iterable[str], needed: Iterable[str], source: str, present: Iterable[str]
+) -> None:
+    """Refuse a table that lacks a column, with a suggestion how to name those ``present``."""
+    missing = [column for column in needed if column not in known]
     if not missing:
         return
+    names = list(present)
     guesses = {column: _guess(column, names) for column in missing}
     suggestion = ",".join(f"{theirs}={ours}" for ours, theirs in guesses.items() if theirs)
     shown = ", ".join(printable(name, 40) for name in names[:12]) or "none"

@@ -116,8 +116,7 @@ def _siblings(path: Path) -> list[Path]:
 
 
 def _format_of(path: Path) -> str:
-    with reading(str(path)), path.open("rb") as file:
-        magic = file.read(8)
+    magic = _magic(path)
     if magic[:4] == b"PAR1":
         return "parquet"
     if magic[:6] == b"ARROW1":
@@ -168,5 +167,12 @@ def _scan(source: Path | bytes, kind: str) -> pl.LazyFrame:
         return pl.scan_parquet(source, glob=False)
     if kind == "jsonl":
         return pl.scan_ndjson(source, infer_schema_length=None)
-    head = source[:6] if isinstance(source, bytes) else source.open("rb").read(6)
-    return pl.scan_ipc(source) if head == b"ARROW1" else pl.read_ipc_stream(source).lazy()
+    return pl.scan_ipc(source) if _magic(source)[:6] == b"ARROW1" else pl.read_ipc_stream(source).lazy()
+
+
+def _magic(source: Path | bytes) -> bytes:
+    """Return the first bytes, which many formats sign."""
+    if isinstance(source, bytes):
+        return source[:8]
+    with reading(str(source)), source.open("rb") as file:
+        return file.read(8)

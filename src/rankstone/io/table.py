@@ -44,6 +44,8 @@ class Table:
         Whether the rows have no scores and their order is the ranking.
     comments
         Counts the comment lines that were passed over, once the stream has been read.
+    present
+        All column names of the source, for messages.
     """
 
     source: str
@@ -53,6 +55,7 @@ class Table:
     untyped: bool = False
     listed: bool = False
     comments: Callable[[], int] = int
+    present: tuple[str, ...] = ()
 
     @property
     def columns(self) -> frozenset[str]:
@@ -77,7 +80,7 @@ class Table:
 
     def requires(self, *columns: str) -> Table:
         """Return the table, once it is sure to have these columns."""
-        require(self.schema, columns, self.source)
+        require(self.schema, columns, self.source, self.present or tuple(self.schema))
         return self
 
     def with_text_ids(self, *columns: str) -> Table:
@@ -140,7 +143,8 @@ def of_frame(
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         return iter(frame.select(wanted).collect_batches(chunk_size=ROWS))
 
-    return Table(source, kept, start, where or (lambda row: f"{source}, row {row + 1}"), untyped)
+    place = where or (lambda row: f"{source}, row {row + 1}")
+    return Table(source, kept, start, place, untyped, present=tuple(schema.names()))
 
 
 def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:

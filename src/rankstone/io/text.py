@@ -245,6 +245,7 @@ def delimited(
     titles = [_title(source, name) for source in sources]
     readers = [_Delimited(f, t, columns) for f, t in zip(frames, titles, strict=True)]
     schema = readers[0].schema()
+    present = tuple(readers[0].frame.collect_schema().names())
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for reader in readers:
@@ -259,7 +260,7 @@ def delimited(
             row -= reader.rows
         return name
 
-    return Table(name, schema, start, where, untyped=True)
+    return Table(name, schema, start, where, untyped=True, present=present)
 
 
 @dataclass
@@ -283,7 +284,7 @@ class _Delimited:
     def pieces(self) -> Iterator[pl.DataFrame]:
         schema = self.schema()
         self.rows = 0
-        for piece in self.frame.select(schema).collect_batches(chunk_size=ROWS):
+        for piece in self.frame.select(list(schema)).collect_batches(chunk_size=ROWS):
             typed = piece.cast(dict(schema), strict=False)
             for name, dtype in schema.items():
                 if dtype == pl.Float64 and typed[name].null_count() > piece[name].null_count():

@@ -1,0 +1,272 @@
+"""What alignment does with duplicates, scattered rows, missing queries, and how it says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankstone
+from rankstone import Alignment, UsageError
+from rankstone.errors import BadOption, BadValue, DuplicateRows, NotComparable, TiedScores
+
+QRELS = {"q1": {"d1": 1, "d2": 2}, "q2": {"d3": 1}}
+
+
+def score(run: object, measure: str, qrels: object = QRELS, **options: object) -> float | None:
+    return rankstone.evaluate(qrels, {"r": run}, measure, **options).to_dict()["r"][measure]
+
+
+def rows(*triples: tuple[str, str, float]) -> pl.DataFrame:
+    return pl.DataFrame(triples, schema=["query_id", "doc_id", "score"], orient="row")
+
+
+def test_duplicates_are_an_error_that_shows_both_rows() -> None:
+    """A document twice in a list is refused; the message names query, document and rows."""
+    run = rows(("q1", "d1", 3.0), ("q1", "dx", 2.0), ("q1", "dx", 1.0))
+
+    with pytest.raises(DuplicateRows) as caught:
+        score(run, "RR")
+
+    assert caught.value.what == "document dx is retrieved 2 times for query q1"
+    assert caught.value.where == "r, row 2, r, row 3"
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("first_keep_rank", (1 / 1 + 2 / 3) / 2),
+        ("first_drop", (1 / 1 + 2 / 2) / 2),
+        ("last_drop", (1 / 1 + 2 / 2) / 2),
+        ("keep", (1 / 1 + 2 / 2 + 3 / 3) / 2),
+    ],
+)
+def test_duplicate_policies(policy: str, expected: float) -> None:
+    """Copies keep their rank and earn nothing, or are dropped, or count, as asked."""
+    run = rows(("q1", "d1", 3.0), ("q1", "d1", 2.0), ("q1", "d2", 1.0))
+
+    assert score(run, "AP", {"q1": {"d1": 1, "d2": 1}}, duplicates=policy) == expected
+
+
+def test_last_drop_keeps_the_last_copy() -> None:
+    """Under last_drop the later copy's place is the document's."""
+    run = rows(("q1", "d1", 3.0), ("q1", "dx", 2.0), ("q1", "d1", 1.0))
+
+    assert score(run, "RR", {"q1": {"d1": 1}}, duplicates="last_drop") == 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("policy", "grade"),
+    [("max", 3.0), ("sum", 5.0), ("mean", 5 / 3), ("majority", 1.0), ("first", 1.0), ("last", 3.0)],
+)
+def test_duplicate_judgments(policy: str, grade: float) -> None:
+    """Several judgments of a pair become one grade, as asked; by default they are an error."""
+    qrels = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["d"] * 3, "relevance": [1, 1, 3]})
+    run = {"q": {"d": 1.0}}
+
+    assert score(run, "CG", qrels, duplicate_judgments=policy) == grade
+    with pytest.raises(DuplicateRows, match="judged more than once"):
+        score(run, "CG", qrels)
+
+
+def test_scattered_rows_give_the_same_numbers() -> None:
+    """Rows of a query that lie apart are brought together; the numbers are the same bits."""
+    rng = np.random.default_rng(7)
+    frame = pl.DataFrame(
+        {
+            "query_id": np.repeat([f"q{i}" for i in range(50)], 40),
+            "doc_id": [f"d{j}" for _ in range(50) for j in rng.permutation(40)],
+            "score": rng.normal(size=2000).round(2),
+        }
+    )
+    qrels = frame.sample(400, seed=1).select("query_id", "doc_id", relevance=pl.lit(1))
+    measures = ["nDCG@10", "AP", "RR", "P@5"]
+    ordered = rankstone.evaluate(qrels, {"r": frame}, measures)
+    shuffled = rankstone.evaluate(qrels, {"r": frame.sample(fraction=1.0, shuffle=True, seed=2)}, measures)
+
+    assert ordered.per_query.equals(shuffled.per_query)
+
+
+def test_missing_queries() -> None:
+    """A judged query without an answer scores zero, is left out, or is an error."""
+    run = {"q1": {"d1": 1.0}}
+
+    assert score(run, "RR") == (1 / 1 + 0) / 2
+    assert score(run, "RR", missing="drop") == 1 / 1
+    with pytest.raises(NotComparable, match="1 judged queries are not in the run"):
+        score(run, "RR", missing="error")
+
+
+def test_extra_queries() -> None:
+    """An unjudged query is dropped, kept as one without relevant documents, or an error."""
+    run = {"q1": {"d1": 1.0}, "q2": {"d3": 1.0}, "qx": {"d1": 1.0}}
+    scores = rankstone.evaluate(QRELS, {"r": run}, "RR")
+
+    assert scores.audit.runs["r"].extra == 1
+    assert scores.to_dict() == {"r": {"RR": 1.0}}
+    assert score(run, "RR", extra="keep") == (1 + 1 + 0) / 3
+    with pytest.raises(NotComparable, match="not judged"):
+        score(run, "RR", extra="error")
+
+
+def test_no_overlap_shows_both_kinds_of_ids() -> None:
+    """A run about other queries is refused with examples of both."""
+    with pytest.raises(NotComparable, match=r"(?s)judged queries q1, q2.*queries of the run 1, 2"):
+        score({"1": {"d1": 1.0}, "2": {"d1": 1.0}}, "RR")
+
+
+def test_documents_that_never_match_are_warned_about() -> None:
+    """No judged document retrieved at all is a warning in the audit."""
+    audit = rankstone.evaluate(QRELS, {"r": {"q1": {"1": 1.0}, "q2": {"2": 1.0}}}, "RR").audit
+
+    assert any("do document ids match" in line for line in audit.runs["r"].warnings)
+
+
+@pytest.mark.parametrize(
+    ("empty", "expected"), [("zero", 1 / 2), ("one", 2 / 2), ("undefined", 1 / 1), ("drop", 1 / 1)]
+)
+def test_queries_without_relevant_documents(empty: str, expected: float) -> None:
+    """A query with nothing to find is worth what the option says."""
+    qrels = {"q1": {"d1": 1}, "q2": {"d3": 0}}
+    run = {"q1": {"d1": 1.0}, "q2": {"d3": 1.0}}
+
+    assert score(run, "nDCG@10", qrels, empty=empty) == expected
+    with pytest.raises(BadOption, match="no relevant document"):
+        score(run, "nDCG@10", qrels, empty="error")
+
+
+def test_undefined_is_a_status_and_counted() -> None:
+    """An undefined value is null with its status, never a NaN in a mean."""
+    scores = rankstone.evaluate(
+        {"q1": {"d1": 1}, "q2": {"d3": 0}},
+        {"r": {"q1": {"d1": 1.0}, "q2": {"d3": 1.0}}},
+        "nDCG@10",
+        empty="undefined",
+    )
+
+    assert scores.per_query["status"].to_list() == ["ok", "undefined"]
+    assert scores.per_query["value"].to_list() == [1.0, None]
+    assert scores.mean().row(0) == ("r", "nDCG@10", 1.0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("negative", "expected"), [("unjudged", 1 / 1), ("zero", 1 / 2), ("keep", 1 / 2)]
+)
+def test_negative_grades(negative: str, expected: float) -> None:
+    """A negative grade is unjudged, or judged and worth nothing, or itself."""
+    qrels = {"q1": {"d1": 1, "d2": -1}}
+    run = {"q1": {"d1": 2.0, "dx": 1.0}}
+    judged = {"q1": {"d2": 2.0, "d1": 1.0}}
+
+    assert score(run, "Judged@1", qrels, negative=negative) == 1.0
+    assert score(judged, "Judged@2", qrels, negative=negative) == {1 / 1: 1 / 2, 1 / 2: 1.0}[expected]
+    with pytest.raises(BadValue, match="below zero"):
+        score(run, "RR", qrels, negative="error")
+
+
+def test_float32_makes_near_scores_tie() -> None:
+    """Scores that differ only as float64 tie under score_dtype=float32, and are counted either way."""
+    run = {"q": {"a": 1.0 + 1e-9, "b": 1.0}}
+    scores = rankstone.evaluate({"q": {"b": 1}}, {"r": run}, "RR")
+
+    assert scores.to_dict() == {"r": {"RR": 1 / 2}}
+    assert scores.audit.runs["r"].tied_float32 == 1
+    assert score(run, "RR", {"q": {"b": 1}}, score_dtype="float32") == 1.0
+
+
+def test_ties_error_names_the_query() -> None:
+    """Under ties=error tied scores are refused with query and documents."""
+    with pytest.raises(TiedScores, match=r"(?s)2 documents tie at 1.*query q1: d1, d2"):
+        score({"q1": {"d1": 1.0, "d2": 1.0}}, "RR", ties="error")
+
+
+def test_excluded_pairs_leave_before_ranks_are_given() -> None:
+    """Seen items are taken out of the lists first."""
+    run = {"q1": {"seen": 3.0, "d1": 2.0}, "q2": {"d3": 1.0}}
+
+    assert score(run, "RR") == (1 / 2 + 1) / 2
+    assert score(run, "RR", exclude={"q1": ["seen"]}) == 1.0
+    assert score(run, "RR", exclude=pl.DataFrame({"query_id": ["q1"], "doc_id": ["seen"]})) == 1.0
+
+
+def test_passages_collapse_to_documents() -> None:
+    """The best passage stands for its document; later ones leave the list."""
+    run = {"q1": {"x#1": 4.0, "x#2": 3.0, "d1#7": 2.0}, "q2": {"d3#1": 1.0}}
+
+    assert score(run, "RR", collapse=r"^(.*)#\d+$") == (1 / 2 + 1) / 2
+    with pytest.raises(BadOption, match="no group"):
+        score(run, "RR", collapse="#")
+
+
+def test_depth_cuts_first() -> None:
+    """Ranks below the depth are not retrieved at all."""
+    run = {"q1": {"dx": 3.0, "d1": 2.0}, "q2": {"d3": 1.0}}
+
+    assert score(run, "NumRet", depth=1) == 2
+    assert score(run, "RR", depth=1) == (0 + 1) / 2
+
+
+def test_candidates_cannot_be_fewer_than_retrieved() -> None:
+    """A pool smaller than a list is a contradiction."""
+    with pytest.raises(BadOption, match="candidates=1, but query q1 retrieves 2"):
+        score({"q1": {"d1": 2.0, "d2": 1.0}}, "RR", candidates=1)
+
+
+def test_options_are_checked_by_name_and_value() -> None:
+    """Unknown options and values name the nearest known one."""
+    with pytest.raises(UsageError, match="did you mean 'ties'"):
+        Alignment.of({"tie": "input"})
+    with pytest.raises(UsageError, match="did you mean 'docid_desc'"):
+        Alignment(ties="docid-desc")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="whole number from 1 up"):
+        Alignment(depth=0)
+    with pytest.raises(UsageError, match="cuts through tied"):
+        Alignment(depth=5, ties="expected")
+
+
+def test_rank_order_and_input_order() -> None:
+    """A rank column orders ascending; input order needs no number at all."""
+    run = pl.DataFrame({"query_id": ["q2"] * 2, "doc_id": ["d3", "x"], "rank": [2, 1], "score": [9.0, 1.0]})
+
+    assert score(run, "RR", order="rank", missing="drop") == 1 / 2
+    assert score(run, "RR", order="score", missing="drop") == 1.0
+    assert score(run.drop("score", "rank"), "RR", order="input", missing="drop") == 1.0
+
+
+def test_lists_of_documents_say_that_order_is_input() -> None:
+    """A dict of lists has no scores; the convention line says by what it was ordered."""
+    scores = rankstone.evaluate(QRELS, {"r": {"q1": ["d2", "d1"], "q2": ["d3"]}}, "RR")
+
+    assert scores.conventions["alignment"]["order"] == "input"
+
+
+def test_an_evaluator_keeps_its_judgments() -> None:
+    """Judgments prepared once give each run the numbers it gets alone."""
+    ready = rankstone.Evaluator(QRELS, ["nDCG@10", "AP"])
+    one, two = {"q1": {"d1": 1.0, "d2": 0.5}}, {"q1": {"d2": 1.0}, "q2": {"d3": 1.0}}
+    both = ready.runs({"one": one, "two": two}).to_dict()
+
+    assert both == {"one": ready(one).to_dict()["run"], "two": ready(two).to_dict()["run"]}
+
+
+def test_labelled_tables() -> None:
+    """A table with scores and labels needs no join; without document ids ties are averaged."""
+    table = pl.DataFrame(
+        {"query_id": ["a", "a", "b", "b"], "score": [2.0, 1.0, 1.0, 1.0], "label": [0, 1, 1, 0]}
+    )
+    scores = rankstone.evaluate_labelled(table, ["RR", "P@1"])
+
+    assert scores.to_dict() == {"run": {"RR": (1 / 2 + (1 / 1 + 1 / 2) / 2) / 2, "P@1": (0 + 1 / 2) / 2}}
+    assert scores.conventions["alignment"]["ties"] == "expected"
+    with pytest.raises(BadOption, match="needs a doc_id column"):
+        rankstone.evaluate_labelled(table, "RR", ties="docid_desc")
+
+
+def test_labelled_rows_keep_the_order_of_the_table() -> None:
+    """Per-query rows of a labelled table come in its order, whatever batches cut it."""
+    names = [f"u{i}" for i in np.random.default_rng(3).permutation(300)]
+    table = pl.DataFrame(
+        {"query_id": np.repeat(names, 3), "score": np.tile([3.0, 2.0, 1.0], 300), "relevance": 1}
+    )
+
+    assert rankstone.evaluate_labelled(table, "RR").per_query["query_id"].to_list() == names

@@ -1,0 +1,353 @@
+"""Files and objects of every kind become the same table, or an error that says where and why."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import rankstone
+from rankstone import InputError, UsageError
+from rankstone.errors import (
+    BadLine,
+    BadValue,
+    EmptyInput,
+    MissingColumn,
+    MixedIds,
+    UnknownFormat,
+)
+from rankstone.io import read_judgments, read_run
+
+QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
+RUN = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.5}}
+EXPECTED = {"run": {"RR": (1 / 2 + 1 / 1) / 2}}
+
+QRELS_TEXT = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d3 1\n"
+RUN_TEXT = "q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.8 t\nq2 Q0 d3 1 0.5 t\n"
+
+FRAME = pl.DataFrame(
+    {"query_id": ["q1", "q1", "q2"], "doc_id": ["d2", "d1", "d3"], "score": [0.9, 0.8, 0.5]}
+)
+
+
+def rr(run: object, **options: Any) -> dict[str, dict[str, float | None]]:
+    return rankstone.evaluate(QRELS, {"run": run}, "RR", **options).to_dict()
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+OBJECTS: dict[str, object] = {
+    "dict": RUN,
+    "ordered lists": {"q1": ["d2", "d1"], "q2": ["d3"]},
+    "polars": FRAME,
+    "polars lazy": FRAME.lazy(),
+    "pandas": FRAME.to_pandas(),
+    "pandas object strings": FRAME.to_pandas().astype({"query_id": object, "doc_id": object}),
+    "pyarrow": FRAME.to_arrow(),
+    "pyarrow batches": pa.table(FRAME.to_arrow()).combine_chunks(),
+    "categorical": FRAME.with_columns(pl.col("query_id", "doc_id").cast(pl.Categorical)),
+    "arrays": (["q1", "q1", "q2"], np.array(["d2", "d1", "d3"]), np.array([0.9, 0.8, 0.5])),
+    "float32 scores": FRAME.with_columns(pl.col("score").cast(pl.Float32)),
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_every_object_reads_alike(kind: str) -> None:
+    """A run is the same run whatever library holds it."""
+    assert rr(OBJECTS[kind]) == EXPECTED
+
+
+def test_duckdb_relations_are_read_through_arrow() -> None:
+    """A DuckDB relation is a run."""
+    connection = duckdb.connect()
+    connection.register("frame", FRAME.to_arrow())
+
+    assert rr(connection.sql("SELECT * FROM frame")) == EXPECTED
+
+
+def test_pandas_is_not_imported_for_polars_input() -> None:
+    """No frame library is imported that the user has not imported."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, rankstone; rankstone.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, 'RR AP nDCG@10');"
+        "print(sorted({'pandas', 'scipy', 'pyarrow', 'pyspark', 'torch', 'altair', 'sklearn', 'duckdb'}"
+        " & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RUN_TEXT,
+        RUN_TEXT.replace(" ", "\t"),
+        RUN_TEXT.replace(" ", "  \t "),
+        RUN_TEXT.replace("\n", "\r\n"),
+        RUN_TEXT.replace(" t\n", " t extra columns\n"),
+        RUN_TEXT.replace(" t\n", "\n"),
+        "# a comment\n" + RUN_TEXT + "\n# the end\n",
+        "\n \n" + RUN_TEXT.rstrip("\n"),
+        "\ufeff" + RUN_TEXT,
+        "q1\tQ0 d2  1 0.9 t\n  q1 Q0 d1 2 8e-1 t\nq2 Q0 d3 1 5e-1 t\n",
+    ],
+    ids=["blanks", "tabs", "several", "crlf", "trailing", "no tag", "comments", "empty lines", "bom", "mixed"],
+)
+def test_trec_text_in_all_its_forms(tmp_path: Path, text: str) -> None:
+    """Blanks, tabs, CRLF, comments and trailing columns make no difference."""
+    assert rr(write(tmp_path / "a.run", text)) == EXPECTED
+
+
+def test_a_quote_in_an_id_is_part_of_the_id(tmp_path: Path) -> None:
+    """Quotes in TREC text are characters like any other; leading zeros stay."""
+    run = write(tmp_path / "a.run", 'q"1 Q0 "d1 1 0.9 t\nq"1 Q0 01 2 0.8 t\n')
+
+    assert rankstone.evaluate({'q"1': {"01": 1}}, {"run": run}, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+
+
+def test_comment_lines_are_counted(tmp_path: Path) -> None:
+    """The audit says how many comment lines were passed over."""
+    qrels = write(tmp_path / "q.txt", "# one\n" + QRELS_TEXT + "# two\n")
+    audit = rankstone.evaluate(qrels, {"run": write(tmp_path / "r.txt", "#\n" + RUN_TEXT)}, "RR").audit
+
+    assert audit.judgments is not None
+    assert (audit.judgments.comments, audit.runs["run"].comments) == (2, 1)
+
+
+def test_compressed_files(tmp_path: Path) -> None:
+    """Files ending in .gz and .zst are looked through, text and tables alike."""
+    packed = tmp_path / "a.run.gz"
+    packed.write_bytes(gzip.compress(RUN_TEXT.encode()))
+    csv = tmp_path / "a.csv.zst"
+    FRAME.lazy().sink_csv(csv, compression="zstd")
+
+    assert rr(packed) == EXPECTED
+    assert rr(csv) == EXPECTED
+
+
+def test_tables_by_suffix(tmp_path: Path) -> None:
+    """CSV, TSV, JSON lines, Parquet and Arrow, file and stream, are told apart by suffix."""
+    FRAME.write_csv(tmp_path / "a.csv")
+    FRAME.write_csv(tmp_path / "a.tsv", separator="\t")
+    FRAME.write_ndjson(tmp_path / "a.jsonl")
+    FRAME.write_parquet(tmp_path / "a.parquet")
+    FRAME.write_ipc(tmp_path / "a.arrow")
+    FRAME.write_ipc_stream(tmp_path / "b.arrow")
+
+    for path in sorted(tmp_path.iterdir()):
+        assert rr(path) == EXPECTED, path.name
+
+
+def test_parts_in_a_folder_or_glob_are_one_run(tmp_path: Path) -> None:
+    """A folder and a glob read as one table, parts in the order of their names."""
+    for number, part in enumerate(FRAME.iter_slices(1)):
+        part.write_parquet(tmp_path / f"part-{number}.parquet")
+
+    assert rr(tmp_path) == EXPECTED
+    assert rr(str(tmp_path / "part-*.parquet")) == EXPECTED
+
+
+def test_column_names_by_option(tmp_path: Path) -> None:
+    """Recommendation names map onto ours."""
+    ratings = pl.DataFrame({"user_id": [1, 1], "item_id": [10, 20], "rating": [0.0, 4.5]})
+    recommended = pl.DataFrame({"user_id": [1, 1], "item_id": [10, 20], "score": [2.0, 1.0]})
+    columns = {"user_id": "query_id", "item_id": "doc_id", "rating": "relevance"}
+
+    assert rankstone.evaluate(ratings, recommended, "RR", columns=columns).to_dict() == {"run": {"RR": 1 / 2}}
+
+
+def test_a_missing_column_suggests_the_option() -> None:
+    """A table with other names gets the option that would name them."""
+    frame = pl.DataFrame({"user": ["a"], "item_id": ["b"], "rating": [1]})
+
+    with pytest.raises(MissingColumn, match=r"(?s)no column query_id.*user=query_id,item_id=doc_id"):
+        read_judgments(frame)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("q1 Q0 d1 1 abc t\n", 1, "score 'abc' is no number"),
+        (RUN_TEXT + "q2 Q0 d9\n", 4, "too few columns"),
+        ("# c\n\n" + RUN_TEXT + "q2 Q0 d9 2 x t\n", 6, "score 'x' is no number"),
+        ("q1  Q0 d1 1 0.5 t\nq1 Q0 d2 1\n", 2, "too few columns"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, text: str, line: int, what: str) -> None:
+    """A line that cannot be read is named by file and number, and shown."""
+    path = write(tmp_path / "bad.run", text)
+
+    with pytest.raises(BadLine) as caught:
+        rr(path)
+
+    assert caught.value.where == f"{path}:{line}"
+    assert what in caught.value.what
+    assert caught.value.expected == "query_id Q0 doc_id rank score tag"
+
+
+def test_a_bad_grade_is_named(tmp_path: Path) -> None:
+    """Judgments with a word for a grade say so."""
+    path = write(tmp_path / "bad.qrels", "q1 0 d1 2\nq1 0 d2 high\n")
+
+    with pytest.raises(BadLine, match=r"bad.qrels:2: the relevance 'high' is no number"):
+        rankstone.evaluate(path, {"run": RUN}, "RR")
+
+
+def test_a_bad_number_in_csv_is_named(tmp_path: Path) -> None:
+    """CSV lines are counted with the header."""
+    path = write(tmp_path / "bad.csv", "query_id,doc_id,score\nq1,d1,0.5\nq1,d2,oops\n")
+
+    with pytest.raises(BadLine, match=r"bad.csv:3: the score 'oops' is no number"):
+        rr(path)
+
+
+@pytest.mark.parametrize("form", ["trec", "csv", "parquet", "jsonl"])
+def test_nan_scores_are_refused_with_their_place(tmp_path: Path, form: str) -> None:
+    """A NaN score is an error with file and row or line, never a rank."""
+    path = tmp_path / f"a.{form}"
+    frame = FRAME.with_columns(score=pl.Series([0.9, float("nan"), 0.5]))
+    if form == "trec":
+        path.write_text("q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 nan t\n")
+    elif form == "jsonl":
+        path.write_text('{"query_id":"q1","doc_id":"d2","score":0.9}\n{"query_id":"q1","doc_id":"d1","score":null}\n')
+    else:
+        getattr(frame, f"write_{form}")(path)
+    place = {"trec": ":2", "csv": ":3", "parquet": ", row 2", "jsonl": ":2"}[form]
+
+    with pytest.raises(BadValue) as caught:
+        rr(path)
+
+    assert caught.value.where == f"{path}{place}"
+    assert caught.value.given == "query q1, document d1"
+
+
+def test_a_judgment_that_is_no_number_is_refused() -> None:
+    """A NaN or infinite grade is an error, a NaN never enters a mean."""
+    for grade in (float("nan"), float("inf")):
+        with pytest.raises(BadValue, match="not a number"):
+            rankstone.evaluate({"q1": {"d1": grade}}, RUN, "RR")
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n"])
+def test_an_empty_file_is_an_error(tmp_path: Path, text: str) -> None:
+    """A run or qrels file with nothing in it is refused by name."""
+    path = write(tmp_path / "empty.txt", text)
+
+    with pytest.raises(EmptyInput, match="empty.txt"):
+        rr(path)
+    with pytest.raises(EmptyInput, match="empty.txt"):
+        rankstone.evaluate(path, {"run": RUN}, "RR")
+
+
+def test_a_missing_file_suggests_its_neighbour(tmp_path: Path) -> None:
+    """A misspelt path names the nearest file."""
+    write(tmp_path / "qrels.txt", QRELS_TEXT)
+
+    with pytest.raises(InputError, match=r"(?s)no such file.*did you mean .*qrels.txt"):
+        read_judgments(tmp_path / "qrel.txt")
+
+
+def test_a_broken_parquet_file_is_no_traceback(tmp_path: Path) -> None:
+    """A truncated binary file is an input error that names it."""
+    path = tmp_path / "cut.parquet"
+    whole = io.BytesIO()
+    FRAME.write_parquet(whole)
+    path.write_bytes(whole.getvalue()[:40])
+
+    with pytest.raises(InputError, match=r"cut.parquet: the file cannot be read"):
+        rr(path)
+
+
+def test_csv_read_as_trec_is_recognised(tmp_path: Path) -> None:
+    """The message for a misnamed CSV says which option reads it."""
+    path = write(tmp_path / "a.txt", "query_id,doc_id,grade,more\n1,2,3,4\n")
+
+    with pytest.raises(BadLine, match="--format-in csv"):
+        rr(path)
+
+
+def test_unknown_format_names() -> None:
+    """A format nobody knows is refused with the nearest."""
+    with pytest.raises(UnknownFormat, match="did you mean parquet"):
+        read_run("x", format_in="parket")
+
+
+def test_mixed_ids_are_refused() -> None:
+    """Integers against texts never match, so they are an error, within a dict and between sides."""
+    with pytest.raises(MixedIds, match=r"(?s)text and whole number|whole number and text"):
+        rr({"q1": {"d1": 1.0, 2: 0.5}})
+    with pytest.raises(MixedIds, match=r"(?s)doc_id is of two kinds.*row|Int64"):
+        rankstone.evaluate({"q1": {"d1": 1}}, {"q1": {1: 0.5}}, "RR")
+
+
+def test_numbers_in_text_files_match_whole_numbers(tmp_path: Path) -> None:
+    """Ids in text files have no type: 7 in a TREC file is the 7 of a Parquet column."""
+    qrels = write(tmp_path / "q.txt", "1 0 7 1\n")
+    run = pl.DataFrame({"query_id": [1, 1], "doc_id": [8, 7], "score": [2.0, 1.0]})
+    text = write(tmp_path / "r.txt", "1 Q0 8 1 2 t\n1 Q0 7 2 1 t\n")
+    numbers = pl.DataFrame({"query_id": [1], "doc_id": [7], "relevance": [1]})
+
+    assert rankstone.evaluate(qrels, {"run": run}, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+    assert rankstone.evaluate(numbers, {"run": text}, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+
+
+def test_integers_tie_by_their_decimal_text() -> None:
+    """With equal scores 9 comes before 10: '9' is the larger text, on every id type."""
+    numbers = {1: {9: 1.0, 10: 1.0}}
+    texts = {"1": {"9": 1.0, "10": 1.0}}
+
+    assert rankstone.evaluate({1: {9: 1}}, numbers, "RR").to_dict() == {"run": {"RR": 1.0}}
+    assert rankstone.evaluate({"1": {"9": 1}}, texts, "RR").to_dict() == {"run": {"RR": 1.0}}
+
+
+def test_tied_texts_compare_by_their_bytes() -> None:
+    """Ids compare by UTF-8 bytes, so é (0xC3 …) comes after z and before 中 under docid_desc."""
+    run = {"q": {"é": 1.0, "z": 1.0, "中": 1.0}}
+
+    assert rankstone.evaluate({"q": {"é": 1}}, run, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+
+
+def test_runs_are_named_after_their_files(tmp_path: Path) -> None:
+    """A list of paths becomes runs by stem."""
+    first, second = write(tmp_path / "a.run", RUN_TEXT), write(tmp_path / "b.run.txt", RUN_TEXT)
+
+    assert list(rankstone.evaluate(QRELS, [first, second], "RR").runs) == ["a", "b"]
+
+
+def test_what_is_no_table_is_refused() -> None:
+    """An object that cannot be read says what can."""
+    with pytest.raises(InputError, match=r"(?s)builtins.int cannot be read.*expected"):
+        read_run(17)
+    with pytest.raises(InputError, match="several kinds"):
+        rr({"q1": {"d1": 1.0}, "q2": ["d1"]})
+    with pytest.raises(EmptyInput):
+        rr({})
+
+
+def test_two_columns_cannot_both_be_one() -> None:
+    """Renaming two columns to the same name is a usage error."""
+    frame = FRAME.rename({"query_id": "a"}).with_columns(b=pl.col("a"))
+
+    with pytest.raises(UsageError, match="both to be query_id"):
+        rr(frame, columns={"a": "query_id", "b": "query_id"})
+
+
+def test_pandas_frames_need_no_pyarrow_types() -> None:
+    """Integer ids of a pandas frame stay integers."""
+    run = pd.DataFrame({"query_id": [1, 1], "doc_id": [3, 4], "score": [1.0, 2.0]})
+
+    assert rankstone.evaluate({1: {3: 1}}, run, "RR").to_dict() == {"run": {"RR": 1 / 2}}
