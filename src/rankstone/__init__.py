@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rankstone.check import check
+    from rankstone.checking import check
     from rankstone.errors import InputError, RankstoneError, UsageError
-    from rankstone.evaluate import Evaluator, evaluate, evaluate_labelled
+    from rankstone.evaluation import Evaluator, evaluate, evaluate_labelled
     from rankstone.hits.options import Alignment
     from rankstone.measures import (
         AP,
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "rankstone.check": ("check",),
+    "rankstone.checking": ("check",),
     "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
-    "rankstone.evaluate": ("Evaluator", "evaluate", "evaluate_labelled"),
+    "rankstone.evaluation": ("Evaluator", "evaluate", "evaluate_labelled"),
     "rankstone.hits.options": ("Alignment",),
     "rankstone.measures": (
         "AP", "CG", "DCG", "F", "Judged", "MEASURES", "Measure", "NumRel", "NumRelRet", "NumRet", "P", "R",

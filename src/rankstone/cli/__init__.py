@@ -57,15 +57,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _run(arguments: list[str] | None) -> int:
     try:
-        cli.main(arguments, prog_name="rankstone", standalone_mode=False)
+        code = cli.main(arguments, prog_name="rankstone", standalone_mode=False)
     except RankstoneError as error:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return _INTERRUPTED
@@ -75,7 +73,7 @@ def _run(arguments: list[str] | None) -> int:
         return 0
     except Exception as error:  # noqa: BLE001 - the last net: our own bug, told as such
         return _bug(error)
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _bug(error: Exception) -> int:

@@ -10,7 +10,7 @@ import click
 from rankstone.cli.options import named_runs, reading, split_columns
 
 if TYPE_CHECKING:
-    from rankstone.check import CheckReport
+    from rankstone.checking import CheckReport
 
 _INVALID = 3
 
@@ -28,7 +28,7 @@ def command(
 
     Exit code 3 when something found would stop an evaluation.
     """
-    from rankstone.check import check
+    from rankstone.checking import check
 
     report = check(
         qrels, named_runs(runs), columns=split_columns(columns), format_in=format_in, order=order

@@ -93,7 +93,7 @@ def _against(
     files: tuple[str, ...], measures: tuple[str, ...], ticker: Ticker, options: dict[str, Any]
 ) -> Scores:
     from rankstone.errors import UsageError
-    from rankstone.evaluate import Evaluator
+    from rankstone.evaluation import Evaluator
 
     if len(files) < 2:  # noqa: PLR2004 - qrels and a run
         raise UsageError(
@@ -117,7 +117,7 @@ def _labelled(
     collapse: str | None,
 ) -> Scores:
     from rankstone.errors import UsageError
-    from rankstone.evaluate import evaluate_labelled
+    from rankstone.evaluation import evaluate_labelled
 
     if files:
         raise UsageError("--labeled takes one table and no other files", given=" ".join(files))

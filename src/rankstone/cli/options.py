@@ -75,7 +75,7 @@ def split_columns(columns: str | None) -> dict[str, str]:
 def named_runs(arguments: tuple[str, ...]) -> dict[str, object]:
     """Read RUN arguments: paths, or name=path."""
     from rankstone.errors import UsageError
-    from rankstone.evaluate import name_runs
+    from rankstone.evaluation import name_runs
 
     named: dict[str, object] = {}
     for argument in arguments:

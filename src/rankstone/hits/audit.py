@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from rankstone.words import counted, queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,40 +242,17 @@ def _plain(audit: dict[str, Any]) -> dict[str, Any]:
     return audit
 
 
-def _counted(pairs: Sequence[tuple[int, str]]) -> list[str]:
-    return [_of(count, what) for count, what in pairs if count]
-
-
-def _of(count: int, what: str) -> str:
-    """Return ``3 queries missing``, or ``1 query missing``: the first word is given in the singular.
-
-    >>> _of(1, "query missing"), _of(3, "query missing"), _of(2, "duplicate row")
-    ('1 query missing', '3 queries missing', '2 duplicate rows')
-    """
-    if count == 1:
-        return f"1 {what}"
-    words = re.sub(r"\brow\b", "rows", re.sub(r"\bquery\b", "queries", what))
-    return f"{count:,} {re.sub(r'^(grade|comment line|judgment)', _plural, words)}"
-
-
-def _plural(match: re.Match[str]) -> str:
-    return f"{match[0]}s"
-
-
 def _judgments_line(audit: JudgmentsAudit) -> str:
-    return " · ".join(
-        [
-            f"{_of(audit.queries, 'query')}, {_of(audit.judgments, 'judgment')}",
-            *_counted(
-                [
-                    (audit.empty, "query without a relevant document"),
-                    (audit.negative, "grade below zero"),
-                    (audit.duplicates, "duplicate row merged"),
-                    (audit.comments, "comment line"),
-                ]
-            ),
-        ]
-    )
+    parts = [f"{queries(audit.queries)}, {counted(audit.judgments, 'judgment')}"]
+    if audit.empty:
+        parts.append(f"{queries(audit.empty)} without a relevant document")
+    if audit.negative:
+        parts.append(f"{counted(audit.negative, 'grade')} below zero")
+    if audit.duplicates:
+        parts.append(f"{counted(audit.duplicates, 'duplicate row')} merged")
+    if audit.comments:
+        parts.append(counted(audit.comments, "comment line"))
+    return " · ".join(parts)
 
 
 def _run_line(audit: RunAudit) -> str:
@@ -283,21 +261,19 @@ def _run_line(audit: RunAudit) -> str:
         if audit.shortest == audit.longest
         else f"{audit.shortest:,}–{audit.longest:,} (median {audit.median_length:g})"
     )
-    shares = [f"unjudged@{k} {share:.1%}" for k, share in audit.unjudged.items()]
-    return " · ".join(
-        [
-            f"{_of(audit.queries, 'query')} × {spread} documents, {audit.judged:,} judged",
-            *_counted(
-                [
-                    (audit.missing, "query missing"),
-                    (audit.extra, "query nobody judged"),
-                    (audit.tied, f"tied row in {_of(audit.tied_queries, 'query')}"),
-                    (audit.tied_float32, "row tying only as float32"),
-                    (audit.duplicates, "duplicate row"),
-                    (audit.comments, "comment line"),
-                ]
-            ),
-            *shares,
-            *(f"warning: {sentence}" for sentence in audit.warnings),
-        ]
-    )
+    parts = [f"{queries(audit.queries)} × {spread} documents, {audit.judged:,} judged"]
+    if audit.missing:
+        parts.append(f"{queries(audit.missing)} missing")
+    if audit.extra:
+        parts.append(f"{queries(audit.extra)} nobody judged")
+    if audit.tied:
+        parts.append(f"{counted(audit.tied, 'tied row')} in {queries(audit.tied_queries)}")
+    if audit.tied_float32:
+        parts.append(f"{counted(audit.tied_float32, 'row')} tying only as float32")
+    if audit.duplicates:
+        parts.append(counted(audit.duplicates, "duplicate row"))
+    if audit.comments:
+        parts.append(counted(audit.comments, "comment line"))
+    parts += [f"unjudged@{k} {share:.1%}" for k, share in audit.unjudged.items()]
+    parts += [f"warning: {sentence}" for sentence in audit.warnings]
+    return " · ".join(parts)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadOption, BadParameter, nearest
+from rankstone.words import queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -255,7 +256,7 @@ class Measure:
         none = relevant == 0
         if empty == "error" and none.any():
             raise BadOption(
-                f"{int(none.sum())} queries have no relevant document for {self}",
+                f"{queries(int(none.sum()))} without a relevant document for {self}",
                 fix="choose what they are worth: empty=zero, one, undefined or drop",
             )
         if empty == "drop":

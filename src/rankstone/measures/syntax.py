@@ -85,9 +85,10 @@ _TREC_NAMES: Final = {
 
 _SHAPE: Final = re.compile(
     r"""^(?P<name>[A-Za-z_][\w.\-]*?)       # nDCG, ndcg_cut_10, r-precision
+        (?:-l(?P<early>\d+))?               # ranx: relevant from this grade up
         (?:\((?P<inside>.*)\))?             # (gain=exp2, rel=2)
         (?:@(?P<cut>.*?))?                  # @10
-        (?:-l(?P<level>\d+))?$              # ranx: relevant from this grade up
+        (?:-l(?P<late>\d+))?$               # ranx, again
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -187,8 +188,8 @@ def _read(text: str) -> list[Measure]:
     if shape is None:
         raise UnknownMeasure(f"{printable(text)!r} is no measure", expected="such as nDCG@10, AP(rel=2)@100")
     given = dict(_pairs(shape["inside"] or "", text))
-    if shape["level"]:
-        given["rel"] = shape["level"]
+    if level := shape["early"] or shape["late"]:
+        given["rel"] = level
     name, extra = _resolve(shape["name"])
     return [_build(name, {**extra, **given}, shape["cut"], text)]
 

@@ -21,6 +21,7 @@ from rankstone.io import Table, read_judgments, read_labelled, read_run, stem
 from rankstone.measures import Measure, parse_measures
 from rankstone.measures.base import Scored
 from rankstone.scores import RunScores, Scores
+from rankstone.words import queries
 
 if TYPE_CHECKING:
     from rankstone.hits.audit import Tally
@@ -304,9 +305,9 @@ class _Work:
         missing, extra = int((~lists.seen).sum()), lists.unjudged()
         if self.options.missing == "error" and missing:
             absent = self.truth.queries.names.filter(pl.Series(~lists.seen))
-            raise _absent(f"{missing} judged queries are not in the run", absent, table, "missing=zero or drop")
+            raise _absent(f"{queries(missing)} missing from the run", absent, table, "missing=zero or drop")
         if self.options.extra == "error" and len(extra):
-            raise _absent(f"{len(extra)} queries of the run are not judged", extra, table, "extra=drop or keep")
+            raise _absent(f"{queries(len(extra))} of the run nobody judged", extra, table, "extra=drop or keep")
 
     def _wanted(self, parts: list[_Part]) -> list[_Part]:
         """Leave missing queries out when the option says so."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.errors import InputError, printable
-from rankstone.evaluate import name_runs
+from rankstone.evaluation import name_runs
 from rankstone.io import Table, read_judgments, read_run
+from rankstone.words import counted, queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -80,7 +81,7 @@ def check(
     --------
     >>> report = check({"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}})
     >>> [finding.what for finding in report.files[1].findings]
-    ['2 rows tie in 1 queries']
+    ['2 tied rows in 1 query', 'unjudged@10: 50.0%', 'unjudged@100: 50.0%']
     """
     judged = FileReport("judgments", _source(qrels, "judgments"), "judgments")
     truth = _opened(judged, lambda: read_judgments(qrels, columns, format_in))
@@ -135,7 +136,7 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
     empty = best.filter(pl.col("relevance") <= 0)["query_id"]
     if len(empty):
         report.findings.append(
-            Finding("warning", f"{len(empty):,} queries have no relevant document", _some(empty), "see --empty")
+            Finding("warning", f"{queries(len(empty))} without a relevant document", _some(empty), "see --empty")
         )
 
 
@@ -163,24 +164,24 @@ def _look_at_run(
 def _bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
     bad = frame.filter(pl.col(column).is_null() | pl.col(column).is_nan())
     if len(bad):
-        yield Finding("error", f"{len(bad):,} rows whose {column} is no number", _row(bad), "repair or remove them")
+        yield Finding("error", f"{counted(len(bad), 'row')} whose {column} is no number", _row(bad), "repair or remove them")
     infinite = frame.filter(pl.col(column).is_infinite())
     if len(infinite):
         level = "error" if column == "relevance" else "note"
-        yield Finding(level, f"{len(infinite):,} rows whose {column} is infinite", _row(infinite))
+        yield Finding(level, f"{counted(len(infinite), 'row')} whose {column} is infinite", _row(infinite))
 
 
 def _duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
     pairs = frame.select("query_id", "doc_id")
     twice = frame.filter(pairs.is_duplicated())
     if len(twice):
-        yield Finding("error", f"{len(twice):,} rows repeat a (query, document)", _row(twice), f"choose {fix}")
+        yield Finding("error", f"{counted(len(twice), 'row')} with a (query, document) that stands there twice", _row(twice), f"choose {fix}")
 
 
 def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
     below = frame.filter(pl.col("relevance") < 0)
     if len(below):
-        yield Finding("warning", f"{len(below):,} grades below zero", _row(below), "see --negative")
+        yield Finding("warning", f"{counted(len(below), 'grade')} below zero", _row(below), "see --negative")
 
 
 def _ties(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
@@ -190,8 +191,8 @@ def _ties(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
         )
         if len(tied):
             only = " as float32" if dtype == pl.Float32 else ""
-            queries = tied["query_id"].n_unique()
-            yield Finding(note, f"{len(tied):,} rows tie{only} in {queries:,} queries", _row(tied), "see --ties")
+            where = f"in {queries(tied['query_id'].n_unique())}"
+            yield Finding(note, f"{counted(len(tied), 'tied row')}{only} {where}", _row(tied), "see --ties")
             return
 
 
@@ -225,9 +226,9 @@ def _against(
         yield Finding("error", "no query of the run is judged", f"{_some(judged)} against {_some(asked)}")
         return
     if len(missing):
-        yield Finding("warning", f"{len(missing):,} judged queries are missing", _some(missing), "see --missing")
+        yield Finding("warning", f"{queries(len(missing))} missing, judged but not answered", _some(missing), "see --missing")
     if len(extra):
-        yield Finding("warning", f"{len(extra):,} queries nobody judged", _some(extra), "see --extra")
+        yield Finding("warning", f"{queries(len(extra))} nobody judged", _some(extra), "see --extra")
     pairs = truth.select("query_id", "doc_id").unique().with_columns(pl.lit(value=True).alias("judged"))
     place = pl.int_range(pl.len()).over("query_id") if by == "input" else _place(by)
     shown = (

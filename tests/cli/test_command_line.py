@@ -1,0 +1,331 @@
+"""The command line as a user meets it: what it prints, where, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from rankstone import demo
+
+BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
+
+
+def run(
+    *arguments: object, stdin: str | None = None, code: int = 0, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own and check how it ends."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rankstone", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **(env or {})},
+    )
+    assert done.returncode == code, done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """Two queries: the first answered at rank 2, the second missing."""
+    qrels, ranking = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text("q1 0 d1 1\nq2 0 d3 1\n")
+    ranking.write_text("q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.8 t\n")
+    return qrels, ranking
+
+
+def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
+    """The table has the run, both means, the audit and the conventions."""
+    out = run("eval", *files, "-m", "RR AP").stdout
+
+    lines = out.splitlines()
+    assert lines[0].split() == ["run", "RR", "AP"]
+    assert lines[1].split() == ["a", "0.2500", "0.2500"]
+    assert lines[2].split() == ["…", "1", "answered", "queries", "0.5000", "0.5000"]
+    assert "1 query missing" in out
+    assert "conventions  order=score score_dtype=float64 ties=docid_desc missing=zero" in out
+
+
+def test_json_is_what_is_promised(files: tuple[Path, Path]) -> None:
+    """--format json prints runs, audit, conventions and inputs."""
+    report = json.loads(run("eval", *files, "-m", "RR", "--format", "json").stdout)
+
+    assert report["runs"] == {"a": {"RR": (1 / 2 + 0) / 2}}
+    assert set(report) == {"runs", "audit", "conventions", "inputs"}
+    assert report["audit"]["runs"]["a"]["missing"] == 1
+    assert report["audit"]["runs"]["a"]["means_without_missing"] == {"RR": {"value": 1 / 2, "n": 1}}
+    assert report["conventions"]["alignment"]["ties"] == "docid_desc"
+    assert report["inputs"] == {"judgments": str(files[0]), "runs": {"a": str(files[1])}}
+
+
+def test_machine_formats_carry_full_precision() -> None:
+    """CSV and JSON lines have every digit; the audit goes to standard error."""
+    done = run("eval", demo.QRELS, BM25, TFIDF, "-m", "nDCG@10 AP", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    lines = [
+        json.loads(line)
+        for line in run("eval", demo.QRELS, BM25, TFIDF, "-m", "nDCG@10 AP", "--format", "jsonl").stdout.splitlines()
+    ]
+
+    assert [(r["run"], r["measure"]) for r in rows] == [
+        ("bm25", "nDCG@10"), ("bm25", "AP"), ("tfidf", "nDCG@10"), ("tfidf", "AP"),
+    ]  # fmt: skip
+    assert [float(r["value"]) for r in rows] == [line["value"] for line in lines]
+    assert "judgments" in done.stderr
+
+
+def test_trec_format_is_trec_evals() -> None:
+    """--format trec prints trec_eval's three columns and names."""
+    out = run("eval", demo.QRELS, BM25, "-m", "map P.5,10 num_ret", "--format", "trec").stdout
+
+    assert out.splitlines()[0] == "runid                 \tall\tbm25"
+    assert [line.split("\t")[0].strip() for line in out.splitlines()] == ["runid", "map", "P_5", "P_10", "num_ret"]
+    assert out.splitlines()[-1] == "num_ret               \tall\t419"
+
+
+def test_markup_in_names_is_escaped(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    """Run names are untrusted: terminal escapes, Markdown and LaTeX do nothing."""
+    evil = tmp_path / "a\x1b[31m|$_%[bold].run"
+    evil.write_text(files[1].read_text())
+
+    assert "\x1b" not in run("eval", files[0], evil).stdout
+    assert "\\|" in run("eval", files[0], evil, "--format", "md").stdout
+    assert "\\$\\_\\%" in run("eval", files[0], evil, "--format", "latex").stdout
+
+
+def test_per_query_values_are_written_whole(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    """--per-query writes Parquet, CSV or JSON lines by suffix."""
+    for name, read in (("a.parquet", pl.read_parquet), ("a.csv", pl.read_csv), ("a.jsonl", pl.read_ndjson)):
+        run("eval", *files, "-m", "RR", "--per-query", tmp_path / name)
+        frame = read(tmp_path / name)
+
+        assert frame.columns == [
+            "run", "query_id", "measure", "value", "numerator", "denominator", "weight", "status",
+        ]  # fmt: skip
+        assert frame["value"].to_list() == [1 / 2, 0.0]
+        assert frame["status"].cast(pl.String).to_list() == ["ok", "missing"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "a.jsonl", "a.parquet", "a.run", "qrels.txt"]
+
+
+def test_nothing_is_left_when_a_command_fails(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    """A failing evaluation leaves no output and no temporary file."""
+    files[1].write_text("q1 Q0 d2 1 oops t\n")
+    before = sorted(tmp_path.iterdir())
+    run("eval", *files, "--per-query", tmp_path / "out.parquet", "-o", tmp_path / "out.json", code=3)
+
+    assert before == sorted(tmp_path.iterdir())
+
+
+def test_output_file(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    """-o writes the result instead of printing it."""
+    done = run("eval", *files, "-m", "RR", "--format", "json", "-o", tmp_path / "out.json")
+
+    assert done.stdout == ""
+    assert json.loads((tmp_path / "out.json").read_text())["runs"] == {"a": {"RR": 1 / 4}}
+
+
+def test_standard_input(files: tuple[Path, Path]) -> None:
+    """- reads the run from standard input."""
+    done = run("eval", files[0], "-", "-m", "RR", "--format", "json", stdin=files[1].read_text())
+
+    assert list(json.loads(done.stdout)["runs"].values()) == [{"RR": 1 / 4}]
+    assert "only once" in run("eval", "-", "-", code=2, stdin="").stderr
+
+
+def test_named_runs(files: tuple[Path, Path]) -> None:
+    """name=path names a run; two of one name are refused."""
+    done = run("eval", files[0], f"mine={files[1]}", "-m", "RR", "--format", "json")
+
+    assert list(json.loads(done.stdout)["runs"]) == ["mine"]
+    assert "two runs are called 'a'" in run("eval", files[0], files[1], files[1], code=2).stderr
+
+
+def test_labelled_tables(tmp_path: Path) -> None:
+    """--labeled scores one table of scores and labels."""
+    table = tmp_path / "log.csv"
+    table.write_text("query_id,score,label\nu1,0.9,0\nu1,0.5,1\n")
+    done = run("eval", "--labeled", table, "-m", "RR", "--format", "json")
+
+    assert json.loads(done.stdout)["runs"] == {"log": {"RR": 1 / 2}}
+    assert "takes one table" in run("eval", "--labeled", table, table, code=2).stderr
+
+
+def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:
+    """Each option of alignment reaches the numbers from the command line."""
+    from dataclasses import fields
+
+    from rankstone import Alignment
+
+    shown = run("eval", "--help").stdout
+    for option in fields(Alignment):
+        assert f"--{option.name.replace('_', '-')}" in shown
+    done = run("eval", *files, "-m", "RR", "--format", "json", "--missing", "drop", "--unjudged", "condensed")
+
+    assert json.loads(done.stdout)["runs"] == {"a": {"RR": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "nDGC@10"], "did you mean nDCG"),
+        (["-m", "nDCG@0"], "the cutoff '0' is no rank"),
+        (["--ties", "docid-desc"], "did you mean 'docid_desc'"),
+        (["--format", "jsn"], "did you mean json"),
+        (["--columns", "user"], "their_name=our_name"),
+        (["--per-query", "x.xlsx"], "no known suffix"),
+        (["--nonsense"], "No such option"),
+    ],
+)
+def test_usage_errors(files: tuple[Path, Path], arguments: list[str], message: str) -> None:
+    """A question that cannot be asked ends with 2 and says what can."""
+    assert message in run("eval", *files, *arguments, code=2).stderr
+
+
+def test_too_few_files() -> None:
+    """One file alone is a usage error that mentions --labeled."""
+    assert "--labeled" in run("eval", demo.QRELS, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("q1 Q0 d1 1 abc t\n", "a.run:1: the score 'abc' is no number"),
+        ("q1 Q0 d1 1 nan t\n", "a.run:1: the score is NaN"),
+        ("q1 Q0 d1 1 1 t\nq1 Q0 d1 2 0 t\n", "a.run:1, "),
+        ("q9 Q0 d1 1 1 t\n", "no query of the run is judged"),
+        ("", "the file is empty"),
+        ("q1 Q0\n", "too few columns"),
+    ],
+)
+def test_bad_input(files: tuple[Path, Path], content: str, message: str) -> None:
+    """Bad data ends with 3 and names the place."""
+    files[1].write_text(content)
+
+    assert message in run("eval", *files, code=3).stderr
+
+
+def test_a_missing_file(files: tuple[Path, Path]) -> None:
+    """A file that is not there ends with 3."""
+    assert "there is no such file" in run("eval", files[0], files[0].with_name("nope.run"), code=3).stderr
+
+
+def test_a_bug_asks_for_a_report(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    """An error of our own ends with 70 and asks to be reported; the traceback is on request."""
+    patch = tmp_path / "sitecustomize.py"
+    patch.write_text("import rankstone.cli as c\nclass B:\n def main(*a, **k): raise RuntimeError('boom')\nc.cli = B\n")
+    done = run("eval", *files, code=70, env={"PYTHONPATH": str(tmp_path)})
+
+    assert "internal error: RuntimeError: boom" in done.stderr
+    assert "RANKSTONE_TRACEBACK=1" in done.stderr
+
+
+def test_interrupts_are_clean(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    """Ctrl-C ends with 130, without a traceback or a half-written file."""
+    pipe = tmp_path / "pipe.run"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rankstone", "eval", files[0], "-", "-o", tmp_path / "out.json"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_a_closed_pipe_is_no_error(files: tuple[Path, Path]) -> None:
+    """`rankstone … | head -0` ends in silence."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rankstone", "eval", *files], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    err = process.stderr.read()
+    process.wait()
+    process.stderr.close()
+
+    assert "Traceback" not in err
+
+
+def test_check_reports_all_at_once(tmp_path: Path) -> None:
+    """check names duplicates, ties, missing and extra queries, negative grades, NaN: all in one go."""
+    qrels, ranking = tmp_path / "q.txt", tmp_path / "r.txt"
+    qrels.write_text("q1 0 d1 1\nq1 0 d1 2\nq2 0 d3 -1\nq3 0 d4 0\n")
+    ranking.write_text("q1 Q0 d1 1 1 t\nq1 Q0 d1 2 1 t\nqx Q0 d3 1 nan t\nq1 Q0 d7 3 2 t\n")
+    out = run("check", qrels, ranking, code=3).stdout
+
+    for expected in (
+        "2 rows with a (query, document) that stands there twice",
+        "1 grade below zero",
+        "2 queries without a relevant document",
+        "2 tied rows in 1 query",
+        "1 row whose score is no number",
+        "2 queries missing",
+        "1 query nobody judged",
+        "rows are not in the order of score",
+        "unjudged@10",
+        "not fit to be evaluated",
+    ):
+        assert expected in out, out
+
+
+def test_check_goes_on_after_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    """A broken file is one finding; the others are still looked at."""
+    broken = tmp_path / "broken.run"
+    broken.write_text("q1 Q0\n")
+    report = json.loads(run("check", demo.QRELS, broken, BM25, "--format", "json", code=3).stdout)
+
+    assert [file["name"] for file in report["files"]] == ["judgments", "broken", "bm25"]
+    assert "too few columns" in report["files"][1]["findings"][0]["what"]
+    assert report["files"][2]["facts"]["rows"] == "419"
+
+
+def test_check_is_content_with_the_demo() -> None:
+    """The shipped collection is fit to be evaluated."""
+    assert run("check", demo.QRELS, BM25, TFIDF).stdout.endswith("ok\n")
+
+
+def test_rising_scores_are_noticed(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    """Lists whose scores rise look like distances."""
+    files[1].write_text("q1 Q0 d2 1 0.1 t\nq1 Q0 d1 2 0.8 t\n")
+
+    assert "are they distances" in run("check", *files).stdout
+
+
+def test_measures_are_listed_and_shown() -> None:
+    """Every measure is listed with a line and has a card."""
+    from rankstone import MEASURES
+
+    listing = run("measures").stdout
+    for name, cls in MEASURES.items():
+        assert f"  {name:<10} {cls.card.sentence}" in listing
+    card = run("measures", "show", "ndcg").stdout
+    assert card.startswith("nDCG (also NDCG)")
+    assert "formula" in card
+    assert "did you mean" in run("measures", "show", "nDGC", code=2).stderr
+
+
+def test_demo_runs() -> None:
+    """The demo prints the shipped runs' scores."""
+    out = run("demo").stdout
+
+    assert "bm25" in out
+    assert "conventions" in out

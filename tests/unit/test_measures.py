@@ -1,0 +1,157 @@
+"""Measures as values and as text."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from rankstone import AP, MEASURES, RR, F, P, R, UsageError, nDCG, parse_measure, parse_measures
+from rankstone.errors import BadParameter, UnknownMeasure
+from rankstone.measures import GainTable, Threshold, trec_name
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("nDCG@10", "nDCG@10"),
+        ("NDCG@10", "nDCG@10"),
+        ("ndcg_cut_10", "nDCG@10"),
+        ("ndcg_cut.10", "nDCG@10"),
+        ("ndcg", "nDCG"),
+        ("ndcg_burges@10", "nDCG(gain=exp2)@10"),
+        ("nDCG(dcg='exp-log2')@10", "nDCG(gain=exp2)@10"),
+        ("nDCG(gains={0: 0, 1: 2})@5", "nDCG(gain={0: 0, 1: 2})@5"),
+        ("ndcg@10-l2", "nDCG(rel=2)@10"),
+        ("map", "AP"),
+        ("MAP@100", "AP@100"),
+        ("map_cut_100", "AP@100"),
+        ("GMAP", "AP(agg=gmean)"),
+        ("mrr@10", "RR@10"),
+        ("recip_rank", "RR"),
+        ("precision-l2@5", "P(rel=2)@5"),
+        ("P.5", "P@5"),
+        ("recall_1000", "R@1000"),
+        ("hit_rate@3", "Success@3"),
+        ("HR@3", "Success@3"),
+        ("hits@3", "NumRelRet(agg=mean)@3"),
+        ("r-precision", "Rprec"),
+        ("f1@5", "F@5"),
+        ("set_P", "P(denom=n)"),
+        ('AP(rel=">2")', 'AP(rel=">2")'),
+        ("RR(target=best)", "RR(target=best)"),
+        ("DCG(discount=geometric, p=0.8)@5", "DCG(discount=geometric, p=0.8)@5"),
+    ],
+)
+def test_spellings(text: str, canonical: str) -> None:
+    """The spellings of ir_measures, trec_eval and ranx become one canonical text, which parses back."""
+    measure = parse_measure(text)
+
+    assert canonical == str(measure)
+    assert measure == parse_measure(canonical)
+
+
+def test_several_in_one_text() -> None:
+    """Blanks and commas divide measures, also trec_eval's lists of cutoffs."""
+    expected = [nDCG(k=10), AP(), P(k=5), P(k=10), nDCG(gain=GainTable(((1, 1), (2, 3))))]
+
+    assert expected == list(parse_measures("nDCG@10,AP P.5,10  nDCG(gain={1: 1, 2: 3}) map"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nDCG@0", "the cutoff '0' is no rank"),
+        ("P@-1", "the cutoff '-1' is no rank"),
+        ("P@x", "the cutoff 'x' is no rank"),
+        ("P@1.5", "the cutoff '1.5' is no rank"),
+        ("nDCG(gain=exq2)", "did you mean gain=exp2"),
+        ("nDCG(gian=exp2)", "did you mean 'gain'"),
+        ("nDCG(gain=exp2", "brackets do not match"),
+        ("nDCG(=)", "a parameter cannot be read"),
+        ("AP(rel=high)", "no threshold"),
+        ("AP(rel=nan)", "no threshold"),
+        ("AP(denom=k)", "needs a cutoff"),
+        ("AP(judged_only=True)", "unjudged=condensed"),
+        ("P(cutoff=10)", "behind an @"),
+        ("F(beta=0)@5", "more than 0"),
+        ("F(beta=two)@5", "no number"),
+        ("Rprec@5", "takes no cutoff"),
+        ("nDCG(ideal=k_ones)@5", "gain=binary"),
+        ("nDCG(ideal=topk)", "needs a cutoff"),
+        ("DCG(discount=geometric)", "p go together"),
+        ("DCG(p=0.5)", "p go together"),
+        ("DCG(discount=geometric, p=1.5)", "0 < p < 1"),
+        ("nDCG(gain={})", "empty"),
+        ("nDCG(gain={1: x})", "no pair"),
+        ("nDCG(gain={1: -1})", "0 or more"),
+    ],
+)
+def test_bad_parameters(text: str, message: str) -> None:
+    """A parameter that makes no sense is refused with what would."""
+    with pytest.raises(BadParameter) as caught:
+        parse_measure(text)
+
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "near"), [("nDGC@10", "nDCG"), ("MPA", "AP"), ("recip_rnk", "RR"), ("precission@5", "P")]
+)
+def test_unknown_names(text: str, near: str) -> None:
+    """An unknown name gets the nearest ones."""
+    with pytest.raises(UnknownMeasure, match=f"did you mean .*{near}"):
+        parse_measures(text)
+
+
+def test_nothing_is_no_measure() -> None:
+    """An empty text is refused."""
+    with pytest.raises(UsageError, match="no measure given"):
+        parse_measures("  ")
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_measures_are_values(name: str) -> None:
+    """Measures compare, hash and cannot be changed."""
+    one, other = MEASURES[name](), MEASURES[name]()
+
+    assert one == other
+    assert hash(one) == hash(other)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.agg = "sum"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_has_a_whole_card(name: str) -> None:
+    """No line of a card is empty, and every parameter has a meaning."""
+    card = MEASURES[name].card
+
+    assert all(getattr(card, f.name) for f in dataclasses.fields(card) if f.name != "peers")
+    assert all(f.metadata["doc"] for f in dataclasses.fields(MEASURES[name]))
+
+
+def test_numbers_given_in_python_are_checked_too() -> None:
+    """The constructor refuses what the text would."""
+    with pytest.raises(BadParameter, match="whole number"):
+        P(k=1.5)  # type: ignore[arg-type]
+    with pytest.raises(BadParameter, match="out of range"):
+        F(beta=-1.0)
+    with pytest.raises(BadParameter, match="did you mean denom=R"):
+        R(denom="r")
+
+
+def test_thresholds() -> None:
+    """At or above a grade, or strictly above it."""
+    assert str(AP(rel=Threshold(2))) == "AP(rel=2)"
+    assert str(AP(rel=Threshold(2, strict=True))) == 'AP(rel=">2")'
+
+
+def test_trec_names() -> None:
+    """Measures that trec_eval has print under its names."""
+    names = [trec_name(m) for m in parse_measures("AP AP@5 P@10 R nDCG RR Success@1 NumRet GMAP P RR@10")]
+
+    assert names == [
+        "map", "map_cut_5", "P_10", "set_recall", "ndcg", "recip_rank", "success_1", "num_ret", "gm_map",
+        "set_P", "RR@10",
+    ]  # fmt: skip
+    assert trec_name(RR(agg="sum")) == "RR(agg=sum)"

@@ -1,0 +1,109 @@
+"""Who may import whom, and what an import costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rankstone
+
+SOURCE = Path(rankstone.__file__).parent
+
+#: room → rooms and modules it may import from (errors and words are for everybody)
+WALLS = {
+    "errors": set(),
+    "words": set(),
+    "io": {"io"},
+    "hits": {"hits"},
+    "measures": {"measures", "hits"},
+    "scores": {"scores", "measures", "io", "hits"},
+    "evaluation": {"scores", "measures", "io", "hits"},
+    "checking": {"io", "evaluation"},
+    "cli": {"cli", "io", "measures", "scores", "evaluation", "checking", "demo"},
+    "demo": set(),
+}
+
+#: third-party packages a room may import at all
+PACKAGES = {
+    "errors": set(),
+    "words": set(),
+    "io": {"numpy", "polars"},
+    "hits": {"numpy", "polars"},
+    "measures": {"numpy"},
+    "scores": {"numpy", "polars"},
+    "evaluation": {"numpy", "polars"},
+    "checking": {"polars"},
+    "cli": {"click", "rich"},
+    "demo": set(),
+}
+
+
+def imports(path: Path) -> list[str]:
+    """Return the dotted names a file imports, those inside functions and type checks included."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.append(node.module or "")
+    return names
+
+
+FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path.parent != SOURCE or path.stem[0] != "_"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_walls(path: Path) -> None:
+    """No room imports from a room above it, or a package it has no use for."""
+    room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    for name in imports(path):
+        package, _, rest = name.partition(".")
+        if package == "rankstone":
+            inner = rest.partition(".")[0]
+            assert inner in WALLS[room] | {"errors", "words", ""}, f"{path.name} imports {name}"
+        elif package not in sys.stdlib_module_names:
+            assert package in PACKAGES[room], f"{path.name} imports {name}"
+
+
+def loaded(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_import_is_free() -> None:
+    """`import rankstone` brings in neither NumPy nor Polars."""
+    assert not loaded("import rankstone") & {"numpy", "polars", "click", "rich"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["eval", "--help"], ["check", "--help"]])
+def test_help_is_fast(arguments: list[str]) -> None:
+    """Help and version import neither NumPy nor Polars."""
+    code = f"from rankstone.cli import _run; import io, contextlib\nwith contextlib.redirect_stdout(io.StringIO()): _run({arguments})"
+
+    assert not loaded(code) & {"numpy", "polars", "rich"}
+
+
+def test_public_names() -> None:
+    """Every public name exists, is listed, and an unknown one is an AttributeError."""
+    for name in rankstone.__all__:
+        assert getattr(rankstone, name) is not None
+    assert set(rankstone.__all__) <= set(dir(rankstone))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = rankstone.nonsense  # type: ignore[attr-defined]
+
+
+def test_functions_are_not_hidden_by_modules() -> None:
+    """No module has the name of a public function: importing one would put it in the other's place."""
+    modules = {path.stem for path in SOURCE.glob("*")}
+
+    assert not modules & set(rankstone.__all__)
