@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from rankstone.errors import InputError, printable
@@ -91,7 +92,7 @@ def check(
     for name, run in name_runs(runs).items():
         report = FileReport(name, _source(run, name), "run")
         files.append(report)
-        frame = _opened(report, lambda r=run, n=name: read_run(r, columns, format_in, order=order, name=n))  # type: ignore[misc]
+        frame = _opened(report, lambda r=run, n=name: read_run(r, columns, format_in, order=order, name=n))
         if frame is not None:
             _look_at_run(report, frame, truth, order, depths)
     return CheckReport(files)
@@ -136,7 +137,9 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
     empty = best.filter(pl.col("relevance") <= 0)["query_id"]
     if len(empty):
         report.findings.append(
-            Finding("warning", f"{queries(len(empty))} without a relevant document", _some(empty), "see --empty")
+            Finding(
+                "warning", f"{queries(len(empty))} without a relevant document", _some(empty), "see --empty"
+            )
         )
 
 
@@ -164,7 +167,12 @@ def _look_at_run(
 def _bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
     bad = frame.filter(pl.col(column).is_null() | pl.col(column).is_nan())
     if len(bad):
-        yield Finding("error", f"{counted(len(bad), 'row')} whose {column} is no number", _row(bad), "repair or remove them")
+        yield Finding(
+            "error",
+            f"{counted(len(bad), 'row')} whose {column} is no number",
+            _row(bad),
+            "repair or remove them",
+        )
     infinite = frame.filter(pl.col(column).is_infinite())
     if len(infinite):
         level = "error" if column == "relevance" else "note"
@@ -175,7 +183,12 @@ def _duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
     pairs = frame.select("query_id", "doc_id")
     twice = frame.filter(pairs.is_duplicated())
     if len(twice):
-        yield Finding("error", f"{counted(len(twice), 'row')} with a (query, document) that stands there twice", _row(twice), f"choose {fix}")
+        yield Finding(
+            "error",
+            f"{counted(len(twice), 'row')} with a (query, document) that stands there twice",
+            _row(twice),
+            f"choose {fix}",
+        )
 
 
 def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
@@ -213,10 +226,11 @@ def _order(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
         yield Finding("note", f"rows are not in the order of {by}", None, "no harm, they are sorted")
 
 
-def _against(
-    frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence[int]
-) -> Iterator[Finding]:
-    if frame.schema["query_id"] != truth.schema["query_id"] or frame.schema["doc_id"] != truth.schema["doc_id"]:
+def _against(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence[int]) -> Iterator[Finding]:
+    if (
+        frame.schema["query_id"] != truth.schema["query_id"]
+        or frame.schema["doc_id"] != truth.schema["doc_id"]
+    ):
         frame = frame.cast({"query_id": pl.String, "doc_id": pl.String})
         truth = truth.cast({"query_id": pl.String, "doc_id": pl.String})
     asked, judged = frame["query_id"].unique().sort(), truth["query_id"].unique().sort()
@@ -226,7 +240,12 @@ def _against(
         yield Finding("error", "no query of the run is judged", f"{_some(judged)} against {_some(asked)}")
         return
     if len(missing):
-        yield Finding("warning", f"{queries(len(missing))} missing, judged but not answered", _some(missing), "see --missing")
+        yield Finding(
+            "warning",
+            f"{queries(len(missing))} missing, judged but not answered",
+            _some(missing),
+            "see --missing",
+        )
     if len(extra):
         yield Finding("warning", f"{queries(len(extra))} nobody judged", _some(extra), "see --extra")
     pairs = truth.select("query_id", "doc_id").unique().with_columns(pl.lit(value=True).alias("judged"))
@@ -241,6 +260,7 @@ def _against(
             shown.filter(pl.col("place") < depth)
             .group_by("query_id")
             .agg(pl.col("judged").is_null().mean())["judged"]
+            .to_numpy()
             .mean()
         )
         level = "warning" if share == 1.0 else "note"
@@ -258,8 +278,9 @@ def _all_unjudged(share: object, frame: pl.DataFrame, truth: pl.DataFrame) -> st
 
 
 def _spread(lengths: pl.Series) -> str:
-    low, high = lengths.min(), lengths.max()
-    return f"{low}" if low == high else f"{low}–{high}, median {lengths.median():g}"
+    values = lengths.to_numpy()
+    low, high = int(values.min()), int(values.max())
+    return f"{low}" if low == high else f"{low}–{high}, median {np.median(values):g}"
 
 
 def _some(ids: pl.Series, most: int = 3) -> str:

@@ -90,9 +90,7 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG@10", "RR"]).to_dict()
     {'run': {'nDCG@10': 0.8154648767857288, 'RR': 0.75}}
     """
-    ready = Evaluator(
-        qrels, measures, columns=columns, exclude=exclude, collapse=collapse, **options
-    )
+    ready = Evaluator(qrels, measures, columns=columns, exclude=exclude, collapse=collapse, **options)
     return ready.runs(name_runs(runs), progress=progress)
 
 
@@ -307,7 +305,9 @@ class _Work:
             absent = self.truth.queries.names.filter(pl.Series(~lists.seen))
             raise _absent(f"{queries(missing)} missing from the run", absent, table, "missing=zero or drop")
         if self.options.extra == "error" and len(extra):
-            raise _absent(f"{queries(len(extra))} of the run nobody judged", extra, table, "extra=drop or keep")
+            raise _absent(
+                f"{queries(len(extra))} of the run nobody judged", extra, table, "extra=drop or keep"
+            )
 
     def _wanted(self, parts: list[_Part]) -> list[_Part]:
         """Leave missing queries out when the option says so."""

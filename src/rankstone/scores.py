@@ -24,7 +24,7 @@ __all__ = ["RunScores", "Scores"]
 
 _STATUS = pl.Enum([status.name for status in Status])
 _NAMES = pl.Series([status.name for status in Status], dtype=_STATUS)
-_SCHEMA = {
+_SCHEMA: dict[str, Any] = {
     "run": pl.String,
     "query_id": pl.String,
     "measure": pl.String,
@@ -144,9 +144,7 @@ class Scores:
             pandas = importlib.import_module("pandas")
         except ImportError as error:
             raise MissingExtra("pandas is not installed", fix='pip install "rankstone[pandas]"') from error
-        return pandas.DataFrame(
-            {column.name: _for_pandas(column) for column in self.per_query.get_columns()}
-        )
+        return pandas.DataFrame({column.name: _for_pandas(column) for column in self.per_query.get_columns()})
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts: means, audit, conventions, inputs."""

@@ -10,12 +10,15 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from rankstone import demo
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
 
@@ -76,7 +79,9 @@ def test_machine_formats_carry_full_precision() -> None:
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     lines = [
         json.loads(line)
-        for line in run("eval", demo.QRELS, BM25, TFIDF, "-m", "nDCG@10 AP", "--format", "jsonl").stdout.splitlines()
+        for line in run(
+            "eval", demo.QRELS, BM25, TFIDF, "-m", "nDCG@10 AP", "--format", "jsonl"
+        ).stdout.splitlines()
     ]
 
     assert [(r["run"], r["measure"]) for r in rows] == [
@@ -91,7 +96,13 @@ def test_trec_format_is_trec_evals() -> None:
     out = run("eval", demo.QRELS, BM25, "-m", "map P.5,10 num_ret", "--format", "trec").stdout
 
     assert out.splitlines()[0] == "runid                 \tall\tbm25"
-    assert [line.split("\t")[0].strip() for line in out.splitlines()] == ["runid", "map", "P_5", "P_10", "num_ret"]
+    assert [line.split("\t")[0].strip() for line in out.splitlines()] == [
+        "runid",
+        "map",
+        "P_5",
+        "P_10",
+        "num_ret",
+    ]
     assert out.splitlines()[-1] == "num_ret               \tall\t419"
 
 
@@ -116,7 +127,13 @@ def test_per_query_values_are_written_whole(tmp_path: Path, files: tuple[Path, P
         ]  # fmt: skip
         assert frame["value"].to_list() == [1 / 2, 0.0]
         assert frame["status"].cast(pl.String).to_list() == ["ok", "missing"]
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "a.jsonl", "a.parquet", "a.run", "qrels.txt"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "a.csv",
+        "a.jsonl",
+        "a.parquet",
+        "a.run",
+        "qrels.txt",
+    ]
 
 
 def test_nothing_is_left_when_a_command_fails(tmp_path: Path, files: tuple[Path, Path]) -> None:
@@ -224,7 +241,9 @@ def test_a_missing_file(files: tuple[Path, Path]) -> None:
 def test_a_bug_asks_for_a_report(tmp_path: Path, files: tuple[Path, Path]) -> None:
     """An error of our own ends with 70 and asks to be reported; the traceback is on request."""
     patch = tmp_path / "sitecustomize.py"
-    patch.write_text("import rankstone.cli as c\nclass B:\n def main(*a, **k): raise RuntimeError('boom')\nc.cli = B\n")
+    patch.write_text(
+        "import rankstone.cli as c\nclass B:\n def main(*a, **k): raise RuntimeError('boom')\nc.cli = B\n"
+    )
     done = run("eval", *files, code=70, env={"PYTHONPATH": str(tmp_path)})
 
     assert "internal error: RuntimeError: boom" in done.stderr
@@ -253,7 +272,10 @@ def test_interrupts_are_clean(tmp_path: Path, files: tuple[Path, Path]) -> None:
 def test_a_closed_pipe_is_no_error(files: tuple[Path, Path]) -> None:
     """`rankstone … | head -0` ends in silence."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "rankstone", "eval", *files], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "rankstone", "eval", *files],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     process.stdout.close()
@@ -266,7 +288,7 @@ def test_a_closed_pipe_is_no_error(files: tuple[Path, Path]) -> None:
 
 
 def test_check_reports_all_at_once(tmp_path: Path) -> None:
-    """check names duplicates, ties, missing and extra queries, negative grades, NaN: all in one go."""
+    """Check names duplicates, ties, missing and extra queries, negative grades, NaN: all in one go."""
     qrels, ranking = tmp_path / "q.txt", tmp_path / "r.txt"
     qrels.write_text("q1 0 d1 1\nq1 0 d1 2\nq2 0 d3 -1\nq3 0 d4 0\n")
     ranking.write_text("q1 Q0 d1 1 1 t\nq1 Q0 d1 2 1 t\nqx Q0 d3 1 nan t\nq1 Q0 d7 3 2 t\n")
@@ -303,7 +325,7 @@ def test_check_is_content_with_the_demo() -> None:
     assert run("check", demo.QRELS, BM25, TFIDF).stdout.endswith("ok\n")
 
 
-def test_rising_scores_are_noticed(tmp_path: Path, files: tuple[Path, Path]) -> None:
+def test_rising_scores_are_noticed(files: tuple[Path, Path]) -> None:
     """Lists whose scores rise look like distances."""
     files[1].write_text("q1 Q0 d2 1 0.1 t\nq1 Q0 d1 2 0.8 t\n")
 

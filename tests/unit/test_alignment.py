@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -13,7 +15,7 @@ from rankstone.errors import BadOption, BadValue, DuplicateRows, NotComparable, 
 QRELS = {"q1": {"d1": 1, "d2": 2}, "q2": {"d3": 1}}
 
 
-def score(run: object, measure: str, qrels: object = QRELS, **options: object) -> float | None:
+def score(run: object, measure: str, qrels: object = QRELS, **options: Any) -> float | None:
     return rankstone.evaluate(qrels, {"r": run}, measure, **options).to_dict()["r"][measure]
 
 
@@ -149,9 +151,7 @@ def test_undefined_is_a_status_and_counted() -> None:
     assert scores.mean().row(0) == ("r", "nDCG@10", 1.0, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("negative", "expected"), [("unjudged", 1 / 1), ("zero", 1 / 2), ("keep", 1 / 2)]
-)
+@pytest.mark.parametrize(("negative", "expected"), [("unjudged", 1 / 1), ("zero", 1 / 2), ("keep", 1 / 2)])
 def test_negative_grades(negative: str, expected: float) -> None:
     """A negative grade is unjudged, or judged and worth nothing, or itself."""
     qrels = {"q1": {"d1": 1, "d2": -1}}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -26,6 +25,9 @@ from rankstone.errors import (
 )
 from rankstone.io import read_judgments, read_run
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}
 RUN = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.5}}
 EXPECTED = {"run": {"RR": (1 / 2 + 1 / 1) / 2}}
@@ -33,9 +35,7 @@ EXPECTED = {"run": {"RR": (1 / 2 + 1 / 1) / 2}}
 QRELS_TEXT = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d3 1\n"
 RUN_TEXT = "q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.8 t\nq2 Q0 d3 1 0.5 t\n"
 
-FRAME = pl.DataFrame(
-    {"query_id": ["q1", "q1", "q2"], "doc_id": ["d2", "d1", "d3"], "score": [0.9, 0.8, 0.5]}
-)
+FRAME = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d2", "d1", "d3"], "score": [0.9, 0.8, 0.5]})
 
 
 def rr(run: object, **options: Any) -> dict[str, dict[str, float | None]]:
@@ -105,7 +105,18 @@ def test_pandas_is_not_imported_for_polars_input() -> None:
         "\ufeff" + RUN_TEXT,
         "q1\tQ0 d2  1 0.9 t\n  q1 Q0 d1 2 8e-1 t\nq2 Q0 d3 1 5e-1 t\n",
     ],
-    ids=["blanks", "tabs", "several", "crlf", "trailing", "no tag", "comments", "empty lines", "bom", "mixed"],
+    ids=[
+        "blanks",
+        "tabs",
+        "several",
+        "crlf",
+        "trailing",
+        "no tag",
+        "comments",
+        "empty lines",
+        "bom",
+        "mixed",
+    ],
 )
 def test_trec_text_in_all_its_forms(tmp_path: Path, text: str) -> None:
     """Blanks, tabs, CRLF, comments and trailing columns make no difference."""
@@ -161,7 +172,7 @@ def test_parts_in_a_folder_or_glob_are_one_run(tmp_path: Path) -> None:
     assert rr(str(tmp_path / "part-*.parquet")) == EXPECTED
 
 
-def test_column_names_by_option(tmp_path: Path) -> None:
+def test_column_names_by_option() -> None:
     """Recommendation names map onto ours."""
     ratings = pl.DataFrame({"user_id": [1, 1], "item_id": [10, 20], "rating": [0.0, 4.5]})
     recommended = pl.DataFrame({"user_id": [1, 1], "item_id": [10, 20], "score": [2.0, 1.0]})
@@ -223,7 +234,9 @@ def test_nan_scores_are_refused_with_their_place(tmp_path: Path, form: str) -> N
     if form == "trec":
         path.write_text("q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 nan t\n")
     elif form == "jsonl":
-        path.write_text('{"query_id":"q1","doc_id":"d2","score":0.9}\n{"query_id":"q1","doc_id":"d1","score":null}\n')
+        path.write_text(
+            '{"query_id":"q1","doc_id":"d2","score":0.9}\n{"query_id":"q1","doc_id":"d1","score":null}\n'
+        )
     else:
         getattr(frame, f"write_{form}")(path)
     place = {"trec": ":2", "csv": ":3", "parquet": ", row 2", "jsonl": ":2"}[form]
@@ -247,9 +260,9 @@ def test_an_empty_file_is_an_error(tmp_path: Path, text: str) -> None:
     """A run or qrels file with nothing in it is refused by name."""
     path = write(tmp_path / "empty.txt", text)
 
-    with pytest.raises(EmptyInput, match="empty.txt"):
+    with pytest.raises(EmptyInput, match=r"empty\.txt"):
         rr(path)
-    with pytest.raises(EmptyInput, match="empty.txt"):
+    with pytest.raises(EmptyInput, match=r"empty\.txt"):
         rankstone.evaluate(path, {"run": RUN}, "RR")
 
 

@@ -30,9 +30,7 @@ def command(
     """
     from rankstone.checking import check
 
-    report = check(
-        qrels, named_runs(runs), columns=split_columns(columns), format_in=format_in, order=order
-    )
+    report = check(qrels, named_runs(runs), columns=split_columns(columns), format_in=format_in, order=order)
     if form == "json":
         click.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
     else:

@@ -27,7 +27,9 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
     help="one table with query_id, score, relevance (or label)",
 )
 @click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
-@click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md|latex|trec", help="[table]")
+@click.option(
+    "--format", "form", default="table", metavar="table|json|jsonl|csv|md|latex|trec", help="[table]"
+)
 @click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="decimals shown")
 @click.option("-o", "--output", metavar="FILE", help="write the result there instead of printing it")
 @click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
@@ -48,7 +50,7 @@ def command(
     collapse: str | None,
     columns: str | None,
     format_in: str | None,
-    **options: Any,
+    **options: Any,  # noqa: ANN401 - click hands values over as they are
 ) -> None:
     r"""Score runs against judgments.
 

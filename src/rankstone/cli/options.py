@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import click
 
@@ -101,7 +101,7 @@ class Ticker:
         self._rows = 0
         self._began = 0.0
 
-    def __enter__(self) -> Ticker:
+    def __enter__(self) -> Self:
         import time
 
         self._began = time.monotonic()

@@ -40,7 +40,7 @@ class Stream(Protocol):
 
     @property
     def columns(self) -> frozenset[str]:
-        """Names of the columns there are: ``query_id``, ``doc_id``, ``score``, ``rank``, …"""
+        """Names of the columns there are: ``query_id``, ``doc_id``, ``score``, ``rank`` and so on."""
 
     def tables(self, columns: Sequence[pl.Expr]) -> Iterable[pl.DataFrame]:
         """Start the stream anew; each table has the given columns."""
@@ -265,9 +265,7 @@ def _no_number(
     )
 
 
-def _settled(
-    table: pl.DataFrame, first_row: int, stream: Stream, options: Alignment
-) -> pl.DataFrame:
+def _settled(table: pl.DataFrame, first_row: int, stream: Stream, options: Alignment) -> pl.DataFrame:
     """Apply ``negative`` to the labels; NaN then marks a row that counts as unjudged."""
     below = table["label"].to_numpy() < 0
     if not below.any() or options.negative == "keep":

@@ -47,9 +47,7 @@ class Tally:
     unjudged: tuple[float, ...]
 
 
-def tally(
-    batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Sequence[int]
-) -> Tally:
+def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Sequence[int]) -> Tally:
     """Count what there is to count about a batch."""
     return Tally(
         rows=batch.height,
@@ -169,8 +167,7 @@ class RunAudit:
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
         unjudged = {
-            k: sum(t.unjudged[i] for t in tallies) / shown if shown else 0.0
-            for i, k in enumerate(cutoffs)
+            k: sum(t.unjudged[i] for t in tallies) / shown if shown else 0.0 for i, k in enumerate(cutoffs)
         }
         judged = sum(int(t.judged.sum()) for t in tallies)
         return cls(

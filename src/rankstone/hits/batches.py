@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -114,7 +113,7 @@ class Batch:
         )
 
 
-class Scattered(Exception):  # noqa: N818 - a signal between two stations, no error a user sees
+class Scattered(Exception):
     """A query's rows are not all together."""
 
 
@@ -291,7 +290,7 @@ def _runs(ids: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
 
 
 def _group_numbers(ids: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
-    """Number the distinct ids of a column by their first appearance."""
+    """Return each row's number and the distinct ids, numbered by their first appearance."""
     numbered = ids.unique(maintain_order=True)
     if ids.dtype == pl.String:
         physical = ids.cast(pl.Enum(numbered)).to_physical()

@@ -47,9 +47,7 @@ def impute(
     return Matches(everything, batch.list_of_row, pair), grade, row, judged
 
 
-def _imputed(
-    batch: Batch, rows: Ints, truth: Judgments | SelfLabelled, options: Alignment
-) -> Floats:
+def _imputed(batch: Batch, rows: Ints, truth: Judgments | SelfLabelled, options: Alignment) -> Floats:
     if isinstance(options.unjudged, (int, float)):
         return np.full(len(rows), float(options.unjudged))
     if isinstance(truth, SelfLabelled):

@@ -55,9 +55,7 @@ class Judgments:
     duplicates: int
 
     @classmethod
-    def of(
-        cls, table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]
-    ) -> Judgments:
+    def of(cls, table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]) -> Judgments:
         """Prepare a table with ``query_id``, ``doc_id`` and ``relevance``.
 
         Parameters
@@ -192,9 +190,7 @@ _MERGE = {
 }
 
 
-def _settle_negative(
-    table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]
-) -> pl.DataFrame:
+def _settle_negative(table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]) -> pl.DataFrame:
     below = table["relevance"] < 0
     if not below.any() or options.negative == "keep":
         return table

@@ -6,10 +6,9 @@ these and no others.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, get_args
-
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from rankstone.errors import BadOption, nearest
 
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
 Order = Literal["score", "rank", "input"]
 ScoreDtype = Literal["float64", "float32"]
-Ties = Literal[
-    "docid_desc", "docid_asc", "input", "reverse_input", "expected", "best", "worst", "error"
-]
+Ties = Literal["docid_desc", "docid_asc", "input", "reverse_input", "expected", "best", "worst", "error"]
 Missing = Literal["zero", "drop", "error"]
 Extra = Literal["drop", "keep", "error"]
 Empty = Literal["zero", "one", "undefined", "drop", "error"]
@@ -174,7 +171,7 @@ def _unknown_value(name: str, value: object, choices: tuple[str, ...]) -> BadOpt
 
 
 def _check_grade(value: float) -> None:
-    if isinstance(value, bool) or value != value or abs(value) == float("inf"):
+    if isinstance(value, bool) or not math.isfinite(value):
         raise BadOption(f"unjudged={value!r} is no grade", expected="a finite number")
 
 

@@ -40,7 +40,8 @@ def ragged_range(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArr
     """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
+    numbers: NDArray[np.int64] = np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
+    return numbers
 
 
 class QueryIndex:
@@ -157,9 +158,7 @@ class BatchKeys:
         key.sort()
         self._key = key
 
-    def pack(
-        self, lists: NDArray[np.int64], key: NDArray[np.uint64], hash_bits: int
-    ) -> NDArray[np.uint64]:
+    def pack(self, lists: NDArray[np.int64], key: NDArray[np.uint64], hash_bits: int) -> NDArray[np.uint64]:
         """Return the keys (row bits zero) of pairs whose own keys end in ``hash_bits`` of hash."""
         local = lists.astype(np.uint64)
         high = (key & np.uint64((1 << hash_bits) - 1)) >> np.uint64(hash_bits - self._hash_bits)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Cutoff = int | Ints
     Value = TypeVar("Value")
 
-__all__ = ["Blocks", "Hits", "Ideal", "descending_within", "running"]
+__all__ = ["Blocks", "Hits", "Ideal", "descending_within", "running", "sums"]
 
 #: scales of so few whole grades are sorted without looking for their levels first
 _SMALL = 256
@@ -61,7 +61,7 @@ class Ideal:
 
     def total(self, values: Floats) -> Floats:
         """Sum within each query, best grade first, float64 ``[queries]``."""
-        return np.bincount(self.query, values, len(self.offsets) - 1)
+        return sums(self.query, values, len(self.offsets) - 1)
 
     def count(self, mask: Bools) -> Ints:
         """Count within each query, int64 ``[queries]``."""
@@ -76,10 +76,10 @@ class Ideal:
 
     def take(self, codes: Ints) -> Ideal:
         """Return the ideal lists of some queries, in that order; code -1 has an empty list."""
-        if len(codes) and np.array_equal(codes, np.arange(codes[0], codes[0] + len(codes))):
-            if codes[0] >= 0:
-                offsets = self.offsets[codes[0] : codes[-1] + 2]
-                return Ideal(offsets - offsets[0], self.grade[offsets[0] : offsets[-1]])
+        first = int(codes[0]) if len(codes) else -1
+        if first >= 0 and np.array_equal(codes, np.arange(first, first + len(codes))):
+            offsets = self.offsets[first : codes[-1] + 2]
+            return Ideal(offsets - offsets[0], self.grade[offsets[0] : offsets[-1]])
         known = codes >= 0
         lengths = np.zeros(len(codes), np.int64)
         lengths[known] = self.offsets[codes[known] + 1] - self.offsets[codes[known]]
@@ -162,7 +162,7 @@ class Hits:
 
     def total(self, values: Floats) -> Floats:
         """Sum within each query, strictly in rank order, float64 ``[queries]``."""
-        return np.bincount(self.query, values, self.queries)
+        return sums(self.query, values, self.queries)
 
     def count(self, mask: Bools) -> Ints:
         """Count within each query, int64 ``[queries]``."""
@@ -172,7 +172,8 @@ class Hits:
         """Count from the query's first hit up to and including each hit, int64 ``[hits]``."""
         run = np.cumsum(mask)
         before = np.concatenate(([0], run))[self.offsets[:-1]]
-        return run - self.spread(before)
+        counted: Ints = run - self.spread(before)
+        return counted
 
     def sorted_grades(self) -> Floats:
         """Return the grades of each query's hits, best first, float64 ``[hits]``."""
@@ -278,9 +279,7 @@ class Hits:
 
     def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
         """Return R: how many judged documents are relevant, retrieved or not, int64 ``[queries]``."""
-        return self.remember(
-            ("R", is_relevant), lambda: self.ideal.count(is_relevant(self.ideal.grade))
-        )
+        return self.remember(("R", is_relevant), lambda: self.ideal.count(is_relevant(self.ideal.grade)))
 
 
 @dataclass(frozen=True)
@@ -315,6 +314,11 @@ class Blocks:
     def head(self) -> Ints:
         """The first hit of each block, int64 ``[blocks]``."""
         return np.concatenate(([0], self.tail[:-1] + 1)) if len(self.first) else self.tail
+
+
+def sums(group: Ints, values: Floats, groups: int) -> Floats:
+    """Sum values by group, each group strictly from its first value to its last, float64 ``[groups]``."""
+    return np.asarray(np.bincount(group, values, groups), np.float64)
 
 
 def _offsets(lengths: Ints) -> Ints:

@@ -16,8 +16,6 @@ from rankstone.errors import DuplicateRows, TiedScores, printable
 from rankstone.hits.pairs import ragged_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from rankstone.hits.batches import Batch
@@ -203,9 +201,7 @@ def _tie_key(
     return batch.ids(rows).cast(pl.String), options.ties == "docid_desc"
 
 
-def _copies(
-    batch: Batch, twice: Ints, place: Ints | None, options: Alignment
-) -> tuple[Ints, Ints]:
+def _copies(batch: Batch, twice: Ints, place: Ints | None, options: Alignment) -> tuple[Ints, Ints]:
     """Return the rows that duplicates remove from the lists, and those that stay but earn nothing."""
     none = np.empty(0, np.int64)
     if not len(twice) or options.duplicates == "keep":
@@ -295,7 +291,8 @@ class _Counter:
 
 def _per_list(batch: Batch, counted: Bools) -> Ints:
     running = np.concatenate(([0], np.cumsum(counted)))
-    return running[batch.starts + batch.lengths] - running[batch.starts]
+    counts: Ints = running[batch.starts + batch.lengths] - running[batch.starts]
+    return counts
 
 
 def _list_name(batch: Batch, row: int) -> str:
@@ -325,5 +322,3 @@ def _duplicate(batch: Batch, twice: Ints) -> DuplicateRows:
     )
     error.rows = tuple(batch.table_rows(np.array(copies)).tolist())
     return error
-
-

@@ -55,9 +55,7 @@ def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> 
     return chosen
 
 
-def require(
-    known: Iterable[str], needed: Iterable[str], source: str, present: Iterable[str]
-) -> None:
+def require(known: Iterable[str], needed: Iterable[str], source: str, present: Iterable[str]) -> None:
     """Refuse a table that lacks a column, with a suggestion how to name those ``present``."""
     missing = [column for column in needed if column not in known]
     if not missing:

@@ -97,7 +97,7 @@ def _expand(name: str) -> list[Path]:
         return parts
     if path.exists():
         return [path]
-    found = sorted(Path(p) for p in glob.glob(name, recursive=True)) if glob.has_magic(name) else []
+    found = sorted(map(Path, glob.glob(name, recursive=True))) if glob.has_magic(name) else []  # noqa: PTH207 - any path
     if found:
         return [part for p in found for part in _expand(str(p))]
     close = nearest(path.name, (p.name for p in _siblings(path)), n=1)
@@ -143,9 +143,7 @@ def _read(
     return _columnar(whole, name, kind, columns)
 
 
-def _columnar(
-    sources: Sequence[Path | bytes], name: str, kind: str, columns: Mapping[str, str]
-) -> Table:
+def _columnar(sources: Sequence[Path | bytes], name: str, kind: str, columns: Mapping[str, str]) -> Table:
     with reading(name):
         frames = [_scan(source, kind) for source in sources]
         frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")

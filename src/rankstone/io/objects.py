@@ -44,9 +44,11 @@ def read_object(value: object, number: str, columns: Mapping[str, str], source: 
         return of_frame(_of_pandas(value, source).lazy(), source, columns)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
         with reading(source):
-            return of_frame(pl.DataFrame(value).lazy(), source, columns)
+            arrow: Any = value
+            return of_frame(pl.DataFrame(arrow).lazy(), source, columns)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and len(value) == 3:  # noqa: PLR2004 - a triple
-        return _of_arrays(*value, number, source)
+        queries, docs, numbers = value
+        return _of_arrays(queries, docs, numbers, number, source)
     raise InputError(
         f"a {type(value).__module__}.{type(value).__name__} cannot be read as a table",
         where=source,

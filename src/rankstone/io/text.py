@@ -9,7 +9,6 @@ the message names file, line and text.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -20,11 +19,10 @@ from rankstone.io.columns import CANONICAL, renames
 from rankstone.io.table import ROWS, Table, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 __all__ = ["QRELS", "RUN", "Layout", "delimited", "trec"]
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +34,8 @@ class Layout:
     expected: str
 
 
-QRELS: Final = Layout(
-    ("query_id", "", "doc_id", "relevance"), "relevance", "query_id iteration doc_id grade"
-)
-RUN: Final = Layout(
-    ("query_id", "", "doc_id", "rank", "score"), "score", "query_id Q0 doc_id rank score tag"
-)
+QRELS: Final = Layout(("query_id", "", "doc_id", "relevance"), "relevance", "query_id iteration doc_id grade")
+RUN: Final = Layout(("query_id", "", "doc_id", "rank", "score"), "score", "query_id Q0 doc_id rank score tag")
 
 
 def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, *, rank: bool = False) -> Table:
@@ -75,9 +69,7 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, *, rank: bo
         return name
 
     schema = {f: pl.String() if f.endswith("_id") else pl.Float64() for f in wanted}
-    return Table(
-        name, schema, start, where, untyped=True, comments=lambda: sum(f.comments for f in files)
-    )
+    return Table(name, schema, start, where, untyped=True, comments=lambda: sum(f.comments for f in files))
 
 
 def _title(source: Path | bytes, name: str) -> str:
@@ -173,9 +165,7 @@ class _TrecFile:
         short = rows[:, -1].is_null()
         if short.any():
             raise self._bad(content, short, "the line has too few columns")
-        typed = rows.select(
-            "query_id", "doc_id", *(_number(pl.col(f)).alias(f) for f in self.numbers)
-        )
+        typed = rows.select("query_id", "doc_id", *(_number(pl.col(f)).alias(f) for f in self.numbers))
         for name in self.numbers:
             bad = typed[name].is_null()
             if bad.any():
@@ -277,15 +267,13 @@ class _Delimited:
             raise EmptyInput("the file is empty", where=self.title)
         self.frame = self.frame.rename(renames(names, self.renamed, self.title))
         names = self.frame.collect_schema().names()
-        return {
-            n: pl.String() if n.endswith("_id") else pl.Float64() for n in CANONICAL if n in names
-        }
+        return {n: pl.String() if n.endswith("_id") else pl.Float64() for n in CANONICAL if n in names}
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         schema = self.schema()
         self.rows = 0
         for piece in self.frame.select(list(schema)).collect_batches(chunk_size=ROWS):
-            typed = piece.cast(dict(schema), strict=False)
+            typed = piece.select(pl.col(name).cast(kind, strict=False) for name, kind in schema.items())
             for name, dtype in schema.items():
                 if dtype == pl.Float64 and typed[name].null_count() > piece[name].null_count():
                     raise self._no_number(piece[name], typed[name])

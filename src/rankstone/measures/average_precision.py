@@ -46,9 +46,7 @@ class AP(BinaryMeasure):
         citation="Harman, TREC-1, 1992; Buckley and Voorhees, 2005",
     )
 
-    denom: str = parameter(
-        "R", "Z, what the sum is divided by", "R", "min_R_k", "min_R_n", "hits", "k"
-    )
+    denom: str = parameter("R", "Z, what the sum is divided by", "R", "min_R_k", "min_R_n", "hits", "k")
 
     def __post_init__(self) -> None:
         """Refuse a denominator that asks for a cutoff where there is none."""

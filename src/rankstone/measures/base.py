@@ -147,9 +147,7 @@ def parameter(
     above: float | None = None,
 ) -> Any:  # noqa: ANN401 - a dataclass field stands for its value
     """Declare a parameter of a measure: default, meaning, and the values allowed."""
-    return field(
-        default=default, metadata={"doc": doc, "choices": choices, "low": low, "above": above}
-    )
+    return field(default=default, metadata={"doc": doc, "choices": choices, "low": low, "above": above})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,9 +173,7 @@ class Measure:
     takes_cutoff: ClassVar[bool] = True
 
     k: int | None = parameter(None, "cutoff: ranks below it do not count", low=1)
-    agg: str = parameter(
-        "mean", "how queries become one number", "mean", "sum", "median", "gmean", "pooled"
-    )
+    agg: str = parameter("mean", "how queries become one number", "mean", "sum", "median", "gmean", "pooled")
 
     def __post_init__(self) -> None:
         """Check every parameter against its declaration."""
@@ -347,9 +343,7 @@ def _check(measure: Measure, name: str, rules: Mapping[str, Any]) -> None:
         return
     whole = name == "k"
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
-        raise BadParameter(
-            f"{measure.name}: {name}={value!r} is no {'whole ' if whole else ''}number"
-        )
+        raise BadParameter(f"{measure.name}: {name}={value!r} is no {'whole ' if whole else ''}number")
     if (low is not None and not value >= low) or (above is not None and not value > above):
         bound = f"{low:g} or more" if low is not None else f"more than {above:g}"
         raise BadParameter(

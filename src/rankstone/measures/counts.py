@@ -44,7 +44,7 @@ class Judged(Measure):
         citation="Buckley and Voorhees, SIGIR 2004 (the problem)",
     )
 
-    def relevant_count(self, hits: Hits) -> Ints | None:
+    def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
         """Relevance plays no part."""
         return None
 
@@ -68,9 +68,7 @@ class Count(BinaryMeasure):
     needs_relevant: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = False
 
-    agg: str = parameter(
-        "sum", "how queries become one number", "mean", "sum", "median", "gmean", "pooled"
-    )
+    agg: str = parameter("sum", "how queries become one number", "mean", "sum", "median", "gmean", "pooled")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstone.errors import BadParameter
 from rankstone.hits.pairs import ragged_range
-from rankstone.hits.ragged import Ideal, descending_within
+from rankstone.hits.ragged import Ideal, descending_within, sums
 from rankstone.measures.base import (
     ANY_GAIN,
     Card,
@@ -35,9 +35,7 @@ class GainMeasure(Measure):
 
     rel: Threshold | None = parameter(None, "grades below it gain nothing; none unless given")
     gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", *GAINS)
-    pad: str = parameter(
-        "zero", "ranks n+1 … k of a short list", "zero", "min_grade", "shrink"
-    )
+    pad: str = parameter("zero", "ranks n+1 … k of a short list", "zero", "min_grade", "shrink")
 
     def relevant_count(self, hits: Hits) -> Ints:
         """Return R, int64 ``[queries]``."""
@@ -80,13 +78,11 @@ class GainMeasure(Measure):
         rank = ragged_range(hits.n + 1, lengths)
         bottom = self.worth(np.array([hits.lowest_grade]))[0]
         query = np.repeat(np.arange(hits.queries), lengths)
-        return np.bincount(query, bottom / self.divisor(rank), hits.queries)
+        return sums(query, bottom / self.divisor(rank), hits.queries)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add the (discounted) gains up; nothing is divided."""
-        return Contributions(
-            self.discounted(hits), np.ones(hits.queries), unjudged=self.padding(hits)
-        )
+        return Contributions(self.discounted(hits), np.ones(hits.queries), unjudged=self.padding(hits))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -116,10 +116,12 @@ def divisors(discount: str, rank: Ints, *, base: float = 2.0, p: float | None = 
         return _log2_table(int(rank.max()) if len(rank) else 1)[rank - 1]
     if discount == "jk":
         logs = np.concatenate(([0.0], _log2_table(int(rank.max()) if len(rank) else 1)))
-        return np.maximum(1.0, logs[rank - 1] / math.log2(base))
+        divided: Floats = np.maximum(1.0, logs[rank - 1] / math.log2(base))
+        return divided
     if discount == "reciprocal":
         return rank.astype(np.float64)
     if discount == "none":
         return np.ones(len(rank))
     assert p is not None  # noqa: S101 - the measure has checked it
-    return np.power(1.0 / p, rank - 1.0)
+    grown: Floats = np.power(1.0 / p, rank - 1.0)
+    return grown

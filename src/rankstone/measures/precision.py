@@ -13,14 +13,14 @@ from rankstone.measures.base import ANY_GAIN, Card, Contributions, Measure, Thre
 if TYPE_CHECKING:
     from rankstone.hits.ragged import Cutoff, Floats, Hits, Ints
 
-__all__ = ["F", "P", "R", "BinaryMeasure", "Rprec", "Success"]
+__all__ = ["BinaryMeasure", "F", "P", "R", "Rprec", "Success"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryMeasure(Measure):
     """A measure that only asks whether a document is relevant."""
 
-    rel: Threshold = parameter(ANY_GAIN, "relevant means grade ≥ rel; \">2\" for strictly greater")
+    rel: Threshold = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
 
     def relevant_count(self, hits: Hits) -> Ints:
         """Return R, int64 ``[queries]``."""

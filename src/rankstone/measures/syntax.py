@@ -11,6 +11,7 @@ defaults out.  Parsing it gives the same measure back.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
@@ -35,9 +36,7 @@ MEASURES: Final[dict[str, type[Measure]]] = {
     for cls in (P, R, F, Success, Rprec, AP, RR, CG, DCG, nDCG, Judged, NumRet, NumRel, NumRelRet)
 }
 
-_NAMES: Final = {
-    alias.lower(): name for name, cls in MEASURES.items() for alias in (name, *cls.aliases)
-}
+_NAMES: Final = {alias.lower(): name for name, cls in MEASURES.items() for alias in (name, *cls.aliases)}
 
 #: alternative spellings that stand for a name and parameters
 _SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -206,8 +205,7 @@ def _resolve(name: str) -> tuple[str, dict[str, Any]]:
     close = list(dict.fromkeys(_resolve(word)[0] for word in nearest(name, known)))
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
-        fix=(f"did you mean {', '.join(close)}? " if close else "")
-        + "`rankstone measures` lists them all",
+        fix=(f"did you mean {', '.join(close)}? " if close else "") + "`rankstone measures` lists them all",
     )
 
 
@@ -302,7 +300,7 @@ def _threshold(text: str) -> Threshold:
         level = float(number)
     except ValueError:
         level = float("nan")
-    if level != level or abs(level) == float("inf"):
+    if not math.isfinite(level):
         raise BadParameter(
             f"rel={printable(text)} is no threshold", expected='a grade (rel=2), or ">2" for above it'
         )
