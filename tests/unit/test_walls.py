@@ -23,7 +23,7 @@ WALLS = {
     "scores": {"scores", "measures", "io", "hits"},
     "evaluation": {"scores", "measures", "io", "hits"},
     "checking": {"io", "evaluation"},
-    "cli": {"cli", "io", "measures", "scores", "evaluation", "checking", "demo"},
+    "cli": {"cli", "io", "measures", "checking", "demo"},
     "demo": set(),
 }
 

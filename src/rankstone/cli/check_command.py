@@ -28,7 +28,7 @@ def command(
 
     Exit code 3 when something found would stop an evaluation.
     """
-    from rankstone.checking import check
+    from rankstone import check
 
     report = check(qrels, named_runs(runs), columns=split_columns(columns), format_in=format_in, order=order)
     if form == "json":

@@ -11,7 +11,7 @@ def command(where: bool) -> None:  # noqa: FBT001 - click passes flags so
     """Score the shipped collection's two rankers, BM25 and TF-IDF."""
     from rankstone.cli.render import render
     from rankstone.demo import FOLDER, QRELS, RUNS
-    from rankstone.evaluation import evaluate
+    from rankstone import evaluate
 
     if where:
         click.echo(FOLDER)

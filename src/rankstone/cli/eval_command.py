@@ -11,7 +11,7 @@ import click
 from rankstone.cli.options import Ticker, alignment, named_runs, reading, split_columns
 
 if TYPE_CHECKING:
-    from rankstone.scores import Scores
+    from rankstone import Scores
 
 DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
 
@@ -95,7 +95,7 @@ def _against(
     files: tuple[str, ...], measures: tuple[str, ...], ticker: Ticker, options: dict[str, Any]
 ) -> Scores:
     from rankstone.errors import UsageError
-    from rankstone.evaluation import Evaluator
+    from rankstone import Evaluator
 
     if len(files) < 2:  # noqa: PLR2004 - qrels and a run
         raise UsageError(
@@ -119,7 +119,7 @@ def _labelled(
     collapse: str | None,
 ) -> Scores:
     from rankstone.errors import UsageError
-    from rankstone.evaluation import evaluate_labelled
+    from rankstone import evaluate_labelled
 
     if files:
         raise UsageError("--labeled takes one table and no other files", given=" ".join(files))
@@ -139,10 +139,11 @@ def _keep_freed_memory() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
     if mallopt is not None:  # the GNU C library
         mallopt(_M_MMAP_THRESHOLD, _MOST_KEPT)
-        mallopt(_M_TRIM_THRESHOLD, _MOST_KEPT)
+        mallopt(_M_TRIM_THRESHOLD, 1 << 30)
 
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+#: the largest threshold the GNU C library accepts
 _MOST_KEPT = 32 << 20
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import click
@@ -75,19 +76,19 @@ def split_columns(columns: str | None) -> dict[str, str]:
 def named_runs(arguments: tuple[str, ...]) -> dict[str, object]:
     """Read RUN arguments: paths, or name=path."""
     from rankstone.errors import UsageError
-    from rankstone.evaluation import name_runs
+    from rankstone.io import stem
 
     named: dict[str, object] = {}
     for argument in arguments:
         name, equals, path = argument.partition("=")
-        pair = {name: path} if equals and path and not os.path.exists(argument) else None  # noqa: PTH110 - a text, not yet a path
-        for key, value in (pair or name_runs([argument])).items():
-            if key in named:
-                raise UsageError(
-                    f"two runs are called {key!r}",
-                    fix="give them names: bm25=runs/a/run.txt dense=runs/b/run.txt",
-                )
-            named[key] = value
+        if not equals or not path or Path(argument).exists():
+            name, path = stem(argument), argument
+        if name in named:
+            raise UsageError(
+                f"two runs are called {name!r}",
+                fix="give them names: bm25=runs/a/run.txt dense=runs/b/run.txt",
+            )
+        named[name] = path
     return named
 
 

@@ -16,7 +16,7 @@ from rankstone.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rankstone.scores import Scores
+    from rankstone import Scores
 
 __all__ = ["FORMATS", "render"]
 

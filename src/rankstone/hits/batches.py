@@ -26,6 +26,8 @@ __all__ = ["Batch", "Lists", "Scattered"]
 
 #: rows that regrouped data is cut into: a batch's keys then stay inside the processor's cache
 _ROWS = 1 << 17
+#: views into tables that may wait for their other halves
+_PARTS = 8
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,7 @@ def _whole(tables: Iterable[pl.DataFrame]) -> Iterator[_Piece]:
         gathered.add(table[:head], row)
         if head < tail:
             yield _Piece(table[head:tail], row + head, names[1:-1], lengths[1:-1])
-        if gathered.height > _ROWS:
+        if gathered.is_full:
             yield from gathered.pieces(finished=False)
         gathered.add(table[tail:], row + tail)
         row += table.height
@@ -261,24 +263,29 @@ class _Gathered:
     def __init__(self) -> None:
         self._parts: list[pl.DataFrame] = []
         self._rows: list[NDArray[np.int64]] = []
-        self.height = 0
+        self._height = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether enough waits: many rows, or views that keep many tables in memory."""
+        return self._height > _ROWS or len(self._parts) > _PARTS
 
     def add(self, part: pl.DataFrame, first_row: int) -> None:
         if part.height:
             self._parts.append(part)
             self._rows.append(np.arange(first_row, first_row + part.height))
-            self.height += part.height
+            self._height += part.height
 
     def pieces(self, *, finished: bool) -> Iterator[_Piece]:
         """Yield what is there; unless the stream has finished, the last list waits for more."""
         if not self._parts:
             return
         table, row = pl.concat(self._parts, rechunk=True), np.concatenate(self._rows)
-        self._parts, self._rows, self.height = [], [], 0
+        self._parts, self._rows, self._height = [], [], 0
         names, lengths = _runs(table["query_id"])
         if not finished:
             stop = table.height - int(lengths[-1])
-            self._parts, self._rows, self.height = [table[stop:]], [row[stop:]], int(lengths[-1])
+            self._parts, self._rows, self._height = [table[stop:]], [row[stop:]], int(lengths[-1])
             table, row, names, lengths = table[:stop], row[:stop], names[:-1], lengths[:-1]
         if len(names):
             yield _Piece(table, row, names, lengths)
