@@ -74,6 +74,7 @@ class Scores:
     audit: Audit
     conventions: Mapping[str, Any]
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    _means: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, compare=False)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
@@ -105,6 +106,11 @@ class Scores:
             ``run``, ``measure``, ``value`` (null when no query counts), ``n`` (queries averaged)
             and ``n_undefined``.
         """
+        if tuple(without) not in self._means:
+            self._means[tuple(without)] = self._mean(tuple(without))
+        return self._means[tuple(without)]
+
+    def _mean(self, without: tuple[str, ...]) -> pl.DataFrame:
         left_out = [Status[name] for name in (Status.undefined.name, Status.dropped.name, *without)]
         rows = []
         for name, run in self.runs.items():

@@ -7,16 +7,17 @@ measure and no file.
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, BadValue, DuplicateRows, NotComparable, printable
+from rankstone.errors import BadOption, DuplicateRows, NotComparable, printable
 from rankstone.hits.audit import Tally, tally
-from rankstone.hits.batches import Lists, Scattered
+from rankstone.hits.batches import Lists, Met, Scattered
+from rankstone.hits.checks import RowCheck
 from rankstone.hits.imputation import impute
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex
@@ -109,37 +110,52 @@ class Aligner:
         value returned says which queries were met.
         """
         try:
-            lists = self._lists()
-            results = self._work(lists.contiguous(self._keyed(stream)), stream, each)
+            lists = self._lists(stream)
+            results = self._work(lists, lists.contiguous(self._tables(stream)), stream, each)
         except Scattered:
-            lists = self._lists()
-            results = self._work(lists.regrouped(self._keyed(stream)), stream, each)
+            lists = self._lists(stream)
+            results = self._work(lists, lists.regrouped(self._tables(stream)), stream, each)
         if isinstance(self.truth, Judgments):
             results.append(each(self._missing(self.truth, np.flatnonzero(~lists.seen))))
         return results, lists
 
-    def _lists(self) -> Lists:
+    def _lists(self, stream: Stream) -> Lists:
         queries = self.truth.queries if isinstance(self.truth, Judgments) else None
-        return Lists(queries, keep_extra=self.options.extra == "keep")
+        check = RowCheck(self.options, stream.locate)
+        return Lists(queries, check, keep_extra=self.options.extra == "keep")
 
     def _work(
-        self, batches: Iterator[Batch], stream: Stream, each: Callable[[Chunk], Result]
+        self,
+        lists: Lists,
+        batches: Iterator[Callable[[], Met]],
+        stream: Stream,
+        each: Callable[[Chunk], Result],
     ) -> list[Result]:
-        def job(batch: Batch) -> Result:
-            return each(self._chunk(batch, stream))
+        def job(read: Callable[[], Met]) -> tuple[Met, Result | None]:
+            met = read()
+            wanted = len(met.batch.lengths) > 0
+            return met, each(self._chunk(met.batch, stream)) if wanted else None
+
+        def finish(future: Future[tuple[Met, Result | None]]) -> None:
+            met, result = future.result()
+            lists.admit(met)
+            if result is not None:
+                results.append(result)
 
         results: list[Result] = []
         with ThreadPoolExecutor(self.threads) as pool:
-            waiting: deque[Any] = deque()
-            for batch in batches:
-                waiting.append(pool.submit(job, batch))
+            waiting: deque[Future[tuple[Met, Result | None]]] = deque()
+            for read in batches:
+                waiting.append(pool.submit(job, read))
                 while len(waiting) > self.threads:
-                    results.append(waiting.popleft().result())
-            results.extend(future.result() for future in waiting)
+                    finish(waiting.popleft())
+            while waiting:
+                finish(waiting.popleft())
+        lists.close()
         return results
 
-    def _keyed(self, stream: Stream) -> Iterator[pl.DataFrame]:
-        """Yield the stream's tables with the ``key`` that orders lists and documents' hashes."""
+    def _tables(self, stream: Stream) -> Iterable[pl.DataFrame]:
+        """Start the stream with the ``key`` that orders lists and the documents' hashes."""
         by = self.options.order
         columns = [pl.col("query_id")]
         if "doc_id" in stream.columns:
@@ -151,11 +167,7 @@ class Aligner:
             columns.append((-key if by == "rank" else key).alias("key"))
         if isinstance(self.truth, SelfLabelled):
             columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
-        row = 0
-        for table in stream.tables(columns):
-            _check(table, by, row, stream)
-            yield _settled(table, row, stream, self.options) if "label" in table.columns else table
-            row += table.height
+        return stream.tables(columns)
 
     def _chunk(self, batch: Batch, stream: Stream) -> Chunk:
         options = self.options
@@ -231,53 +243,6 @@ class Aligner:
         )
         names = truth.queries.names.gather(codes)
         return Chunk(names, codes, np.zeros(count, np.int64), hits, None)
-
-
-def _check(table: pl.DataFrame, by: str, first_row: int, stream: Stream) -> None:
-    """Refuse rows without an id, or whose score, rank or label is missing or not a number."""
-    for column in ("query_id", "doc_id"):
-        if column in table.columns and table[column].null_count():
-            at = table[column].is_null().arg_max() or 0
-            raise BadValue(
-                f"a row without {column}",
-                where=stream.locate(first_row + at),
-                expected="an id",
-                fix="repair or remove the row",
-            )
-    for column, name in (("key", by), ("label", "relevance")):
-        if column in table.columns:
-            bad = np.isnan(table[column].to_numpy())
-            if bad.any():
-                raise _no_number(table, column, name, first_row, int(bad.argmax()), stream)
-
-
-def _no_number(
-    table: pl.DataFrame, column: str, name: str, first_row: int, at: int, stream: Stream
-) -> BadValue:
-    query = printable(table["query_id"][at])
-    doc = f", document {printable(table['doc_id'][at])}" if "doc_id" in table.columns else ""
-    return BadValue(
-        f"the {name} is {'missing' if table[column][at] is None else 'NaN'}",
-        where=stream.locate(first_row + at),
-        given=f"query {query}{doc}",
-        expected="a number",
-        fix="repair the row or leave it out",
-    )
-
-
-def _settled(table: pl.DataFrame, first_row: int, stream: Stream, options: Alignment) -> pl.DataFrame:
-    """Apply ``negative`` to the labels; NaN then marks a row that counts as unjudged."""
-    below = table["label"].to_numpy() < 0
-    if not below.any() or options.negative == "keep":
-        return table
-    if options.negative == "error":
-        raise BadValue(
-            "a label below zero",
-            where=stream.locate(first_row + int(below.argmax())),
-            fix="choose a meaning: negative=unjudged, zero or keep",
-        )
-    meant = 0.0 if options.negative == "zero" else float("nan")
-    return table.with_columns(label=np.where(below, meant, table["label"].to_numpy()))
 
 
 def _first_rows(batch: Batch) -> Ints:

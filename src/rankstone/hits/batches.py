@@ -1,33 +1,33 @@
 """Batches of whole lists: rows of a run in which every query is contiguous and complete.
 
-Nearly all real files hold each query's rows together, so :meth:`Lists.contiguous` cuts them into
-batches as they stream by.  That is checked, never assumed: a query that comes back after another
-one began raises :class:`Scattered`, and the caller starts over with :meth:`Lists.regrouped`, which
-brings the rows of each query together first.
+Nearly all real files hold each query's rows together, so :meth:`Lists.contiguous` reads them as they
+stream by.  That is checked, never assumed: a query that comes back after another one began raises
+:class:`Scattered`, and the caller starts over with :meth:`Lists.regrouped`, which brings the rows of
+each query together first.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from rankstone.hits.cutting import Piece, pieces
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from rankstone.hits.pairs import QueryIndex
 
-__all__ = ["Batch", "Lists", "Scattered"]
+__all__ = ["Batch", "Lists", "Met", "Scattered"]
 
 #: rows that regrouped data is cut into: a batch's keys then stay inside the processor's cache
 _ROWS = 1 << 17
-#: views into tables that may wait for their other halves
-_PARTS = 8
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,37 @@ class Scattered(Exception):
     """A query's rows are not all together."""
 
 
+@dataclass(frozen=True)
+class Met:
+    """What reading a batch came upon: the lists wanted, and all queries met.
+
+    Attributes
+    ----------
+    batch
+        The lists that are wanted.
+    judged
+        int64: numbers of the judged queries met.
+    unjudged
+        Ids of the queries met that nobody judged.
+    """
+
+    batch: Batch
+    judged: NDArray[np.int64]
+    unjudged: pl.Series
+
+
 class Lists:
-    """Reads the lists of one run, batch by batch, and remembers which queries it met.
+    """Reads the lists of one run and remembers which queries it met.
+
+    Reading is split in two: what must go in the order of the stream is little and done at once; the
+    rest is put off into functions, which may be called in any thread.
 
     Parameters
     ----------
     queries
         The judged queries; ``None`` for a labelled table, whose queries judge themselves.
+    check
+        Looks at every piece of the stream before anything is made of it.
     keep_extra
         Whether lists of queries that nobody judged are wanted.
 
@@ -135,38 +159,33 @@ class Lists:
         bool ``[judged queries]``: which of them the run answers.
     """
 
-    def __init__(self, queries: QueryIndex | None, *, keep_extra: bool) -> None:
+    def __init__(
+        self, queries: QueryIndex | None, check: Callable[[Piece], Piece], *, keep_extra: bool
+    ) -> None:
         self._queries = queries
+        self._check = check
         self._keep_unjudged = keep_extra or queries is None
         self.seen = np.zeros(0 if queries is None else len(queries), bool)
         self._unjudged: list[pl.Series] = []
 
-    def contiguous(self, tables: Iterable[pl.DataFrame]) -> Iterator[Batch]:
-        """Cut a stream of tables into batches of whole lists.
+    def contiguous(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], Met]]:
+        """Read batches from a stream in which every query's rows should be together.
 
         Parameters
         ----------
         tables
             Frames with ``query_id`` and, as far as there are such columns, ``doc_id`` and its
             ``hash``, ``key`` (larger first) and ``label``.
-
-        Raises
-        ------
-        Scattered
-            When a query's rows are not all together.
         """
-        for piece in _whole(tables):
-            codes = self._codes(piece.names)
-            yield from self._wanted(_batch(piece.table, piece.names, codes, piece.lengths, piece.rows))
-        if self._keep_unjudged and len(self.unjudged()) < sum(map(len, self._unjudged)):
-            raise Scattered
+        for piece in pieces(tables):
+            yield partial(self._read, piece)
 
-    def regrouped(self, tables: Iterable[pl.DataFrame]) -> Iterator[Batch]:
-        """Bring the rows of each query together, in their order, and cut them into batches.
+    def regrouped(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], Met]]:
+        """Bring the rows of each query together, in their order, and read batches from that.
 
         The table is held in memory; documents stay where they are, reached through row numbers.
         """
-        table = pl.concat(list(tables), rechunk=True)
+        table = pl.concat(list(self._checked(tables)), rechunk=True)
         group, names = _group_numbers(table["query_id"])
         codes = self._codes(names)
         lengths = np.bincount(group, minlength=len(names))
@@ -174,34 +193,73 @@ class Lists:
         del group
         whole = _batch(table.drop("query_id"), names[:0], codes[:0], lengths[:0], 0)
         ends = np.cumsum(lengths)
-        for begin, end in _cuts(ends, _ROWS):
+
+        def read(begin: int, end: int) -> Met:
             rows = take[ends[begin] - lengths[begin] : ends[end - 1]]
             part = whole.rows_at(rows, lengths[begin:end])
-            yield from self._wanted(replace(part, names=names[begin:end], codes=codes[begin:end]))
+            return self._met(replace(part, names=names[begin:end], codes=codes[begin:end]))
+
+        for begin, end in _cuts(ends, _ROWS):
+            yield partial(read, begin, end)
+
+    def admit(self, met: Met) -> None:
+        """Take note of a batch's queries, in the order of the stream.
+
+        Raises
+        ------
+        Scattered
+            When one of them was met before: its rows are not all together.
+        """
+        if self.seen[met.judged].any():
+            raise Scattered
+        self.seen[met.judged] = True
+        if len(met.unjudged):
+            self._unjudged.append(met.unjudged)
+
+    def close(self) -> None:
+        """Make sure, at the end, that no unjudged query that is wanted was met twice."""
+        if self._keep_unjudged and len(self.unjudged()) < sum(map(len, self._unjudged)):
+            raise Scattered
 
     def unjudged(self) -> pl.Series:
         """Return the distinct queries met that nobody judged."""
         return pl.concat(self._unjudged).unique() if self._unjudged else pl.Series([], dtype=pl.String)
+
+    def _checked(self, tables: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        row = 0
+        for table in tables:
+            yield self._check(Piece(table, row)).table
+            row += table.height
+
+    def _read(self, piece: Piece) -> Met:
+        piece = self._check(piece)
+        runs = piece.table["query_id"].rle().struct.unnest()
+        names, lengths = runs["value"], runs["len"].to_numpy().astype(np.int64)
+        return self._met(_batch(piece.table, names, self._codes(names), lengths, piece.rows))
 
     def _codes(self, names: pl.Series) -> NDArray[np.int64]:
         if self._queries is None:
             return np.full(len(names), -1, np.int64)
         return self._queries.codes(names)
 
-    def _wanted(self, batch: Batch) -> Iterator[Batch]:
+    def _met(self, batch: Batch) -> Met:
         judged = batch.codes >= 0
         codes = batch.codes[judged]
-        if self.seen[codes].any() or len(np.unique(codes)) < len(codes):
+        if not _distinct(codes):
             raise Scattered
-        self.seen[codes] = True
-        if not judged.all():
-            self._unjudged.append(batch.names.filter(~judged))
-        if self._keep_unjudged or judged.all():
-            yield batch
-        elif judged.any():
+        if judged.all():
+            return Met(batch, codes, batch.names[:0])
+        unjudged = batch.names.filter(~judged)
+        if not self._keep_unjudged:
             rows = np.flatnonzero(np.repeat(judged, batch.lengths))
-            part = batch.rows_at(rows, batch.lengths[judged])
-            yield replace(part, names=batch.names.filter(judged), codes=codes)
+            batch = batch.rows_at(rows, batch.lengths[judged])
+            batch = replace(batch, names=batch.names.filter(judged), codes=codes)
+        return Met(batch, codes, unjudged)
+
+
+def _distinct(codes: NDArray[np.int64]) -> bool:
+    ordered = np.sort(codes)
+    return not (ordered[1:] == ordered[:-1]).any()
 
 
 def _together(group: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -222,78 +280,6 @@ def _cuts(ends: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
         end = max(begin + 1, int(np.searchsorted(ends, before + rows)))
         yield begin, end
         begin = end
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """Rows of whole lists, cut from the stream, with their runs of equal queries."""
-
-    table: pl.DataFrame
-    rows: NDArray[np.int64] | int
-    names: pl.Series
-    lengths: NDArray[np.int64]
-
-
-def _whole(tables: Iterable[pl.DataFrame]) -> Iterator[_Piece]:
-    """Re-cut a stream of tables so that none ends inside a list.
-
-    Lists that lie inside one table are handed on as views.  The first and the last list of a table
-    may go on in others: they are put together and gathered until they make a piece of their own.
-    """
-    gathered = _Gathered()
-    row = 0
-    for table in tables:
-        if not table.height:
-            continue
-        names, lengths = _runs(table["query_id"])
-        head, tail = int(lengths[0]), table.height - int(lengths[-1]) if len(lengths) > 1 else table.height
-        gathered.add(table[:head], row)
-        if head < tail:
-            yield _Piece(table[head:tail], row + head, names[1:-1], lengths[1:-1])
-        if gathered.is_full:
-            yield from gathered.pieces(finished=False)
-        gathered.add(table[tail:], row + tail)
-        row += table.height
-    yield from gathered.pieces(finished=True)
-
-
-class _Gathered:
-    """First and last lists of tables, waiting for their other halves."""
-
-    def __init__(self) -> None:
-        self._parts: list[pl.DataFrame] = []
-        self._rows: list[NDArray[np.int64]] = []
-        self._height = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether enough waits: many rows, or views that keep many tables in memory."""
-        return self._height > _ROWS or len(self._parts) > _PARTS
-
-    def add(self, part: pl.DataFrame, first_row: int) -> None:
-        if part.height:
-            self._parts.append(part)
-            self._rows.append(np.arange(first_row, first_row + part.height))
-            self._height += part.height
-
-    def pieces(self, *, finished: bool) -> Iterator[_Piece]:
-        """Yield what is there; unless the stream has finished, the last list waits for more."""
-        if not self._parts:
-            return
-        table, row = pl.concat(self._parts, rechunk=True), np.concatenate(self._rows)
-        self._parts, self._rows, self._height = [], [], 0
-        names, lengths = _runs(table["query_id"])
-        if not finished:
-            stop = table.height - int(lengths[-1])
-            self._parts, self._rows, self._height = [table[stop:]], [row[stop:]], int(lengths[-1])
-            table, row, names, lengths = table[:stop], row[:stop], names[:-1], lengths[:-1]
-        if len(names):
-            yield _Piece(table, row, names, lengths)
-
-
-def _runs(ids: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
-    runs = ids.rle().struct.unnest()
-    return runs["value"], runs["len"].to_numpy().astype(np.int64)
 
 
 def _group_numbers(ids: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:

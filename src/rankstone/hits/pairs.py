@@ -72,7 +72,8 @@ def _distinct_hashes(names: pl.Series) -> tuple[int, NDArray[np.uint64]]:
     seed = 0
     while True:
         hashes = hash_ids(names, seed)
-        if len(np.unique(hashes)) == len(hashes):
+        ordered = np.sort(hashes)
+        if not (ordered[1:] == ordered[:-1]).any():
             return seed, hashes
         seed += 1
 

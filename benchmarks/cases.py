@@ -1,0 +1,177 @@
+"""The cases: which processes run beside each other, on which data, and the bars they are held to."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
+LABELLED_MEASURES = "nDCG@10 AP RR@10 P@10"
+RUN_COLUMNS = ("query_id", "doc_id", "score")
+LABELLED_COLUMNS = ("query_id", "score", "relevance")
+
+SCAN = "bare Polars scan"
+PYTREC = "pytrec_eval"
+RANX = "ranx"
+IR_MEASURES = "ir_measures"
+ORDERED = "rankstone, rows in order"
+NUMPY_POLARS = "import numpy, polars"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One process to run: its command, what must be installed, and the most runs worth their time."""
+
+    name: str
+    command: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    at_most: int = 1_000
+    barred: bool = True
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An upper limit for the case's first subject: absolute, or times what another subject took."""
+
+    what: Literal["time", "memory", "imports"]
+    limit: float
+    against: str | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One piece of work; the first subject is ours, the others are what it is compared with."""
+
+    name: str
+    about: str
+    dataset: str | None
+    subjects: tuple[Subject, ...]
+    bars: tuple[Bar, ...]
+    #: short processes are run this many times as often
+    times: int = 1
+
+
+def cases(data: Path) -> tuple[Case, ...]:
+    """List every case, for data kept in a folder."""
+    return (*_passages(data), *_users(data), _labelled(data), *_imports())
+
+
+def _passages(data: Path) -> tuple[Case, ...]:
+    qrels, run = str(data / "passages.qrels.parquet"), str(data / "passages.run.parquet")
+    text = str(data / "passages.qrels.txt"), str(data / "passages.run.txt")
+    shuffled = str(data / "passages.shuffled.parquet")
+    parquet = Case(
+        "parquet-7m",
+        f"6,980 queries × 1,000 passages, one relevant passage a query, Parquet; {MEASURES}",
+        "passages",
+        (
+            _rankstone("rankstone", qrels, run, "-m", MEASURES),
+            Subject(SCAN, _peer("scan", run, *RUN_COLUMNS), ("polars",)),
+            Subject(PYTREC, _peer("pytrec_eval_parquet", qrels, run), ("pytrec_eval", "polars")),
+            Subject(RANX, _peer("ranx_parquet", qrels, run), ("ranx", "polars"), at_most=2),
+        ),
+        (
+            Bar("time", 2, SCAN),
+            Bar("time", 0.12, PYTREC),
+            Bar("memory", 0.25, PYTREC),
+            Bar("time", 0.05, RANX),
+        ),
+    )
+    trec = Case(
+        "text-7m",
+        "the same as TREC text",
+        "passages",
+        (
+            _rankstone("rankstone", *text, "-m", MEASURES),
+            Subject(PYTREC, _peer("pytrec_eval_text", *text), ("pytrec_eval",)),
+            Subject(IR_MEASURES, _peer("ir_measures_text", *text), ("ir_measures",), at_most=1, barred=False),
+        ),
+        (Bar("time", 0.2, PYTREC),),
+    )
+    return parquet, trec, _shuffled("7m", "parquet-7m", "passages", qrels, run, shuffled)
+
+
+def _users(data: Path) -> tuple[Case, ...]:
+    qrels, run = str(data / "users.qrels.parquet"), str(data / "users.run.parquet")
+    shuffled = str(data / "users.shuffled.parquet")
+    recsys = Case(
+        "recsys-20m",
+        f"200,000 users × 100 items, about 20 judgments a user, Parquet; {MEASURES}",
+        "users",
+        (
+            _rankstone("rankstone", qrels, run, "-m", MEASURES),
+            Subject(SCAN, _peer("scan", run, *RUN_COLUMNS), ("polars",)),
+        ),
+        (Bar("time", 3.5, SCAN), Bar("memory", 1.2e9)),
+    )
+    return recsys, _shuffled("20m", "recsys-20m", "users", qrels, run, shuffled)
+
+
+def _shuffled(size: str, of: str, dataset: str, qrels: str, run: str, shuffled: str) -> Case:
+    return Case(
+        f"shuffled-{size}",
+        f"{of} with its rows shuffled",
+        dataset,
+        (
+            _rankstone("rankstone, rows shuffled", qrels, shuffled, "-m", MEASURES),
+            _rankstone(ORDERED, qrels, run, "-m", MEASURES),
+        ),
+        (Bar("time", 4, ORDERED),),
+    )
+
+
+def _labelled(data: Path) -> Case:
+    file = str(data / "labelled.parquet")
+    return Case(
+        "labelled-100m",
+        "1,000,000 queries (integer ids) × 100 rows with score and grade, no document ids, Parquet; "
+        f"{LABELLED_MEASURES}",
+        "labelled",
+        (
+            _rankstone("rankstone", "--labeled", file, "-m", LABELLED_MEASURES),
+            Subject(SCAN, _peer("scan", file, *LABELLED_COLUMNS), ("polars",)),
+        ),
+        (Bar("time", 25), Bar("memory", 3e9)),
+    )
+
+
+def _imports() -> tuple[Case, ...]:
+    python = sys.executable
+    importing = Case(
+        "import",
+        "importing the package",
+        None,
+        (
+            Subject("import rankstone", (python, "-P", "-c", "import rankstone"), ("rankstone",)),
+            Subject(NUMPY_POLARS, (python, "-P", "-c", "import numpy, polars"), ("numpy", "polars")),
+            Subject(
+                "import rankstone, look up evaluate",
+                (python, "-P", "-c", "import rankstone; rankstone.evaluate"),
+                ("rankstone",),
+                barred=False,
+            ),
+        ),
+        (Bar("time", 1.1, NUMPY_POLARS),),
+        times=4,
+    )
+    helping = Case(
+        "help",
+        "rankstone --help",
+        None,
+        (Subject("rankstone --help", _peer("help_imports"), ("rankstone",)),),
+        (Bar("imports", 0),),
+    )
+    return importing, helping
+
+
+def _rankstone(name: str, *arguments: str) -> Subject:
+    """Run rankstone as its users do: by the installed command, or by the module where there is none."""
+    script = Path(sys.executable).with_name("rankstone")
+    program = (str(script),) if script.exists() else (sys.executable, "-P", "-m", "rankstone")
+    return Subject(name, (*program, "eval", *arguments, "--format", "json"), ("rankstone",))
+
+
+def _peer(function: str, *arguments: str) -> tuple[str, ...]:
+    return sys.executable, "-P", str(Path(__file__).with_name("subjects.py")), function, *arguments

@@ -1,0 +1,234 @@
+"""Seeded synthetic data, made once per scale and kept.
+
+Run as a program (``python data.py DATASET FOLDER SCALE``) by `ensure`, because a process that has held
+millions of rows would hand its own memory peak on to the processes it starts and measures.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+    Ints = npt.NDArray[np.int64]
+
+#: raised when the data change, so that kept files of an older generator are not used
+VERSION = 1
+SEED = 20_240_517
+#: queries whose numbers are drawn at once
+BLOCK = 1_000
+IN_LIST = 0.7
+#: largest id of a query of the passage collection
+LAST_QUERY = 1_200_000
+LABELLED_BLOCK = 50_000
+LABELLED_ROW_GROUP = 1_000_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large a collection is: queries, documents a list, judgments a query, documents in all."""
+
+    queries: int
+    depth: int
+    judged: int
+    pool: int
+
+
+PASSAGES = Shape(queries=6_980, depth=1_000, judged=1, pool=8_800_000)
+USERS = Shape(queries=200_000, depth=100, judged=20, pool=500_000)
+LABELLED = Shape(queries=1_000_000, depth=100, judged=100, pool=0)
+
+FILES = {
+    "passages": (
+        "passages.qrels.parquet",
+        "passages.run.parquet",
+        "passages.qrels.txt",
+        "passages.run.txt",
+        "passages.shuffled.parquet",
+    ),
+    "users": ("users.qrels.parquet", "users.run.parquet", "users.shuffled.parquet"),
+    "labelled": ("labelled.parquet",),
+}
+
+
+def folder(root: Path, scale: float) -> Path:
+    """Name the folder that keeps the data of one scale."""
+    return root / f"v{VERSION}-scale-{scale:g}"
+
+
+def ensure(dataset: str, into: Path, scale: float) -> None:
+    """Make a dataset in a process of its own unless all its files are there."""
+    if all((into / name).exists() for name in FILES[dataset]):
+        return
+    print(f"making {dataset} in {into} …", file=sys.stderr, flush=True)
+    into.mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, __file__, dataset, str(into), str(scale)], check=True)
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside ``path``, renamed to it when all went well."""
+    temporary = path.with_name(f".{path.name}.unfinished")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def passages(into: Path, scale: float) -> None:
+    """Write a passage collection: numeric-looking query ids, one relevant passage a query."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED)
+    shape = PASSAGES
+    queries = _scaled(shape.queries, scale)
+    ids = np.sort(rng.choice(LAST_QUERY, queries, replace=False)).astype(str)
+    docs = _documents(rng, queries, shape)
+    run = _run_frame(rng, pl.Series(ids).cast(pl.String), docs)
+    # the relevant passage tends to stand near the top
+    position = (shape.depth * rng.random(queries) ** 3).astype(np.int64)
+    chosen = docs[np.arange(queries), position]
+    anywhere = rng.integers(0, shape.pool, queries)
+    found = np.where(rng.random(queries) < IN_LIST, chosen, anywhere)
+    qrels = pl.DataFrame({"query_id": ids, "d": found, "relevance": 1}).select(
+        "query_id", pl.format("D{}", "d").alias("doc_id"), "relevance"
+    )
+    _write(qrels, into / "passages.qrels.parquet")
+    _write(run, into / "passages.run.parquet")
+    rank = (pl.int_range(pl.len()) % shape.depth + 1).alias("rank")
+    _write_trec(
+        qrels.select("query_id", pl.lit(0).alias("0"), "doc_id", "relevance"), into / "passages.qrels.txt"
+    )
+    _write_trec(
+        run.select("query_id", pl.lit("Q0").alias("Q0"), "doc_id", rank, "score", pl.lit("tag").alias("tag")),
+        into / "passages.run.txt",
+    )
+    _write(_shuffled(run), into / "passages.shuffled.parquet")
+
+
+def users(into: Path, scale: float) -> None:
+    """Write recommendation lists: many users, short lists, twenty graded judgments a user."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED + 1)
+    shape = USERS
+    people = _scaled(shape.queries, scale)
+    docs = _documents(rng, people, shape)
+    names = pl.DataFrame({"u": np.arange(people)}).select(pl.format("u{}", "u")).to_series()
+    run = _run_frame(rng, names, docs)
+    judged = np.empty((people, shape.judged), np.int64)
+    for start in range(0, people, BLOCK):
+        block = docs[start : start + BLOCK]
+        position = rng.random(block.shape).argpartition(shape.judged, axis=1)[:, : shape.judged]
+        chosen = np.take_along_axis(block, position, axis=1)
+        anywhere = rng.integers(0, shape.pool, chosen.shape)
+        judged[start : start + BLOCK] = np.where(rng.random(chosen.shape) < IN_LIST, chosen, anywhere)
+    qrels = (
+        pl.DataFrame(
+            {
+                "u": np.repeat(np.arange(people), shape.judged),
+                "d": judged.ravel(),
+                "relevance": rng.integers(0, 4, judged.size),
+            }
+        )
+        .unique(["u", "d"], keep="first", maintain_order=True)
+        .select(pl.format("u{}", "u").alias("query_id"), pl.format("D{}", "d").alias("doc_id"), "relevance")
+    )
+    _write(qrels, into / "users.qrels.parquet")
+    _write(run, into / "users.run.parquet")
+    _write(_shuffled(run), into / "users.shuffled.parquet")
+
+
+def labelled(into: Path, scale: float) -> None:
+    """Write one table of scores and grades without document ids, block by block."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED + 2)
+    queries = _scaled(LABELLED.queries, scale)
+    parts: list[Path] = []
+    try:
+        for start in range(0, queries, LABELLED_BLOCK):
+            block = np.arange(start, min(start + LABELLED_BLOCK, queries))
+            rows = len(block) * LABELLED.depth
+            grade = rng.choice(5, rows, p=[0.6, 0.2, 0.1, 0.07, 0.03])
+            frame = pl.DataFrame(
+                {
+                    "query_id": np.repeat(block, LABELLED.depth),
+                    "score": rng.standard_normal(rows) + grade * 0.5,
+                    "relevance": grade,
+                }
+            )
+            parts.append(into / f".labelled.part-{start:07}")
+            frame.write_parquet(parts[-1])
+        with unfinished(into / "labelled.parquet") as path:
+            pl.scan_parquet(parts).sink_parquet(path, row_group_size=LABELLED_ROW_GROUP)
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
+
+
+def _scaled(queries: int, scale: float) -> int:
+    return max(1, round(queries * scale))
+
+
+def _documents(rng: np.random.Generator, queries: int, shape: Shape) -> Ints:
+    """Draw a list of distinct documents for every query: a random start and a random stride."""
+    import numpy as np
+
+    start = rng.integers(0, shape.pool, (queries, 1))
+    stride = rng.integers(1, shape.pool // shape.depth, (queries, 1))
+    documents: Ints = (start + stride * np.arange(shape.depth)) % shape.pool
+    return documents
+
+
+def _run_frame(rng: np.random.Generator, ids: pl.Series, docs: Ints) -> pl.DataFrame:
+    """Put ids to the lists of documents, and falling scores of six decimals."""
+    import numpy as np
+    import polars as pl
+
+    queries, depth = docs.shape
+    score = np.empty(docs.shape)
+    for start in range(0, queries, BLOCK):
+        block = score[start : start + BLOCK]
+        block[:] = -np.sort(-rng.gamma(2.0, 5.0, block.shape), axis=1)
+    frame = pl.DataFrame({"d": docs.ravel(), "score": score.ravel().round(6)})
+    query = ids.gather(np.repeat(np.arange(queries), depth)).alias("query_id")
+    return frame.select(query, pl.format("D{}", "d").alias("doc_id"), "score")
+
+
+def _shuffled(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.sample(fraction=1, shuffle=True, seed=SEED)
+
+
+def _write(frame: pl.DataFrame, path: Path) -> None:
+    with unfinished(path) as temporary:
+        frame.write_parquet(temporary)
+
+
+def _write_trec(frame: pl.DataFrame, path: Path) -> None:
+    with unfinished(path) as temporary:
+        frame.write_csv(temporary, include_header=False, separator=" ")
+
+
+MAKERS: dict[str, Callable[[Path, float], None]] = {
+    "passages": passages,
+    "users": users,
+    "labelled": labelled,
+}
+
+if __name__ == "__main__":
+    MAKERS[sys.argv[1]](Path(sys.argv[2]), float(sys.argv[3]))

@@ -1,0 +1,124 @@
+"""What is measured beside rankstone: each function is the whole work of one process.
+
+``python subjects.py NAME ARGUMENT…`` runs one of them.  Next to nothing is imported up here, so that a
+subject pays for what it uses and for nothing else.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+#: our name of each measure → the name pytrec_eval has for it
+PYTREC_NAMES = {
+    "nDCG@10": "ndcg_cut_10",
+    "AP": "map",
+    "RR@10": "recip_rank",
+    "R@100": "recall_100",
+    "P@10": "P_10",
+}
+RANX_NAMES = {
+    "nDCG@10": "ndcg@10",
+    "AP": "map",
+    "RR@10": "mrr@10",
+    "R@100": "recall@100",
+    "P@10": "precision@10",
+}
+
+
+def scan(file: str, *columns: str) -> None:
+    """Read columns of a Parquet file and count the rows: the least that anything reading it must do."""
+    import polars as pl
+
+    rows = 0
+    for batch in pl.scan_parquet(file).select(columns).collect_batches():
+        rows += batch.height
+    print(rows)
+
+
+def pytrec_eval_parquet(qrels: str, run: str) -> None:
+    """Score a Parquet run with pytrec_eval."""
+    _pytrec_eval(_dicts(qrels, "relevance"), _dicts(run, "score"))
+
+
+def pytrec_eval_text(qrels: str, run: str) -> None:
+    """Score a TREC text run with pytrec_eval and its own parsers."""
+    import pytrec_eval
+
+    with open(qrels, encoding="utf-8") as judgments, open(run, encoding="utf-8") as ranking:  # noqa: PTH123
+        _pytrec_eval(pytrec_eval.parse_qrel(judgments), pytrec_eval.parse_run(ranking))
+
+
+def ranx_parquet(qrels: str, run: str) -> None:
+    """Score a Parquet run with ranx.
+
+    ``Run.from_parquet`` refuses the string columns of pandas 3, and dicts are its fastest way in anyway.
+    """
+    import ranx
+
+    judgments, ranking = ranx.Qrels(_dicts(qrels, "relevance")), ranx.Run(_dicts(run, "score"))
+    found = ranx.evaluate(judgments, ranking, list(RANX_NAMES.values()))
+    _tell({name: float(found[theirs]) for name, theirs in RANX_NAMES.items()})
+
+
+def ir_measures_text(qrels: str, run: str) -> None:
+    """Score a TREC text run with ir_measures and its own readers."""
+    import ir_measures
+    from ir_measures import AP, RR, P, R, nDCG
+
+    measures = [nDCG @ 10, AP, RR @ 10, R @ 100, P @ 10]
+    found = ir_measures.calc_aggregate(
+        measures, ir_measures.read_trec_qrels(qrels), ir_measures.read_trec_run(run)
+    )
+    _tell({str(measure): float(value) for measure, value in found.items()})
+
+
+def help_imports() -> None:
+    """Run ``rankstone --help``, then print how many of NumPy and Polars it has imported."""
+    import runpy
+
+    sys.argv = ["rankstone", "--help"]
+    try:
+        runpy.run_module("rankstone", run_name="__main__", alter_sys=True)
+    except SystemExit as leave:
+        if leave.code:
+            raise
+    print(len({"numpy", "polars"} & sys.modules.keys()))
+
+
+def _dicts(file: str, value: str) -> dict[str, dict[str, Any]]:
+    """Read a Parquet file into ``{query: {doc: value}}``, as fast as any of the five ways we tried."""
+    import polars as pl
+
+    lists = pl.read_parquet(file).group_by("query_id", maintain_order=True).agg("doc_id", value)
+    each = zip(lists["query_id"], lists["doc_id"], lists[value], strict=True)
+    return {query: dict(zip(docs.to_list(), values.to_list(), strict=True)) for query, docs, values in each}
+
+
+def _pytrec_eval(qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]) -> None:
+    """Evaluate and average; a reciprocal rank below a tenth is none within the first ten."""
+    import pytrec_eval
+
+    found = pytrec_eval.RelevanceEvaluator(qrels, set(PYTREC_NAMES.values())).evaluate(run)
+    for values in found.values():
+        if values["recip_rank"] < 0.1:  # noqa: PLR2004 - one tenth: the tenth rank
+            values["recip_rank"] = 0.0
+    _tell(
+        {
+            name: sum(values[theirs] for values in found.values()) / len(found)
+            for name, theirs in PYTREC_NAMES.items()
+        }
+    )
+
+
+def _tell(means: dict[str, float]) -> None:
+    import json
+
+    print(json.dumps(means))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,81 @@
+"""The one check of a run's rows, where they enter alignment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstone.errors import BadValue, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from rankstone.hits.cutting import Piece
+    from rankstone.hits.options import Alignment
+
+__all__ = ["RowCheck"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowCheck:
+    """Refuses rows without an id, or whose score, rank or label is missing or not a number.
+
+    Parameters
+    ----------
+    options
+        ``order`` names the number in messages; ``negative`` is applied to labels.
+    locate
+        Says where a row of the stream stands.
+    """
+
+    options: Alignment
+    locate: Callable[[int], str]
+
+    def __call__(self, piece: Piece) -> Piece:
+        """Return the piece, checked; NaN marks labels that count as unjudged."""
+        table = piece.table
+        for column in ("query_id", "doc_id"):
+            if column in table.columns and table[column].null_count():
+                at = table[column].is_null().arg_max() or 0
+                raise BadValue(
+                    f"a row without {column}",
+                    where=self.locate(piece.row(at)),
+                    expected="an id",
+                    fix="repair or remove the row",
+                )
+        for column, name in (("key", self.options.order), ("label", "relevance")):
+            if column in table.columns:
+                bad = np.isnan(table[column].to_numpy())
+                if bad.any():
+                    raise self._no_number(piece, column, name, int(bad.argmax()))
+        return self._settled(piece) if "label" in table.columns else piece
+
+    def _no_number(self, piece: Piece, column: str, name: str, at: int) -> BadValue:
+        table: pl.DataFrame = piece.table
+        doc = f", document {printable(table['doc_id'][at])}" if "doc_id" in table.columns else ""
+        return BadValue(
+            f"the {name} is {'missing' if table[column][at] is None else 'NaN'}",
+            where=self.locate(piece.row(at)),
+            given=f"query {printable(table['query_id'][at])}{doc}",
+            expected="a number",
+            fix="repair the row or leave it out",
+        )
+
+    def _settled(self, piece: Piece) -> Piece:
+        """Apply ``negative`` to the labels."""
+        label = piece.table["label"].to_numpy()
+        below = label < 0
+        if not below.any() or self.options.negative == "keep":
+            return piece
+        if self.options.negative == "error":
+            raise BadValue(
+                "a label below zero",
+                where=self.locate(piece.row(int(below.argmax()))),
+                fix="choose a meaning: negative=unjudged, zero or keep",
+            )
+        meant = 0.0 if self.options.negative == "zero" else float("nan")
+        return replace(piece, table=piece.table.with_columns(label=np.where(below, meant, label)))
