@@ -9,9 +9,9 @@ import click
 @click.option("--where", is_flag=True, help="only print the folder the collection is in")
 def command(where: bool) -> None:  # noqa: FBT001 - click passes flags so
     """Score the shipped collection's two rankers, BM25 and TF-IDF."""
+    from rankstone import evaluate
     from rankstone.cli.render import render
     from rankstone.demo import FOLDER, QRELS, RUNS
-    from rankstone import evaluate
 
     if where:
         click.echo(FOLDER)

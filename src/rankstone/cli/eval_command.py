@@ -94,8 +94,8 @@ def command(
 def _against(
     files: tuple[str, ...], measures: tuple[str, ...], ticker: Ticker, options: dict[str, Any]
 ) -> Scores:
-    from rankstone.errors import UsageError
     from rankstone import Evaluator
+    from rankstone.errors import UsageError
 
     if len(files) < 2:  # noqa: PLR2004 - qrels and a run
         raise UsageError(
@@ -118,8 +118,8 @@ def _labelled(
     exclude: str | None,
     collapse: str | None,
 ) -> Scores:
-    from rankstone.errors import UsageError
     from rankstone import evaluate_labelled
+    from rankstone.errors import UsageError
 
     if files:
         raise UsageError("--labeled takes one table and no other files", given=" ".join(files))

@@ -53,8 +53,8 @@ def pieces(tables: Iterable[pl.DataFrame]) -> Iterator[Piece]:
     for table in tables:
         if not table.height:
             continue
-        head = _alike(table["query_id"])
-        tail = table.height - _alike(table["query_id"].reverse()) if head < table.height else head
+        head = _head(table["query_id"])
+        tail = table.height - _tail(table["query_id"]) if head < table.height else head
         gathered.add(table[:head], row)
         if head < tail:
             yield Piece(table[head:tail], row + head)
@@ -92,19 +92,31 @@ class _Gathered:
         self._parts, self._rows, self._height = [], [], 0
         stop = table.height
         if not finished:
-            stop -= _alike(table["query_id"].reverse())
+            stop -= _tail(table["query_id"])
             self._parts, self._rows, self._height = [table[stop:]], [row[stop:]], table.height - stop
         if stop:
             yield Piece(table[:stop], row[:stop])
 
 
-def _alike(ids: pl.Series) -> int:
+def _head(ids: pl.Series) -> int:
     """Return how many equal ids the series begins with; looks no further than it must."""
     near = _NEAR
     while True:
         other = (ids[:near] != ids[0]).arg_max() or 0
         if other:
             return other
+        if near >= len(ids):
+            return len(ids)
+        near *= 8
+
+
+def _tail(ids: pl.Series) -> int:
+    """Return how many equal ids the series ends with; looks no further than it must."""
+    near = _NEAR
+    while True:
+        other = (ids[-near:] != ids[-1]).arg_true()
+        if len(other):
+            return min(near, len(ids)) - 1 - int(other[-1])
         if near >= len(ids):
             return len(ids)
         near *= 8

@@ -69,24 +69,32 @@ class Judgments:
         """
         if not table.height:
             raise EmptyInput("there are no judgments", where=locate(-1))
-        rows, table = table.height, table.with_row_index("row")
         _check_grades(table, locate)
         runs = table["query_id"].rle().struct.unnest()
         queries = QueryIndex(runs["value"].unique(maintain_order=True))
         pairs = PairIndex(queries, _codes(runs, queries), table["doc_id"])
-        single = _merge_duplicates(table, pairs, options, locate)
-        negative = int((single["relevance"] < 0).sum())
-        settled = _settle_negative(single, options, locate)
-        if settled.height < table.height:
+        twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
+        settled, row = table, np.arange(table.height)
+        merged, negative = 0, int(below.sum())
+        if len(twice) or negative:
+            single = _merge_duplicates(table.with_row_index("row"), pairs.arranged(row)[twice], options, locate)
+            merged, negative = table.height - single.height, int((single["relevance"] < 0).sum())
+            settled = _settle_negative(single, options, locate)
             runs = settled["query_id"].rle().struct.unnest()
             pairs = PairIndex(queries, _codes(runs, queries), settled["doc_id"])
-        grade = settled["relevance"].to_numpy()[pairs.order]
-        lowest = float(grade.min()) if len(grade) else 0.0
-        code = np.repeat(np.arange(len(queries)), np.diff(pairs.offsets))
-        ideal = Ideal(pairs.offsets, descending_within(code, grade))
-        row = settled["row"].to_numpy().astype(np.int64)[pairs.order]
-        merged = table.height - single.height
-        return cls(queries, pairs, grade, row, ideal, lowest, rows, negative, merged)
+            row = settled["row"].to_numpy().astype(np.int64)
+        grade = pairs.arranged(settled["relevance"].to_numpy())
+        return cls(
+            queries=queries,
+            pairs=pairs,
+            grade=grade,
+            row=pairs.arranged(row),
+            ideal=Ideal(pairs.offsets, descending_within(pairs.query, grade)),
+            lowest_grade=float(grade.min()) if len(grade) else 0.0,
+            rows=table.height,
+            negative=negative,
+            duplicates=merged,
+        )
 
     def match(self, batch: Batch, keys: BatchKeys) -> Matches:
         """Return the judged rows of a batch."""
@@ -156,13 +164,12 @@ def _codes(runs: pl.DataFrame, queries: QueryIndex) -> Ints:
 
 
 def _merge_duplicates(
-    table: pl.DataFrame, pairs: PairIndex, options: Alignment, locate: Callable[[int], str]
+    table: pl.DataFrame, twice: Ints, options: Alignment, locate: Callable[[int], str]
 ) -> pl.DataFrame:
-    twice = pairs.duplicates()
     if not len(twice):
         return table
     if options.duplicate_judgments == "error":
-        first, second = _first_two(table, np.sort(pairs.order[twice]))
+        first, second = _first_two(table, np.sort(twice))
         raise DuplicateRows(
             "the same document is judged more than once for a query",
             where=locate(second),

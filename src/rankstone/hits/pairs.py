@@ -8,7 +8,7 @@ themselves are compared only where keys agree, so a collision of hashes costs ti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import polars as pl
@@ -102,28 +102,47 @@ class PairIndex:
     Attributes
     ----------
     order
-        int64 ``[n]``: the pairs' original positions, in the index' own order.
+        int64 ``[n]``: the pairs' original positions in the index' own order, in which a query's
+        pairs stand together; ``None`` when they came that way.
     offsets
-        int64 ``[queries + 1]``: pairs of query ``i`` are ``order[offsets[i]:offsets[i + 1]]``.
+        int64 ``[queries + 1]``: pairs of query ``i`` are ``offsets[i]:offsets[i + 1]``.
+    docs
+        Document ids in the index' order.
     """
 
     def __init__(self, queries: QueryIndex, code: NDArray[np.int64], docs: pl.Series) -> None:
         self.queries = queries
-        self._hash_bits = _KEY_BITS - max(len(queries) - 1, 1).bit_length()
-        high = hash_ids(docs) >> np.uint64(_KEY_BITS - self._hash_bits)
-        key = (code.astype(np.uint64) << np.uint64(self._hash_bits)) | high
-        self.order = np.argsort(key)
-        self._key = key[self.order]
-        self.docs = docs.gather(self.order)
+        self.order = None if (code[1:] >= code[:-1]).all() else np.argsort(code, kind="stable")
+        self.docs = self.arranged(docs)
         self.offsets = np.concatenate(([0], np.cumsum(np.bincount(code, minlength=len(queries)))))
+        self._hash = hash_ids(self.docs)
+
+    @overload
+    def arranged(self, values: pl.Series) -> pl.Series: ...
+    @overload
+    def arranged(self, values: NDArray[Any]) -> NDArray[Any]: ...
+    def arranged(self, values: pl.Series | NDArray[Any]) -> pl.Series | NDArray[Any]:
+        """Return a column of the pairs in the index' order."""
+        if self.order is None:
+            return values
+        return values.gather(self.order) if isinstance(values, pl.Series) else values[self.order]
+
+    @property
+    def query(self) -> NDArray[np.int64]:
+        """The query number of each pair in the index' order, int64 ``[n]``."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
 
     def duplicates(self) -> NDArray[np.int64]:
         """Return the index positions of all pairs that occur more than once."""
-        alike = _runs_of_equal(self._key)
-        if not len(alike):
-            return alike
-        code = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
-        return alike[_repeated(code[alike], self.docs.gather(alike))]
+        code_bits = np.uint64(max(len(self.queries) - 1, 1).bit_length())
+        key = self._hash >> code_bits
+        key |= self.query.astype(np.uint64) << (np.uint64(_KEY_BITS) - code_bits)
+        ordered = np.sort(key)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return np.empty(0, np.int64)
+        order = np.argsort(key)
+        alike = np.sort(order[_runs_of_equal(key[order])])
+        return alike[_repeated(self.query[alike], self.docs.gather(alike))]
 
     def find(self, batch: Batch, codes: NDArray[np.int64], keys: BatchKeys) -> Matches:
         """Return the rows of a batch that hold a pair of this index, in row order.
@@ -135,7 +154,7 @@ class PairIndex:
         counts = self.offsets[codes + 1] - self.offsets[codes]
         pair = ragged_range(self.offsets[codes], counts)
         lists = np.repeat(known, counts)
-        wanted = keys.pack(lists, self._key[pair], self._hash_bits)
+        wanted = keys.pack(lists, self._hash[pair])
 
         def same(rows: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
             return (batch.ids(rows) == self.docs.gather(pairs)).to_numpy()
@@ -159,11 +178,12 @@ class BatchKeys:
         key.sort()
         self._key = key
 
-    def pack(self, lists: NDArray[np.int64], key: NDArray[np.uint64], hash_bits: int) -> NDArray[np.uint64]:
-        """Return the keys (row bits zero) of pairs whose own keys end in ``hash_bits`` of hash."""
-        local = lists.astype(np.uint64)
-        high = (key & np.uint64((1 << hash_bits) - 1)) >> np.uint64(hash_bits - self._hash_bits)
-        return ((local << np.uint64(self._hash_bits)) | high) << np.uint64(self._row_bits)
+    def pack(self, lists: NDArray[np.int64], hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the keys of documents in lists, row bits zero."""
+        key = hashes >> np.uint64(_KEY_BITS - self._hash_bits)
+        key |= lists.astype(np.uint64) << np.uint64(self._hash_bits)
+        key <<= np.uint64(self._row_bits)
+        return key
 
     def duplicates(self) -> NDArray[np.int64]:
         """Return the rows whose document stands in their list more than once."""

@@ -17,7 +17,7 @@ import numpy as np
 from rankstone.hits.pairs import ragged_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -32,6 +32,8 @@ __all__ = ["Blocks", "Hits", "Ideal", "descending_within", "running", "sums"]
 
 #: scales of so few whole grades are sorted without looking for their levels first
 _SMALL = 256
+#: values sorted at a time
+_SLICE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -360,10 +362,30 @@ def descending_within(group: Ints, values: Floats) -> Floats:
     low, high = values.min(), values.max()
     whole = high - low < _SMALL and (values == np.floor(values)).all()
     levels = np.arange(low, high + 1) if whole else np.unique(values)
-    above = high - values if whole else len(levels) - 1 - np.searchsorted(levels, values)
-    bits = np.uint64(max(len(levels) - 1, 1).bit_length())
-    key = above.astype(np.uint64)
-    key |= group.astype(np.uint64) << bits
-    key.sort()
-    key &= (np.uint64(1) << bits) - np.uint64(1)
-    return levels[::-1][key.astype(np.int64)]
+    result = np.empty(len(values))
+    for begin, end in _slices(group):
+        part = values[begin:end]
+        above = high - part if whole else len(levels) - 1 - np.searchsorted(levels, part)
+        result[begin:end] = levels[::-1][_ascending_within(group[begin:end], above.astype(np.uint64))]
+    return result
+
+
+def _slices(group: Ints) -> Iterator[tuple[int, int]]:
+    """Cut ascending groups into slices that a processor's cache holds; no group is cut in two."""
+    begin = 0
+    while begin < len(group):
+        end = min(begin + _SLICE, len(group))
+        if end < len(group):
+            first = int(np.searchsorted(group[begin:], group[end - 1])) + begin
+            end = first if first > begin else int(np.searchsorted(group, group[begin], side="right"))
+        yield begin, end
+        begin = end
+
+
+def _ascending_within(group: Ints, code: NDArray[np.uint64]) -> Ints:
+    """Sort small numbers ascending within each group."""
+    bits = np.uint64(int(code.max()).bit_length())
+    code |= (group - group[0]).astype(np.uint64) << bits
+    code.sort()
+    code &= (np.uint64(1) << bits) - np.uint64(1)
+    return code.astype(np.int64)
