@@ -152,18 +152,30 @@ class PairIndex:
         known = np.flatnonzero(codes >= 0)
         codes = codes[known]
         counts = self.offsets[codes + 1] - self.offsets[codes]
-        pair = ragged_range(self.offsets[codes], counts)
         lists = np.repeat(known, counts)
-        wanted = keys.pack(lists, self._hash[pair])
+        pair = ragged_range(self.offsets[codes], counts)
+        wanted = keys.of(lists, self._hash[_as_slice(pair)])
+        which, row = keys.look_up(wanted)
+        same = (batch.ids(row) == self.docs.gather(pair[which])).to_numpy()
+        if not same.all():
+            which, row = which[same], row[same]
+        order = np.argsort(row)
+        which = which[order]
+        return Matches(row[order], lists[which], pair[which])
 
-        def same(rows: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-            return (batch.ids(rows) == self.docs.gather(pairs)).to_numpy()
 
-        return keys.look_up(wanted, lists, pair, same)
+def _as_slice(numbers: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Return ascending distinct numbers as a slice where they follow one another: a view is free."""
+    if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return slice(int(numbers[0]), int(numbers[-1]) + 1)
+    return numbers
 
 
 class BatchKeys:
-    """The sorted keys of a batch: ``list number | hash bits | row number``, 64 bits in all."""
+    """The sorted keys of a batch, ``list number | hash bits``, and the row behind each.
+
+    List, hash and row share 64 bits while they are sorted.
+    """
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
@@ -176,53 +188,40 @@ class BatchKeys:
         key |= np.repeat(lists << np.uint64(self._hash_bits + self._row_bits), batch.lengths)
         key |= np.arange(batch.height, dtype=np.uint64)
         key.sort()
+        self._row = key & np.uint64((1 << self._row_bits) - 1)
+        key >>= np.uint64(self._row_bits)
         self._key = key
+        self._alike = _runs_of_equal(key)
 
-    def pack(self, lists: NDArray[np.int64], hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the keys of documents in lists, row bits zero."""
+    def of(self, lists: NDArray[np.int64], hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the keys of documents in lists."""
         key = hashes >> np.uint64(_KEY_BITS - self._hash_bits)
         key |= lists.astype(np.uint64) << np.uint64(self._hash_bits)
-        key <<= np.uint64(self._row_bits)
         return key
 
     def duplicates(self) -> NDArray[np.int64]:
         """Return the rows whose document stands in their list more than once."""
-        alike = _runs_of_equal(self._key >> np.uint64(self._row_bits))
-        if not len(alike):
-            return alike
-        rows = self._rows(alike)
+        rows = self._row[self._alike].astype(np.int64)
+        if not len(rows):
+            return rows
         return np.sort(rows[_repeated(self._batch.list_of_row[rows], self._batch.ids(rows))])
 
-    def look_up(
-        self,
-        wanted: NDArray[np.uint64],
-        lists: NDArray[np.int64],
-        pair: NDArray[np.int64],
-        same: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]],
-    ) -> Matches:
-        """Find ``wanted`` keys; ``same(rows, pairs)`` compares the ids behind equal keys."""
-        row_bits = np.uint64(self._row_bits)
-        at = np.searchsorted(self._key, wanted)
-        left = np.arange(len(at))
-        found = []
-        while len(left):
-            inside = at < len(self._key)
-            if not inside.all():
-                at, left = at[inside], left[inside]
-            alike = np.flatnonzero(self._key[at] >> row_bits == wanted[left] >> row_bits)
-            at, left = at[alike], left[alike]
-            row = self._rows(at)
-            equal = np.flatnonzero(same(row, pair[left]))
-            found.append((row[equal], left[equal]))
-            at = at + 1
-        row = np.concatenate([rows for rows, _ in found]) if found else at
-        which = np.concatenate([some for _, some in found]) if found else left
-        order = np.argsort(row)
-        which = which[order]
-        return Matches(row[order], lists[which], pair[which])
+    def look_up(self, wanted: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return which of the ``wanted`` keys are there, and the row each stands for.
 
-    def _rows(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
-        return (self._key[at] & np.uint64((1 << self._row_bits) - 1)).astype(np.int64)
+        A key that stands for several rows comes several times.
+        """
+        at = np.searchsorted(self._key, wanted)
+        at[at == len(self._key)] = 0
+        which = np.flatnonzero(self._key[at] == wanted)
+        at = at[which]
+        found = [(which, at)]
+        while len(self._alike) and len(which):
+            more = np.flatnonzero((at + 1 < len(self._key)) & (self._key[(at + 1) % len(self._key)] == wanted[which]))
+            which, at = which[more], at[more] + 1
+            found.append((which, at))
+        which = np.concatenate([some for some, _ in found])
+        return which, self._row[np.concatenate([places for _, places in found])].astype(np.int64)
 
 
 def _runs_of_equal(key: NDArray[np.uint64]) -> NDArray[np.int64]:

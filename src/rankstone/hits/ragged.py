@@ -8,7 +8,7 @@ the first hit to the last, so a score has the same bits whatever batch its query
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -50,6 +50,7 @@ class Ideal:
 
     offsets: Ints
     grade: Floats
+    _counts: dict[Any, Ints] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def query(self) -> Ints:
@@ -68,6 +69,12 @@ class Ideal:
     def count(self, mask: Bools) -> Ints:
         """Count within each query, int64 ``[queries]``."""
         return _counts(mask, self.offsets)
+
+    def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
+        """Return how many grades of each query are relevant, int64 ``[queries]``; counted once."""
+        if is_relevant not in self._counts:
+            self._counts[is_relevant] = self.count(is_relevant(self.grade))
+        return self._counts[is_relevant]
 
     def best(self) -> Floats:
         """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""
@@ -156,6 +163,32 @@ class Hits:
             self._memo[key] = make()
         found: Value = self._memo[key]
         return found
+
+    def down_to(self, k: int) -> Hits:
+        """Return the hits that may stand among the first ``k`` ranks; queries stay the same."""
+        return self.remember(("down to", k), lambda: self._down_to_rank(k))
+
+    def _down_to_rank(self, k: int) -> Hits:
+        inside = np.flatnonzero((self.first if self.expected else self.rank) <= k)
+        if len(inside) == len(self.rank):
+            return self
+        offsets = np.searchsorted(inside, self.offsets)
+
+        def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else values[inside]
+
+        return replace(
+            self,
+            offsets=offsets,
+            rank=self.rank[inside],
+            grade=self.grade[inside],
+            first=self.first[inside],
+            last=self.last[inside],
+            judged=self.judged[inside],
+            run_row=part(self.run_row),
+            judgment_row=part(self.judgment_row),
+            _memo={},
+        )
 
     # -- from queries to hits and back ------------------------------------------------------------
     def spread(self, per_query: NDArray[Any]) -> NDArray[Any]:
@@ -281,7 +314,7 @@ class Hits:
 
     def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
         """Return R: how many judged documents are relevant, retrieved or not, int64 ``[queries]``."""
-        return self.remember(("R", is_relevant), lambda: self.ideal.count(is_relevant(self.ideal.grade)))
+        return self.ideal.relevant_count(is_relevant)
 
 
 @dataclass(frozen=True)

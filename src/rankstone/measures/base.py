@@ -202,6 +202,11 @@ class Measure:
         return True
 
     @property
+    def looks_deeper(self) -> bool:
+        """Whether hits below the cutoff matter, in the norm say."""
+        return False
+
+    @property
     def promotion_helps(self) -> bool:
         """Whether moving a better document up never lowers the score (a law)."""
         return True
@@ -231,6 +236,8 @@ class Measure:
 
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
+        if self.k is not None and not self.looks_deeper:
+            hits = hits.down_to(self.k)
         parts = self.contributions(hits)
         numerator = hits.total(parts.hits)
         for pseudo_row in (parts.missed, parts.unjudged):

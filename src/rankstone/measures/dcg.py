@@ -218,6 +218,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         """Hold unless the ideal itself depends on who is in the first k."""
         return super().promotion_helps and self.ideal != "topk"
 
+    @property
+    def looks_deeper(self) -> bool:
+        """Hold where the ideal list is made of the whole list passed."""
+        return self.ideal == "list"
+
     def contributions(self, hits: Hits) -> Contributions:
         """Divide the discounted gains by those of the ideal list."""
         return Contributions(self.discounted(hits), self._norm(hits), unjudged=self.padding(hits))
