@@ -109,10 +109,12 @@ class Aligner:
         Judged queries that the run does not answer come last, in a chunk of their own.  The second
         value returned says which queries were met.
         """
+        lists = self._lists(stream)
         try:
-            lists = self._lists(stream)
             results = self._work(lists, lists.contiguous(self._tables(stream)), stream, each)
         except Scattered:
+            results = None
+        if results is None:  # outside the handler, whose traceback would keep the first stream alive
             lists = self._lists(stream)
             results = self._work(lists, lists.regrouped(self._tables(stream)), stream, each)
         if isinstance(self.truth, Judgments):

@@ -185,13 +185,11 @@ class Lists:
 
         The table is held in memory; documents stay where they are, reached through row numbers.
         """
-        table = pl.concat(list(self._checked(tables)), rechunk=True)
-        group, names = _group_numbers(table["query_id"])
+        group, names, whole = self._gather(tables)
         codes = self._codes(names)
         lengths = np.bincount(group, minlength=len(names))
         take = _together(group)
         del group
-        whole = _batch(table.drop("query_id"), names[:0], codes[:0], lengths[:0], 0)
         ends = np.cumsum(lengths)
 
         def read(begin: int, end: int) -> Met:
@@ -225,11 +223,17 @@ class Lists:
         """Return the distinct queries met that nobody judged."""
         return pl.concat(self._unjudged).unique() if self._unjudged else pl.Series([], dtype=pl.String)
 
-    def _checked(self, tables: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        row = 0
+    def _gather(self, tables: Iterable[pl.DataFrame]) -> tuple[NDArray[np.int64], pl.Series, Batch]:
+        """Return each row's group, the groups' names, and all rows as one batch without lists."""
+        groups, parts, row = _Groups(), list[pl.DataFrame](), 0
         for table in tables:
-            yield self._check(Piece(table, row)).table
+            checked = self._check(Piece(table, row)).table
+            groups.add(checked["query_id"])
+            parts.append(checked.drop("query_id"))
             row += table.height
+        group, names = groups.numbered()
+        none = np.empty(0, np.int64)
+        return group, names, _batch(pl.concat(parts, rechunk=False), names[:0], none, none, 0)
 
     def _read(self, piece: Piece) -> Met:
         piece = self._check(piece)
@@ -282,15 +286,27 @@ def _cuts(ends: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _group_numbers(ids: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
-    """Return each row's number and the distinct ids, numbered by their first appearance."""
-    numbered = ids.unique(maintain_order=True)
-    if ids.dtype == pl.String:
-        physical = ids.cast(pl.Enum(numbered)).to_physical()
-        return physical.to_numpy().astype(np.int64), numbered
-    names = pl.DataFrame({"id": numbered, "number": np.arange(len(numbered))})
-    joined = pl.DataFrame({"id": ids}).join(names, on="id", how="left", maintain_order="left")
-    return joined["number"].to_numpy(), numbered
+class _Groups:
+    """Numbers the distinct ids of a column, piece by piece, and forgets the ids."""
+
+    def __init__(self) -> None:
+        self._categories = pl.Categorical(pl.Categories.random())
+        self._parts: list[pl.Series] = []
+
+    def add(self, ids: pl.Series) -> None:
+        self._parts.append(ids.cast(self._categories) if ids.dtype == pl.String else ids)
+
+    def numbered(self) -> tuple[NDArray[np.int64], pl.Series]:
+        """Return each row's number and the distinct ids by number."""
+        ids = pl.concat(self._parts)
+        distinct = ids.unique(maintain_order=True)
+        if ids.dtype == pl.Int64:
+            names = pl.DataFrame({"id": distinct, "number": np.arange(len(distinct))})
+            found = pl.DataFrame({"id": ids}).join(names, on="id", how="left", maintain_order="left")
+            return found["number"].to_numpy(), distinct
+        number = np.empty(int(distinct.to_physical().to_numpy().max()) + 1, np.int64)
+        number[distinct.to_physical().to_numpy()] = np.arange(len(distinct))
+        return number[ids.to_physical().to_numpy()], distinct.cast(pl.String)
 
 
 def _batch(
