@@ -83,9 +83,7 @@ def tfidf_scores(texts: Sequence[str], queries: Mapping[str, str]) -> Scores:
 def run_lines(scores: Scores, doc_ids: Sequence[str], tag: str) -> Iterable[str]:
     """Yield the lines of a TREC run, query by query, best document first."""
     for query_id, values in scores.items():
-        rounded = [
-            (round(value, DECIMALS), doc_id) for value, doc_id in zip(values, doc_ids, strict=True)
-        ]
+        rounded = [(round(value, DECIMALS), doc_id) for value, doc_id in zip(values, doc_ids, strict=True)]
         ranked = sorted((pair for pair in rounded if pair[0] > 0), reverse=True)[:DEPTH]
         for rank, (score, doc_id) in enumerate(ranked, start=1):
             yield f"{query_id} Q0 {doc_id} {rank} {score:.{DECIMALS}f} {tag}\n"

@@ -248,7 +248,8 @@ def _against(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence
         )
     if len(extra):
         yield Finding("warning", f"{queries(len(extra))} nobody judged", _some(extra), "see --extra")
-    pairs = truth.select("query_id", "doc_id").unique().with_columns(pl.lit(value=True).alias("judged"))
+    known = truth.filter(pl.col("relevance") >= 0).select("query_id", "doc_id").unique()
+    pairs = known.with_columns(pl.lit(value=True).alias("judged"))
     place = pl.int_range(pl.len()).over("query_id") if by == "input" else _place(by)
     shown = (
         frame.filter(pl.col("query_id").is_in(judged.implode()))

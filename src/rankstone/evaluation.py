@@ -390,7 +390,7 @@ def _is_run(value: object) -> bool:
 def _checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignment:
     alignment = Alignment.of(options)
     for measure in measures:
-        measure.check_ties(alignment.ties)
+        measure.check(alignment.ties, alignment.depth, alignment.negative)
     return alignment
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstone.hits.ranking import as_float32
 from rankstone.words import counted, queries
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ def _near_ties(batch: Batch) -> int:
     """Count neighbours whose keys differ as float64 and are equal as float32."""
     if batch.key is None:
         return 0
-    narrow = batch.key.astype(np.float32)
+    narrow = as_float32(batch.key)
     near = (narrow[1:] == narrow[:-1]) & (batch.key[1:] != batch.key[:-1])
-    near[batch.starts[1:][batch.lengths[1:] > 0] - 1] = False
+    near[batch.heads[1:] - 1] = False
     return int(near.sum())
 
 

@@ -79,6 +79,11 @@ class Batch:
         return np.cumsum(self.lengths) - self.lengths
 
     @cached_property
+    def heads(self) -> NDArray[np.int64]:
+        """First row of each list that has any, int64."""
+        return self.starts[self.lengths > 0]
+
+    @cached_property
     def list_of_row(self) -> NDArray[np.int64]:
         """The list each row belongs to, int64 ``[rows]``."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)

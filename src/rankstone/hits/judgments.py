@@ -77,7 +77,9 @@ class Judgments:
         settled, row = table, np.arange(table.height)
         merged, negative = 0, int(below.sum())
         if len(twice) or negative:
-            single = _merge_duplicates(table.with_row_index("row"), pairs.arranged(row)[twice], options, locate)
+            single = _merge_duplicates(
+                table.with_row_index("row"), pairs.arranged(row)[twice], options, locate
+            )
             merged, negative = table.height - single.height, int((single["relevance"] < 0).sum())
             settled = _settle_negative(single, options, locate)
             runs = settled["query_id"].rle().struct.unnest()

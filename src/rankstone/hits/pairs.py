@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -154,7 +153,7 @@ class PairIndex:
         counts = self.offsets[codes + 1] - self.offsets[codes]
         lists = np.repeat(known, counts)
         pair = ragged_range(self.offsets[codes], counts)
-        wanted = keys.of(lists, self._hash[_as_slice(pair)])
+        wanted = keys.of(lists, self._hash[self._stretch(codes, pair)])
         which, row = keys.look_up(wanted)
         same = (batch.ids(row) == self.docs.gather(pair[which])).to_numpy()
         if not same.all():
@@ -163,12 +162,11 @@ class PairIndex:
         which = which[order]
         return Matches(row[order], lists[which], pair[which])
 
-
-def _as_slice(numbers: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-    """Return ascending distinct numbers as a slice where they follow one another: a view is free."""
-    if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return slice(int(numbers[0]), int(numbers[-1]) + 1)
-    return numbers
+    def _stretch(self, codes: NDArray[np.int64], pair: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+        """Return the pairs of some queries as a slice where the queries follow one another."""
+        if len(codes) and (np.diff(codes) == 1).all():
+            return slice(int(self.offsets[codes[0]]), int(self.offsets[codes[-1] + 1]))
+        return pair
 
 
 class BatchKeys:
@@ -211,13 +209,17 @@ class BatchKeys:
 
         A key that stands for several rows comes several times.
         """
+        if not len(self._key):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
         at = np.searchsorted(self._key, wanted)
         at[at == len(self._key)] = 0
         which = np.flatnonzero(self._key[at] == wanted)
         at = at[which]
         found = [(which, at)]
         while len(self._alike) and len(which):
-            more = np.flatnonzero((at + 1 < len(self._key)) & (self._key[(at + 1) % len(self._key)] == wanted[which]))
+            more = np.flatnonzero(
+                (at + 1 < len(self._key)) & (self._key[(at + 1) % len(self._key)] == wanted[which])
+            )
             which, at = which[more], at[more] + 1
             found.append((which, at))
         which = np.concatenate([some for some, _ in found])

@@ -116,6 +116,8 @@ class Hits:
         bool ``[hits]``: False where the grade was imputed.
     n
         int64 ``[queries]``: documents retrieved.
+    length
+        int64 ``[queries]``: ranks the list has; ``n``, unless documents were taken out and ranks stay.
     ideal
         All judged grades.
     found
@@ -138,6 +140,7 @@ class Hits:
     last: Ints
     judged: Bools
     n: Ints
+    length: Ints
     ideal: Ideal
     found: Bools
     expected: bool = False

@@ -64,8 +64,9 @@ class Ranks:
         Which matches are hits (later copies of a document, say, may not be).
     rank, first, last
         int64 per hit: rank, and first and last rank of its tie block.
-    n
-        int64 per list: documents retrieved.
+    n, length
+        int64 per list: documents retrieved, and ranks there are (more, where removed documents keep
+        theirs).
     """
 
     kept: Ints
@@ -73,6 +74,7 @@ class Ranks:
     first: Ints
     last: Ints
     n: Ints
+    length: Ints
 
 
 def in_order(batch: Batch, options: Alignment) -> Batch:
@@ -81,7 +83,7 @@ def in_order(batch: Batch, options: Alignment) -> Batch:
         return batch
     key = _comparable(batch.key, options)
     rises = key[1:] > key[:-1]
-    rises[batch.starts[1:] - 1] = False
+    rises[batch.heads[1:] - 1] = False
     if not rises.any():
         return batch
     return batch.rows_at(_descending(key, batch), batch.lengths)
@@ -93,7 +95,7 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
     One sort of ``list | leading bits of the key`` does nearly all of it; only rows that agree in
     those bits are compared in full.
     """
-    bits = key.astype(np.float64).view(np.uint64)
+    bits = (key.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0: one score, one pattern
     sign = np.uint64(1) << np.uint64(63)
     ascending = np.where(bits & sign, ~bits, bits | sign)
     shift = np.uint64(max(len(batch.lengths) - 1, 1).bit_length())
@@ -111,7 +113,13 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
 
 
 def _comparable(key: Floats, options: Alignment) -> NDArray[np.floating]:
-    return key.astype(np.float32) if options.score_dtype == "float32" else key
+    return as_float32(key) if options.score_dtype == "float32" else key
+
+
+def as_float32(key: Floats) -> NDArray[np.float32]:
+    """Return keys as float32; what is too large becomes infinite, as it does in C."""
+    with np.errstate(over="ignore"):
+        return key.astype(np.float32)
 
 
 def tie_blocks(batch: Batch, options: Alignment) -> TieBlocks:
@@ -121,7 +129,7 @@ def tie_blocks(batch: Batch, options: Alignment) -> TieBlocks:
     key = _comparable(batch.key, options)
     ties = np.zeros(batch.height, bool)
     ties[1:] = key[1:] == key[:-1]
-    ties[batch.starts] = False
+    ties[batch.heads] = False
     rows = np.flatnonzero(ties)
     fresh = np.diff(rows, prepend=-2) > 1
     ends = np.flatnonzero(np.append(fresh[1:], True)) if len(rows) else rows
@@ -195,10 +203,27 @@ def _tie_key(
     if options.ties == "reverse_input":
         return pl.Series(rows), True
     if options.ties in ("best", "worst"):
-        grade = np.zeros(batch.height)
-        grade[matches.row] = grades
-        return pl.Series(grade[rows]), options.ties == "best"
+        return pl.Series(_worth(batch, matches, grades, options)[rows]), options.ties == "best"
     return batch.ids(rows).cast(pl.String), options.ties == "docid_desc"
+
+
+#: an unjudged document is worth less than one judged 0, and more than one judged below
+_UNJUDGED = np.nextafter(0.0, -1.0)
+
+
+def _worth(batch: Batch, matches: Matches, grades: Floats, options: Alignment) -> Floats:
+    """Return what each row is worth to a measure, for the best and the worst order of ties."""
+    worth = np.full(batch.height, _UNJUDGED)
+    worth[matches.row] = grades
+    if options.duplicates == "first_keep_rank":
+        key = batch.key if options.ties == "worst" and batch.key is not None else None
+        copies = pl.DataFrame({"list": matches.list, "pair": matches.pair}).with_row_index("at")
+        earlier = copies.select(pl.col("at").first().over("list", "pair"))["at"].to_numpy()
+        later = earlier < np.arange(len(earlier))
+        if key is not None:  # copies that tie: which of them comes first is open, none is worthless yet
+            later &= key[matches.row] < key[matches.row[earlier]]
+        worth[matches.row[later]] = _UNJUDGED
+    return worth
 
 
 def _copies(batch: Batch, twice: Ints, place: Ints | None, options: Alignment) -> tuple[Ints, Ints]:
@@ -255,9 +280,8 @@ def _number(
         first, last = ranks.copy(), ranks.copy()
         first[tied] = counter.through(blocks.start[held[tied]] - 1, lists[tied]) + 1
         last[tied] = counter.through(blocks.end[held[tied]], lists[tied])
-    if n is None:
-        n = batch.lengths if kept is None else _per_list(batch, kept)
-    return Ranks(hits, ranks, first, last, n)
+    length = batch.lengths if kept is None else _per_list(batch, kept)
+    return Ranks(hits, ranks, first, last, length if n is None else n, length)
 
 
 def _standing(row: Ints, kept: Bools | None, worthless: Ints) -> Ints:

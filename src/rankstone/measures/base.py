@@ -202,6 +202,11 @@ class Measure:
         return True
 
     @property
+    def negative_is_least(self) -> bool:
+        """Whether a grade below zero never counts more than an unjudged document."""
+        return True
+
+    @property
     def looks_deeper(self) -> bool:
         """Whether hits below the cutoff matter, in the norm say."""
         return False
@@ -217,14 +222,18 @@ class Measure:
         return self.card.span
 
     # -- what is the same for all ------------------------------------------------------------------
-    def check_ties(self, ties: str) -> None:
-        """Refuse a rule for ties under which this measure's value is not known."""
+    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
+        """Refuse options of alignment under which this measure's value is not known."""
         if ties == "expected" and not self.closed_under_ties:
             raise BadOption(
                 f"{self} has no closed form for the mean over tied documents",
                 fix="choose another rule for ties: docid_desc, input, …",
             )
-        if ties in ("best", "worst") and not self.extremal_under_ties:
+        if ties in ("best", "worst") and not (
+            self.extremal_under_ties
+            and (depth is None or not self.looks_deeper)
+            and (negative != "keep" or self.negative_is_least)
+        ):
             raise BadOption(
                 f"ties={ties!r}: for {self} no order of tied documents is proven extremal",
                 fix="choose another rule for ties: docid_desc, expected, …",
@@ -244,9 +253,9 @@ class Measure:
             if pseudo_row is not None:
                 numerator = numerator + pseudo_row
         norm = parts.norm
-        value = np.divide(numerator, norm, out=np.zeros(hits.queries), where=norm != 0)
+        value = np.divide(numerator, norm, out=np.zeros(hits.queries), where=norm > 0)
         status = np.zeros(hits.queries, np.int64)
-        status[norm == 0] = self.zero_norm
+        status[norm <= 0] = self.zero_norm  # below zero: an ideal of negative grades is none
         self._settle_empty(hits, empty, value, status)
         status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
         value[status == Status.undefined] = np.nan

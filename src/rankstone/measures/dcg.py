@@ -45,7 +45,7 @@ class GainMeasure(Measure):
         """Return the cutoff; pad=shrink lowers it to the length of shorter lists."""
         if self.k is None or self.pad != "shrink":
             return self.k
-        return np.minimum(self.k, hits.n)
+        return np.minimum(self.k, hits.length)
 
     def worth(self, grade: Floats) -> Floats:
         """Return the gain of each grade."""
@@ -65,6 +65,11 @@ class GainMeasure(Measure):
         """Hold where a better grade never gains less."""
         return not isinstance(self.gain, GainTable)
 
+    @property
+    def negative_is_least(self) -> bool:
+        """Fail for 2^(g − 1), which is above 0 for every grade."""
+        return self.gain != "pow2_shift"
+
     def discounted(self, hits: Hits) -> Floats:
         """Return gain / divisor of every hit down to the cutoff."""
         gain = hits.remember(("gain", self.gain, self.rel), lambda: self.worth(hits.grade))
@@ -74,8 +79,12 @@ class GainMeasure(Measure):
         """Return what the ranks behind a short list add under pad=min_grade."""
         if self.pad != "min_grade" or self.k is None:
             return None
-        lengths = np.maximum(self.k - hits.n, 0)
-        rank = ragged_range(hits.n + 1, lengths)
+        return self._bottom(hits, hits.length, np.full(hits.queries, self.k))
+
+    def _bottom(self, hits: Hits, length: Ints, depth: Ints) -> Floats:
+        """Return what documents of the lowest grade add at ranks length+1 … depth."""
+        lengths = np.maximum(depth - length, 0)
+        rank = ragged_range(length + 1, lengths)
         bottom = self.worth(np.array([hits.lowest_grade]))[0]
         query = np.repeat(np.arange(hits.queries), lengths)
         return sums(query, bottom / self.divisor(rank), hits.queries)
@@ -200,6 +209,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
                 f"nDCG(ideal={self.ideal}) counts ones, so gains must be 0 or 1",
                 fix=f"write nDCG(gain=binary, ideal={self.ideal})",
             )
+        if self.ideal in ("k_ones", "k_of_R") and self.pad == "min_grade":
+            raise BadParameter(
+                f"nDCG(ideal={self.ideal}) knows ones only, pad=min_grade would add other gains",
+                fix="use ideal=judged with pad=min_grade",
+            )
         if self.ideal in ("k_ones", "topk") and self.k is None:
             raise BadParameter(f"nDCG(ideal={self.ideal}) needs a cutoff", fix="write …@10")
 
@@ -234,16 +248,19 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         ideal = self._ideal_gains(hits)
         shares = ideal.grade / self.divisor(ideal.rank)
         if depth is not None:
-            depth = depth if isinstance(depth, int) else depth[ideal.query]
-            shares = np.where(ideal.rank <= depth, shares, 0.0)
-        return ideal.total(shares)
+            limit = depth if isinstance(depth, int) else depth[ideal.query]
+            shares = np.where(ideal.rank <= limit, shares, 0.0)
+        norm = ideal.total(shares)
+        if self.pad == "min_grade" and depth is not None:  # what pads the list pads the ideal, too
+            norm += self._bottom(hits, np.diff(ideal.offsets), np.broadcast_to(depth, hits.queries))
+        return norm
 
     def _ideal_depth(self, hits: Hits) -> Cutoff | None:
         if self.ideal_depth == "all":
             return None
         limit = self.limit(hits)
         if self.ideal_depth == "min_k_n":
-            return hits.n if limit is None else np.minimum(limit, hits.n)
+            return hits.length if limit is None else np.minimum(limit, hits.length)
         return limit
 
     def _ideal_gains(self, hits: Hits) -> Ideal:
@@ -257,14 +274,27 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             if isinstance(self.gain, GainTable):
                 gain = descending_within(hits.ideal.query, gain)
             return Ideal(hits.ideal.offsets, gain)
-        gain = self.worth(hits.grade)
-        if self.ideal == "topk":
-            gain = np.where(hits.rank <= (self.k or 0), gain, 0.0)
-        return Ideal(hits.offsets, descending_within(hits.query, gain))
+        return self._passed(hits if self.ideal == "list" else hits.down_to(self.k or 0), hits)
+
+    def _passed(self, hits: Hits, whole: Hits) -> Ideal:
+        """Return the gains of the list that was passed, best first.
+
+        Unjudged documents gain 0; that they are in the list shows only above negative gains.
+        """
+        gain, query = self.worth(hits.grade), hits.query
+        if len(gain) and gain.min() < 0:
+            shown = whole.n if self.ideal == "list" else np.minimum(whole.n, self.k or 0)
+            unjudged = np.maximum(shown - np.diff(hits.offsets), 0)
+            query = np.concatenate((query, np.repeat(np.arange(hits.queries), unjudged)))
+            order = np.argsort(query, kind="stable")
+            query = query[order]
+            gain = np.concatenate((gain, np.zeros(int(unjudged.sum()))))[order]
+        offsets = np.concatenate(([0], np.cumsum(np.bincount(query, minlength=hits.queries))))
+        return Ideal(offsets, descending_within(query, gain))
 
     def _ones(self, hits: Hits, depth: Cutoff | None) -> Floats:
         most = self.relevant_count(hits) if self.ideal == "k_of_R" else np.full(hits.queries, self.k)
         most = most if depth is None else np.minimum(most, depth)
         ranks = np.arange(1, int(most.max()) + 1 if len(most) else 1)
-        sums = np.concatenate(([0.0], np.cumsum(1.0 / self.divisor(ranks))))
-        return sums[most]
+        norms = np.concatenate(([0.0], np.cumsum(1.0 / self.divisor(ranks))))
+        return norms[most]

@@ -52,7 +52,6 @@ class P(BinaryMeasure):
         formula="P@k = h_k / k",
         symbols="h_k: relevant documents at ranks 1 … k",
         example="relevant at ranks 1, 2, 4 and 7: P@5 = 3/5, P@10 = 4/10",
-        undefined="never; an empty list holds nothing relevant and scores 0",
         peers={
             "trec_eval": "the same (k stays the denominator of short lists)",
             "LensKit, MLflow, CatBoost": "divide by min(k, n): P(denom=n)@k",

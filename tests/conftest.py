@@ -1,0 +1,37 @@
+"""What all tests share: the folder they import from, and how hard Hypothesis tries."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:  # tests import tests.oracle, a namespace package beside no other
+    sys.path.insert(0, str(ROOT))
+
+_COMMON = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture]
+settings.register_profile("local", deadline=None, max_examples=25, suppress_health_check=_COMMON)
+settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True)
+settings.register_profile("long", parent=settings.get_profile("local"), max_examples=500)
+settings.register_profile(
+    "quick", parent=settings.get_profile("local"), phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "local"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skip into a failure where everything must be there (RANKSTONE_SKIP_IS_FAILURE)."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("RANKSTONE_SKIP_IS_FAILURE"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where nothing may be skipped: {report.longrepr}"
+    return report

@@ -1,0 +1,543 @@
+"""A second derivation of every number: dicts, lists and loops, slow and obvious.
+
+Nothing here comes from rankstone's alignment or measures, and no NumPy is used.  Ties are settled by
+writing every order of the tied documents down; a measure is its textbook formula over the ranked list
+that results.  Texts of measures are read by Python's own parser, because ``nDCG(gain=exp2)@5`` happens
+to be a Python expression.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import struct
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+Id = str | int
+Row = tuple[Id, Id, float]
+Grades = dict[Id, float]
+
+IMPUTED = ("query_mean", "query_median", "doc_mean", "global_mean")
+
+
+# -- measures as texts ---------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Spec:
+    """A measure's name, cutoff and parameters, as its text says them."""
+
+    name: str
+    k: int | None
+    given: dict[str, Any] = field(hash=False)
+
+    def get(self, name: str, default: Any) -> Any:
+        """Return a parameter, or what it is when nobody says anything."""
+        return self.given.get(name, default)
+
+
+def read_measure(text: str) -> Spec:
+    """Read ``name(parameter=value)@k``."""
+    tree = ast.parse(text, mode="eval").body
+    k = None
+    if isinstance(tree, ast.BinOp):
+        k, tree = _literal(tree.right), tree.left
+    given: dict[str, Any] = {}
+    if isinstance(tree, ast.Call):
+        given = {str(word.arg): _literal(word.value) for word in tree.keywords}
+        tree = tree.func
+    assert isinstance(tree, ast.Name), text
+    return Spec(tree.id, k, given)
+
+
+def _literal(node: ast.expr) -> Any:
+    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+
+
+# -- alignment -----------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Slot:
+    """What stands at one rank: a document's grade (None: it earns nothing), and whether it was judged."""
+
+    grade: float | None
+    judged: bool
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One query as a measure sees it: slots by rank, documents in the list, judged grades best first."""
+
+    slots: tuple[Slot | None, ...]
+    n: int
+    ideal: tuple[float, ...]
+    lowest: float
+    found: bool
+
+
+def judge(rows: Iterable[Row], options: Mapping[str, Any]) -> dict[Id, Grades]:
+    """Return the grades of each judged query, after ``duplicate_judgments`` and ``negative``."""
+    several: dict[Id, dict[Id, list[float]]] = {}
+    for query, doc, grade in rows:
+        several.setdefault(query, {}).setdefault(doc, []).append(float(grade))
+    merge = options.get("duplicate_judgments", "error")
+    judged: dict[Id, Grades] = {}
+    for query, docs in several.items():
+        judged[query] = {}
+        for doc, grades in docs.items():
+            grade = _merged(grades, merge)
+            if grade < 0 and options.get("negative", "unjudged") == "unjudged":
+                continue
+            if grade < 0 and options.get("negative") == "zero":
+                grade = 0.0
+            judged[query][doc] = grade
+    return judged
+
+
+def _merged(grades: list[float], merge: str) -> float:
+    if len(grades) == 1:
+        return grades[0]
+    counts = Counter(grades)
+    commonest = [grade for grade, count in counts.items() if count == max(counts.values())]
+    return {
+        "max": max(grades),
+        "sum": sum(grades),
+        "mean": sum(grades) / len(grades),
+        "majority": min(commonest),
+        "first": grades[0],
+        "last": grades[-1],
+    }[merge]
+
+
+def lists_of(rows: Iterable[Row]) -> dict[Id, list[tuple[Id, float]]]:
+    """Return each query's documents and keys in the order of the rows."""
+    lists: dict[Id, list[tuple[Id, float]]] = {}
+    for query, doc, key in rows:
+        lists.setdefault(query, []).append((doc, key))
+    return lists
+
+
+def _key(score: float, options: Mapping[str, Any]) -> float:
+    """Return what a list is ordered by, larger first."""
+    if options.get("order", "score") == "rank":
+        score = -score
+    if options.get("score_dtype", "float64") == "float32":
+        score = struct.unpack("f", struct.pack("f", score))[0]
+    return score
+
+
+def _bytes(doc: Id) -> bytes:
+    return str(doc).encode("utf-8")
+
+
+def tie_blocks(docs: Sequence[tuple[Id, float]], options: Mapping[str, Any]) -> list[list[Id]]:
+    """Return the documents from the best key to the worst, those of equal keys together."""
+    if options.get("order", "score") == "input":
+        return [[doc] for doc, _ in docs]
+    keyed = [(doc, _key(score, options)) for doc, score in docs]
+    keys = sorted({key for _, key in keyed}, reverse=True)
+    return [[doc for doc, its in keyed if its == key] for key in keys]
+
+
+def orders(docs: Sequence[tuple[Id, float]], options: Mapping[str, Any]) -> Iterator[list[Id]]:
+    """Yield every order of the documents that the rule for ties leaves open."""
+    ties = options.get("ties", "docid_desc")
+    blocks = tie_blocks(docs, options)
+    if ties in ("expected", "best", "worst"):
+        if options.get("duplicates") in ("first_drop", "last_drop"):
+            blocks = [list(dict.fromkeys(block)) for block in blocks]
+        for arranged in itertools.product(*(itertools.permutations(block) for block in blocks)):
+            yield [doc for block in arranged for doc in block]
+        return
+    if ties == "docid_desc":
+        blocks = [sorted(block, key=_bytes, reverse=True) for block in blocks]
+    elif ties == "docid_asc":
+        blocks = [sorted(block, key=_bytes) for block in blocks]
+    elif ties == "reverse_input":
+        blocks = [block[::-1] for block in blocks]
+    yield [doc for block in blocks for doc in block]
+
+
+def settle(
+    order: Sequence[Id],
+    grades: Grades,
+    imputed: Grades | None,
+    options: Mapping[str, Any],
+    lowest: float,
+) -> Facts:
+    """Turn an order of documents into slots: duplicates, depth, then unjudged documents."""
+    duplicates = options.get("duplicates", "error")
+    copies = list(order)
+    worthless = [False] * len(copies)
+    if duplicates == "first_keep_rank":
+        worthless = [doc in copies[:at] for at, doc in enumerate(copies)]
+    elif duplicates in ("first_drop", "last_drop"):
+        backwards = duplicates == "last_drop"
+        copies = list(dict.fromkeys(copies[::-1]))[::-1] if backwards else list(dict.fromkeys(copies))
+        worthless = [False] * len(copies)
+    depth = options.get("depth")
+    copies, worthless = copies[:depth], worthless[:depth]
+    slots: list[Slot | None] = []
+    ideal = list(grades.values())
+    entered = set()
+    for doc, nothing in zip(copies, worthless, strict=True):
+        if doc in grades:
+            slots.append(Slot(None if nothing else grades[doc], judged=True))
+        elif imputed is not None:
+            slots.append(Slot(None if nothing else imputed[doc], judged=False))
+            if doc not in entered:
+                ideal.append(imputed[doc])
+            entered.add(doc)
+        elif options.get("unjudged", "nonrelevant") == "nonrelevant":
+            slots.append(Slot(None, judged=False))
+        elif options["unjudged"] == "condensed_keep_rank":
+            slots.append(None)
+    n = sum(slot is not None for slot in slots)
+    return Facts(tuple(slots), n, tuple(sorted(ideal, reverse=True)), lowest, found=True)
+
+
+def impute(
+    query: Id, docs: Iterable[Id], judged: Mapping[Id, Grades], options: Mapping[str, Any]
+) -> Grades | None:
+    """Return a grade for each retrieved unjudged document; None when they stay unjudged."""
+    rule = options.get("unjudged", "nonrelevant")
+    unjudged = [doc for doc in docs if doc not in judged.get(query, {})]
+    if not isinstance(rule, str):
+        return dict.fromkeys(unjudged, float(rule))
+    if rule not in IMPUTED:
+        return None
+    everything = [grade for grades in judged.values() for grade in grades.values()]
+    overall = sum(everything) / len(everything) if everything else 0.0
+    own = list(judged.get(query, {}).values())
+    if rule == "query_mean":
+        return dict.fromkeys(unjudged, sum(own) / len(own) if own else overall)
+    if rule == "query_median":
+        return dict.fromkeys(unjudged, median(own) if own else overall)
+    if rule == "global_mean":
+        return dict.fromkeys(unjudged, overall)
+    guessed = {}
+    for doc in unjudged:
+        elsewhere = [grades[doc] for grades in judged.values() if doc in grades]
+        guessed[doc] = sum(elsewhere) / len(elsewhere) if elsewhere else overall
+    return guessed
+
+
+def align(
+    qrels: Sequence[Row],
+    run: Sequence[Row],
+    options: Mapping[str, Any],
+    exclude: Iterable[tuple[Id, Id]] = (),
+) -> dict[Id, dict[Facts, int]]:
+    """Return, per query, every list the rules leave possible and how many orders lead to it."""
+    judged = judge(qrels, options)
+    everything = [grade for grades in judged.values() for grade in grades.values()]
+    lowest = min(everything, default=0.0)
+    out = set(exclude)
+    lists = lists_of(run)
+    queries = list(judged)
+    if options.get("extra", "drop") == "keep":
+        queries += [query for query in lists if query not in judged]
+    possible: dict[Id, dict[Facts, int]] = {}
+    for query in queries:
+        grades = judged.get(query, {})
+        if query not in lists:
+            if options.get("missing", "zero") == "zero":
+                ideal = tuple(sorted(grades.values(), reverse=True))
+                possible[query] = {Facts((), 0, ideal, lowest, found=False): 1}
+            continue
+        docs = [(doc, key) for doc, key in lists[query] if (query, doc) not in out]
+        imputed = impute(query, [doc for doc, _ in docs], judged, options)
+        possible[query] = Counter(
+            settle(order, grades, imputed, options, lowest) for order in orders(docs, options)
+        )
+    return possible
+
+
+# -- measures ------------------------------------------------------------------------------------------
+def relevant(grade: float, spec: Spec) -> bool:
+    """Tell whether a grade counts as relevant: above 0 unless ``rel`` says otherwise."""
+    rel = spec.get("rel", ">0")
+    if isinstance(rel, str):
+        return grade > float(rel[1:])
+    return grade >= float(rel)
+
+
+def is_hit(slot: Slot | None, spec: Spec) -> bool:
+    """Tell whether a relevant document stands in a slot."""
+    return slot is not None and slot.grade is not None and relevant(slot.grade, spec)
+
+
+def relevant_total(facts: Facts, spec: Spec) -> int:
+    """Return R."""
+    return sum(relevant(grade, spec) for grade in facts.ideal)
+
+
+def hits_until(facts: Facts, spec: Spec, k: int | None) -> int:
+    """Return h_k, or all hits of the list."""
+    return sum(is_hit(slot, spec) for slot in facts.slots[:k])
+
+
+def quotient(numerator: float, denominator: float) -> float:
+    """Divide; nothing over nothing is 0."""
+    return numerator / denominator if denominator else 0.0
+
+
+def precision(facts: Facts, spec: Spec) -> float:
+    """h_k / k."""
+    depth = facts.n if spec.k is None else spec.k
+    denominator = {
+        "k": depth,
+        "n": min(depth, facts.n),
+        "min_R_k": min(depth, relevant_total(facts, spec)),
+    }[spec.get("denom", "k")]
+    return quotient(hits_until(facts, spec, spec.k), denominator)
+
+
+def recall(facts: Facts, spec: Spec) -> float:
+    """h_k / R."""
+    total = relevant_total(facts, spec)
+    if spec.get("denom", "R") == "min_R_k":
+        total = min(total, facts.n if spec.k is None else spec.k)
+    return quotient(hits_until(facts, spec, spec.k), total)
+
+
+def f_measure(facts: Facts, spec: Spec) -> float:
+    """(1 + β²) P R / (β² P + R)."""
+    depth = facts.n if spec.k is None else spec.k
+    hits = hits_until(facts, spec, spec.k)
+    p, r = quotient(hits, depth), quotient(hits, relevant_total(facts, spec))
+    square = spec.get("beta", 1.0) ** 2
+    return quotient((1 + square) * p * r, square * p + r)
+
+
+def success(facts: Facts, spec: Spec) -> float:
+    """1 when anything relevant stands in the first k."""
+    return 1.0 if hits_until(facts, spec, spec.k) >= 1 else 0.0
+
+
+def r_precision(facts: Facts, spec: Spec) -> float:
+    """h_R / R."""
+    total = relevant_total(facts, spec)
+    return quotient(hits_until(facts, spec, total), total)
+
+
+def average_precision(facts: Facts, spec: Spec) -> float:
+    """Add the precisions at the hits, over Z."""
+    added = 0.0
+    for rank in range(1, min(len(facts.slots), spec.k or len(facts.slots)) + 1):
+        if is_hit(facts.slots[rank - 1], spec):
+            added += hits_until(facts, spec, rank) / rank
+    total = relevant_total(facts, spec)
+    denominator = {
+        "R": total,
+        "min_R_k": min(total, spec.k or total),
+        "min_R_n": min(total, facts.n),
+        "hits": hits_until(facts, spec, spec.k),
+        "k": spec.k,
+    }[spec.get("denom", "R")]
+    assert denominator is not None
+    return quotient(added, denominator)
+
+
+def reciprocal_rank(facts: Facts, spec: Spec) -> float:
+    """1 / rank of the first relevant, or of the first best-graded, document."""
+    best = max(facts.ideal, default=0.0)
+    for rank, slot in enumerate(facts.slots[: spec.k], start=1):
+        wanted = is_hit(slot, spec)
+        if wanted and spec.get("target", "first") == "best":
+            wanted = slot is not None and slot.grade == best
+        if wanted:
+            return 1 / rank
+    return 0.0
+
+
+def gain_of(grade: float, spec: Spec) -> float:
+    """Return what a grade is worth."""
+    gain = spec.get("gain", "linear")
+    if "rel" in spec.given and not relevant(grade, spec):
+        return 0.0
+    if isinstance(gain, dict):
+        return float({0: 0.0, **gain}[grade])
+    if gain == "exp2_offset":
+        rel = spec.get("rel", 1)
+        level = float(rel[1:]) if isinstance(rel, str) else float(rel)
+        return float(2 ** (grade - level + 1) - 1) if relevant(grade, spec) else 0.0
+    return {
+        "linear": grade,
+        "exp2": 2**grade - 1,
+        "binary": 1.0 if relevant(grade, spec) else 0.0,
+        "pow2_shift": 2 ** (grade - 1),
+    }[gain]
+
+
+def divisor(rank: int, spec: Spec) -> float:
+    """Return what a gain at a rank is divided by."""
+    discount = spec.get("discount", "none" if spec.name == "CG" else "log2")
+    if discount == "log2":
+        return math.log2(rank + 1)
+    if discount == "jk":
+        return max(1.0, math.log(rank, spec.get("base", 2.0)))
+    if discount == "reciprocal":
+        return float(rank)
+    if discount == "geometric":
+        return 1 / float(spec.given["p"]) ** (rank - 1)
+    return 1.0
+
+
+def slot_gain(slot: Slot | None, spec: Spec) -> float:
+    """Return what a slot is worth; unjudged documents are worth nothing."""
+    return 0.0 if slot is None or slot.grade is None else gain_of(slot.grade, spec)
+
+
+def padded(facts: Facts, gains: list[float], spec: Spec) -> list[float]:
+    """Return the gains of the first k ranks, the missing ones as ``pad`` says."""
+    if spec.k is None:
+        return gains
+    if spec.get("pad", "zero") == "min_grade":
+        gains = gains + [gain_of(facts.lowest, spec)] * (spec.k - len(gains))
+    return gains[: spec.k]
+
+
+def discounted(gains: Iterable[float], spec: Spec) -> float:
+    """Each gain over its rank's divisor, added."""
+    return sum(gain / divisor(rank, spec) for rank, gain in enumerate(gains, start=1))
+
+
+def dcg(facts: Facts, spec: Spec) -> float:
+    """Gains over divisors, added."""
+    return discounted(padded(facts, [slot_gain(slot, spec) for slot in facts.slots], spec), spec)
+
+
+def ideal_dcg(facts: Facts, spec: Spec) -> float:
+    """Return the DCG of the ideal list."""
+    ideal, k = spec.get("ideal", "judged"), spec.k
+    if spec.get("pad", "zero") == "shrink" and k is not None:
+        k = min(k, len(facts.slots))
+    depth = {
+        "k": k,
+        "min_k_n": len(facts.slots) if k is None else min(k, len(facts.slots)),
+        "all": None,
+    }[spec.get("ideal_depth", "k")]
+    if ideal == "k_ones":
+        gains = [1.0] * (spec.k or 0)
+    elif ideal == "k_of_R":
+        gains = [1.0] * relevant_total(facts, spec)
+    elif ideal == "judged":
+        gains = [gain_of(grade, spec) for grade in facts.ideal]
+    else:
+        shown = facts.slots[: spec.k] if ideal == "topk" else facts.slots
+        gains = [slot_gain(slot, spec) for slot in shown if slot is not None]
+    return discounted(sorted(gains, reverse=True)[:depth], spec)
+
+
+def ndcg(facts: Facts, spec: Spec) -> float:
+    """DCG / IDCG."""
+    return quotient(dcg(facts, spec), ideal_dcg(facts, spec))
+
+
+def judged_share(facts: Facts, spec: Spec) -> float | None:
+    """Judged documents among the first min(k, n); no value for an empty list."""
+    shown = facts.n if spec.k is None else min(spec.k, facts.n)
+    judged = sum(slot is not None and slot.judged for slot in facts.slots[: spec.k])
+    return judged / shown if shown else None
+
+
+def retrieved(facts: Facts, _spec: Spec) -> float:
+    """Count the documents in the list."""
+    return float(facts.n)
+
+
+def known(facts: Facts, spec: Spec) -> float:
+    """Count the relevant documents."""
+    return float(relevant_total(facts, spec))
+
+
+def found(facts: Facts, spec: Spec) -> float:
+    """Count the relevant documents in the first k."""
+    return float(hits_until(facts, spec, spec.k))
+
+
+FORMULAS: dict[str, Callable[[Facts, Spec], float | None]] = {
+    "P": precision,
+    "R": recall,
+    "F": f_measure,
+    "Success": success,
+    "Rprec": r_precision,
+    "AP": average_precision,
+    "RR": reciprocal_rank,
+    "CG": dcg,
+    "DCG": dcg,
+    "nDCG": ndcg,
+    "Judged": judged_share,
+    "NumRet": retrieved,
+    "NumRel": known,
+    "NumRelRet": found,
+}
+#: measures that a query without a relevant document leaves as they are
+INDIFFERENT = ("CG", "DCG", "NumRet", "NumRel", "NumRelRet", "Judged")
+
+
+@dataclass(frozen=True)
+class Score:
+    """A query's value (None where there is none) and why it is that."""
+
+    value: float | None
+    status: str
+
+
+def score(possible: Mapping[Facts, int], spec: Spec, options: Mapping[str, Any]) -> Score | None:
+    """Return one query's score; None when the query is left out."""
+    some = next(iter(possible))
+    empty = options.get("empty", "zero")
+    without = spec.name != "Judged" and relevant_total(some, spec) == 0
+    if without and empty == "drop":
+        return None
+    values = [(FORMULAS[spec.name](facts, spec), count) for facts, count in possible.items()]
+    status = "ok"
+    if any(value is None for value, _ in values):
+        return Score(None, "undefined")
+    if spec.name == "nDCG" and all(ideal_dcg(facts, spec) == 0 for facts in possible):
+        status = "no_ideal"
+    value = _over_ties([(float(value or 0.0), count) for value, count in values], options)
+    if without and spec.name not in INDIFFERENT:
+        if empty == "undefined":
+            return Score(None, "undefined")
+        status, value = "no_relevant", 1.0 if empty == "one" and some.found else 0.0
+    return Score(value, status if some.found else "missing")
+
+
+def _over_ties(values: Sequence[tuple[float, int]], options: Mapping[str, Any]) -> float:
+    if options.get("ties") == "best":
+        return max(value for value, _ in values)
+    if options.get("ties") == "worst":
+        return min(value for value, _ in values)
+    return math.fsum(value * count for value, count in values) / sum(count for _, count in values)
+
+
+def scores(
+    possible: Mapping[Id, Mapping[Facts, int]], text: str, options: Mapping[str, Any]
+) -> dict[str, Score]:
+    """Return the scores of all queries that count, by the query's text."""
+    spec = read_measure(text)
+    every = {str(query): score(lists, spec, options) for query, lists in possible.items()}
+    return {query: one for query, one in every.items() if one is not None}
+
+
+def aggregate(values: Sequence[float], how: str) -> float:
+    """Make one number of many: mean, sum, median, or geometric mean with 1e-5 as the least value."""
+    if how == "sum":
+        return math.fsum(values)
+    if how == "median":
+        return float(median(values))
+    if how == "gmean":
+        return math.prod(max(value, 1e-5) for value in values) ** (1 / len(values))
+    return math.fsum(values) / len(values)
+
+
+def pooled(pairs: Sequence[tuple[float, float]]) -> float:
+    """Divide the numerators of all queries, added, by their denominators."""
+    return math.fsum(n for n, _ in pairs) / math.fsum(d for _, d in pairs)
