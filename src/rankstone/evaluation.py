@@ -19,7 +19,7 @@ from rankstone.hits.options import Alignment
 from rankstone.hits.pairs import PairIndex, QueryIndex
 from rankstone.io import Table, read_judgments, read_labelled, read_run, stem
 from rankstone.measures import Measure, parse_measures
-from rankstone.measures.base import Scored
+from rankstone.measures.base import ANY_GAIN, Scored
 from rankstone.scores import RunScores, Scores
 from rankstone.words import queries
 
@@ -255,7 +255,7 @@ class Evaluator:
 
     def _judgments_audit(self) -> JudgmentsAudit:
         judgments = next(iter(self._prepared.values()))[0]
-        relevant = judgments.ideal.count(judgments.ideal.grade > 0)
+        relevant = judgments.ideal.relevant_count(ANY_GAIN)
         return JudgmentsAudit(
             source=self._table.source,
             queries=len(judgments.queries),

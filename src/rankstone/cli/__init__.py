@@ -55,7 +55,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; a user's mistake never shows a traceback."""
     # one command is over before cycles of garbage add up; looking for them costs a tenth of the time
     gc.disable()
-    sys.exit(_run(arguments))
+    _leave(_run(arguments))
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process now: nothing is left to clean up, and Python would look through every object."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        pass
+    os._exit(code)
 
 
 def _run(arguments: list[str] | None) -> int:

@@ -57,7 +57,7 @@ def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Seq
         tied_float32=_near_ties(batch),
         duplicates=len(twice),
         n=hits.n,
-        judged=hits.count(hits.judged),
+        judged=_judged(hits),
         unjudged=tuple(_unjudged_share(hits, k) for k in cutoffs),
     )
 
@@ -67,14 +67,19 @@ def _near_ties(batch: Batch) -> int:
     if batch.key is None:
         return 0
     narrow = as_float32(batch.key)
-    near = (narrow[1:] == narrow[:-1]) & (batch.key[1:] != batch.key[:-1])
-    near[batch.heads[1:] - 1] = False
-    return int(near.sum())
+    same = np.flatnonzero(narrow[1:] == narrow[:-1])
+    apart = batch.key[same] != batch.key[same + 1]
+    return int((apart & ~np.isin(same + 1, batch.heads)).sum()) if apart.any() else 0
+
+
+def _judged(hits: Hits) -> Ints:
+    """Count each query's judged hits; nearly always that is all of them."""
+    return np.diff(hits.offsets) if hits.judged.all() else hits.count(hits.judged)
 
 
 def _unjudged_share(hits: Hits, k: int) -> float:
     shown = np.minimum(hits.n, k)
-    judged = hits.count(hits.judged & (hits.rank <= k))
+    judged = hits.count(hits.judged & (hits.rank <= k)) if hits.expected else _judged(hits.down_to(k))
     some = shown > 0
     return float((1.0 - judged[some] / shown[some]).sum())
 

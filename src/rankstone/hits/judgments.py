@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,10 @@ class Judgments:
         runs = table["query_id"].rle().struct.unnest()
         queries = QueryIndex(runs["value"].unique(maintain_order=True))
         pairs = PairIndex(queries, _codes(runs, queries), table["doc_id"])
-        twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
+        with ThreadPoolExecutor(1) as aside:  # nearly always this ideal is the one that is wanted
+            sorting = aside.submit(_ideal, pairs, table["relevance"].to_numpy())
+            twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
+            ideal = sorting.result()
         settled, row = table, np.arange(table.height)
         merged, negative = 0, int(below.sum())
         if len(twice) or negative:
@@ -85,13 +89,14 @@ class Judgments:
             runs = settled["query_id"].rle().struct.unnest()
             pairs = PairIndex(queries, _codes(runs, queries), settled["doc_id"])
             row = settled["row"].to_numpy().astype(np.int64)
+            ideal = _ideal(pairs, settled["relevance"].to_numpy())
         grade = pairs.arranged(settled["relevance"].to_numpy())
         return cls(
             queries=queries,
             pairs=pairs,
             grade=grade,
             row=pairs.arranged(row),
-            ideal=Ideal(pairs.offsets, descending_within(pairs.query, grade)),
+            ideal=ideal,
             lowest_grade=float(grade.min()) if len(grade) else 0.0,
             rows=table.height,
             negative=negative,
@@ -159,6 +164,10 @@ def _check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
             expected="a finite number",
             fix="repair or remove the row; an unjudged document simply has no row",
         )
+
+
+def _ideal(pairs: PairIndex, grade: Floats) -> Ideal:
+    return Ideal(pairs.offsets, descending_within(pairs.query, pairs.arranged(grade)))
 
 
 def _codes(runs: pl.DataFrame, queries: QueryIndex) -> Ints:

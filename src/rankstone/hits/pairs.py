@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-
     from numpy.typing import NDArray
 
     from rankstone.hits.batches import Batch

@@ -364,8 +364,10 @@ def _offsets(lengths: Ints) -> Ints:
 
 
 def _counts(mask: Bools, offsets: Ints) -> Ints:
-    run = np.concatenate(([0], np.cumsum(mask)))
-    return run[offsets[1:]] - run[offsets[:-1]]
+    if not len(mask):
+        return np.zeros(len(offsets) - 1, np.int64)
+    through = np.where(offsets > 0, np.cumsum(mask)[offsets - 1], 0)
+    return np.diff(through)
 
 
 def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
