@@ -78,14 +78,9 @@ def ir_measures_text(qrels: str, run: str) -> None:
 
 def help_imports() -> None:
     """Run ``rankstone --help``, then print how many of NumPy and Polars it has imported."""
-    import runpy
+    from rankstone.cli import cli
 
-    sys.argv = ["rankstone", "--help"]
-    try:
-        runpy.run_module("rankstone", run_name="__main__", alter_sys=True)
-    except SystemExit as leave:
-        if leave.code:
-            raise
+    cli.main(["--help"], standalone_mode=False)
     print(len({"numpy", "polars"} & sys.modules.keys()))
 
 

@@ -233,6 +233,13 @@ def test_rank_order_and_input_order() -> None:
     assert score(run.drop("score", "rank"), "RR", order="input", missing="drop") == 1.0
 
 
+def test_ranks_are_never_narrowed() -> None:
+    """score_dtype is about scores: ranks that float32 cannot tell apart stay apart."""
+    run = pl.DataFrame({"query_id": ["q2"] * 2, "doc_id": ["d3", "x"], "rank": [2**24 + 1, 2**24]})
+
+    assert score(run, "RR", order="rank", score_dtype="float32", missing="drop") == 1 / 2
+
+
 def test_lists_of_documents_say_that_order_is_input() -> None:
     """A dict of lists has no scores; the convention line says by what it was ordered."""
     scores = rankstone.evaluate(QRELS, {"r": {"q1": ["d2", "d1"], "q2": ["d3"]}}, "RR")

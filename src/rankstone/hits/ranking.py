@@ -113,7 +113,8 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
 
 
 def _comparable(key: Floats, options: Alignment) -> NDArray[np.floating]:
-    return as_float32(key) if options.score_dtype == "float32" else key
+    narrow = options.score_dtype == "float32" and options.order == "score"
+    return as_float32(key) if narrow else key
 
 
 def as_float32(key: Floats) -> NDArray[np.float32]:
