@@ -267,7 +267,7 @@ class Evaluator:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Work:
     """One run's way from table to scores."""
 
@@ -340,7 +340,7 @@ class _Work:
         return RunScores(names.gather(order), by_measure)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Part:
     """The scores of one chunk of hits."""
 

@@ -36,7 +36,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RunScores:
     """One run's scores: the queries, and for each measure one value a query."""
 
@@ -44,7 +44,7 @@ class RunScores:
     by_measure: Mapping[Measure, Scored]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores:
     """Scores of one or more runs.
 

@@ -50,7 +50,7 @@ class Stream(Protocol):
         """Say where a row of the stream stands, for a message."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Chunk:
     """The hits of some queries.
 
@@ -75,7 +75,7 @@ class Chunk:
     tally: Tally | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Aligner:
     """Lays runs against one set of judgments.
 

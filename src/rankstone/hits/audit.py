@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Tally:
     """Counts over one batch of lists.
 
@@ -84,7 +84,7 @@ def _unjudged_share(hits: Hits, k: int) -> float:
     return float((1.0 - judged[some] / shown[some]).sum())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class JudgmentsAudit:
     """What was found in the judgments.
 
@@ -111,7 +111,7 @@ class JudgmentsAudit:
     comments: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class RunAudit:
     """What was found in one run and what alignment did with it.
 
@@ -210,7 +210,7 @@ def _warnings(n: Ints, judged: int, deepest: int | None) -> list[str]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Audit:
     """What alignment did: the judgments, and each run by name."""
 

@@ -30,7 +30,7 @@ __all__ = ["Batch", "Lists", "Met", "Scattered"]
 _ROWS = 1 << 17
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Batch:
     """Rows of whole lists, one list after another.
 
@@ -124,7 +124,7 @@ class Scattered(Exception):
     """A query's rows are not all together."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Met:
     """What reading a batch came upon: the lists wanted, and all queries met.
 

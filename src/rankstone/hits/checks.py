@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["RowCheck"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class RowCheck:
     """Refuses rows without an id, or whose score, rank or label is missing or not a number.
 

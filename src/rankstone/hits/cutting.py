@@ -22,7 +22,7 @@ _VIEWS: Final = 8
 _NEAR: Final = 1 << 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Piece:
     """Rows of whole lists, cut from the stream.
 

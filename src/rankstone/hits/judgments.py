@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Judgments", "SelfLabelled"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judgments:
     """What is known to be relevant: the prepared qrels.
 
@@ -120,7 +120,7 @@ class Judgments:
         return self.ideal.take(batch.codes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SelfLabelled:
     """A labelled table: every row carries its own grade, so there is nothing to join."""
 

@@ -76,7 +76,7 @@ def _distinct_hashes(names: pl.Series) -> tuple[int, NDArray[np.uint64]]:
         seed += 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Matches:
     """What a look-up found: row ``row[i]``, of list ``list[i]``, holds pair ``pair[i]``; rows ascend."""
 

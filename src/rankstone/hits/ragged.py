@@ -36,7 +36,7 @@ _SMALL = 256
 _SLICE = 1 << 17
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ideal:
     """All judged grades of each query, best first: the list a perfect ranking would show.
 
@@ -96,7 +96,7 @@ class Ideal:
         return Ideal(_offsets(lengths), self.grade[ragged_range(starts, lengths)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hits:
     """Where the judged documents landed, for many queries at once.
 
@@ -320,7 +320,7 @@ class Hits:
         return self.ideal.relevant_count(is_relevant)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Blocks:
     """Runs of hits that share their places.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Ranks", "TieBlocks", "in_order", "rank", "tie_blocks"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class TieBlocks:
     """Runs of equal keys in an ordered batch: rows ``start[i] … end[i]``, both included."""
 
@@ -54,7 +54,7 @@ class TieBlocks:
         return TieBlocks(self.start[blocks], self.end[blocks])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Ranks:
     """Where the matched rows of a batch stand.
 

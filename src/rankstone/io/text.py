@@ -29,7 +29,7 @@ _STEP: Final = 1 << 20
 __all__ = ["QRELS", "RUN", "Layout", "delimited", "trec"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """The columns of a TREC file, by position, and what a line looks like."""
 

@@ -63,7 +63,7 @@ class Threshold:
 ANY_GAIN: Final = Threshold(0.0, strict=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Contributions:
     """The table a score is the sum of.
 
@@ -85,7 +85,7 @@ class Contributions:
     unjudged: Floats | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Scored:
     """One measure's scores of some queries; arrays ``[queries]``, ``status`` as :class:`Status`."""
 
@@ -95,7 +95,7 @@ class Scored:
     status: Ints
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Card:
     """What a reader must know about a measure; documentation and command line print the same card.
 
