@@ -5,28 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, EmptyInput, MixedIds, NotComparable, UsageError, printable
-from rankstone.hits.align import Aligner, Chunk, no_overlap
+from rankstone.errors import BadOption, MixedIds, UsageError, printable
 from rankstone.hits.audit import Audit, JudgmentsAudit, RunAudit
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.options import Alignment
 from rankstone.hits.pairs import PairIndex, QueryIndex
 from rankstone.io import Table, read_judgments, read_labelled, read_run, stem
 from rankstone.measures import Measure, parse_measures
-from rankstone.measures.base import ANY_GAIN, Scored
+from rankstone.measures.base import ANY_GAIN
+from rankstone.road import Road
 from rankstone.scores import RunScores, Scores
-from rankstone.words import queries
-
-if TYPE_CHECKING:
-    from rankstone.hits.audit import Tally
-    from rankstone.hits.batches import Lists
-    from rankstone.hits.ragged import Ints
 
 __all__ = ["Evaluator", "evaluate", "evaluate_labelled", "name_runs"]
 
@@ -140,7 +132,7 @@ def evaluate_labelled(
         lowest = min((float(v) for v in found if v is not None), default=0.0)  # type: ignore[arg-type]
     truth = SelfLabelled(lowest)
     name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
-    work = _Work(truth, alignment, parsed)
+    work = Road(truth, alignment, parsed)
     run, audit = work.run(_watched(read, progress))
     return Scores(
         {name: run},
@@ -197,7 +189,7 @@ class Evaluator:
             table = self._read(run, name)
             options = self._options_for(table)
             table, prepared = self._matched(table)
-            work = _Work(prepared[0], options, self.measures, prepared[1], self._collapse)
+            work = Road(prepared[0], options, self.measures, prepared[1], self._collapse)
             scored[name], audits[name] = work.run(_watched(table, progress))
             sources[name] = table.source
         return Scores(
@@ -265,97 +257,6 @@ class Evaluator:
             empty=int((relevant == 0).sum()),
             comments=self._table.comments(),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """One run's way from table to scores."""
-
-    truth: Judgments | SelfLabelled
-    options: Alignment
-    measures: tuple[Measure, ...]
-    exclude: PairIndex | None = None
-    collapse: Callable[[pl.Expr], pl.Expr] | None = None
-
-    def run(self, table: Table) -> tuple[RunScores, RunAudit]:
-        aligner = Aligner(self.truth, self.options, self.exclude, self.collapse, self._cutoffs())
-        parts, lists = aligner.run(table, self._measure)
-        self._check_met(parts, lists, table)
-        parts = self._wanted(parts)
-        audit = self._audit(parts, lists, table)
-        return self._assemble(parts), audit
-
-    def _measure(self, chunk: Chunk) -> _Part:
-        scored = [measure.score(chunk.hits, self.options.empty) for measure in self.measures]
-        return _Part(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
-
-    def _cutoffs(self) -> tuple[int, ...]:
-        cutoffs = sorted({m.k for m in self.measures if m.k is not None})
-        return tuple(cutoffs) or (10,)
-
-    def _check_met(self, parts: list[_Part], lists: Lists, table: Table) -> None:
-        if not any(part.tally is not None for part in parts) and not len(lists.unjudged()):
-            raise EmptyInput("the run is empty", where=table.source)
-        if not isinstance(self.truth, Judgments):
-            return
-        if not lists.seen.any():
-            raise no_overlap(self.truth, lists, table.source)
-        missing, extra = int((~lists.seen).sum()), lists.unjudged()
-        if self.options.missing == "error" and missing:
-            absent = self.truth.queries.names.filter(pl.Series(~lists.seen))
-            raise _absent(f"{queries(missing)} missing from the run", absent, table, "missing=zero or drop")
-        if self.options.extra == "error" and len(extra):
-            raise _absent(
-                f"{queries(len(extra))} of the run nobody judged", extra, table, "extra=drop or keep"
-            )
-
-    def _wanted(self, parts: list[_Part]) -> list[_Part]:
-        """Leave missing queries out when the option says so."""
-        drop = self.options.missing == "drop"
-        return [part for part in parts if part.tally is not None or not drop]
-
-    def _audit(self, parts: list[_Part], lists: Lists, table: Table) -> RunAudit:
-        cutoffs = self._cutoffs()
-        deepest = max((m.k for m in self.measures if m.k is not None), default=None)
-        return RunAudit.of(
-            table.source,
-            [part.tally for part in parts if part.tally is not None],
-            missing=int((~lists.seen).sum()),
-            extra=len(lists.unjudged()) if isinstance(self.truth, Judgments) else 0,
-            comments=table.comments(),
-            cutoffs=cutoffs,
-            deepest=deepest,
-        )
-
-    def _assemble(self, parts: list[_Part]) -> RunScores:
-        """Put the parts' queries in the order of the judgments (of the table, when labelled)."""
-        names = pl.concat([part.names for part in parts])
-        codes = np.concatenate([part.codes for part in parts])
-        rows = np.concatenate([part.first_rows for part in parts])
-        order = np.lexsort((rows, np.where(codes < 0, len(codes), codes)))
-        by_measure = {
-            measure: _joined([part.scored[i] for part in parts], order)
-            for i, measure in enumerate(self.measures)
-        }
-        return RunScores(names.gather(order), by_measure)
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """The scores of one chunk of hits."""
-
-    names: pl.Series
-    codes: Ints
-    first_rows: Ints
-    scored: list[Scored]
-    tally: Tally | None
-
-
-def _joined(parts: list[Scored], order: Ints) -> Scored:
-    def column(name: str) -> Any:  # noqa: ANN401 - an array
-        return np.concatenate([getattr(part, name) for part in parts])[order]
-
-    return Scored(column("numerator"), column("denominator"), column("value"), column("status"))
 
 
 def name_runs(runs: object) -> dict[str, object]:
@@ -455,8 +356,3 @@ def _mixed(column: str, judgments: Table, run: Table) -> MixedIds:
         expected="texts on both sides, or whole numbers on both sides",
         fix="convert one of them: cast to str, or to int",
     )
-
-
-def _absent(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:
-    shown = ", ".join(printable(name) for name in names[:5])
-    return NotComparable(what, where=table.source, given=f"{shown}{' …' if len(names) > 5 else ''}", fix=fix)  # noqa: PLR2004
