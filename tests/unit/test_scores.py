@@ -1,0 +1,115 @@
+"""Scores per query come first; everything else is derived from them."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import rankstone
+from rankstone import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d4": 0}}
+RUNS = {"a": {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d3": 1.0}, "q3": {"d4": 1.0}}, "b": {"q1": {"d1": 1.0}}}
+
+
+@pytest.fixture
+def scores() -> rankstone.Scores:
+    """Two runs, one of which misses queries; one query without a relevant document."""
+    return rankstone.evaluate(QRELS, RUNS, ["RR", "R@1", "NumRet"])
+
+
+def test_per_query_rebuilds_every_value(scores: rankstone.Scores) -> None:
+    """Numerator over denominator is the value, wherever there is something to divide by."""
+    rows = scores.per_query.filter(pl.col("denominator") > 0)
+
+    assert rows["value"].to_list() == (rows["numerator"] / rows["denominator"]).to_list()
+    assert scores.per_query.filter(run="b", measure="RR")["status"].to_list() == ["ok", "missing", "missing"]
+
+
+def test_means_leave_out_what_is_asked(scores: rankstone.Scores) -> None:
+    """The mean over answered queries, and over queries with something to find, are derivable."""
+
+    def rr(run: str, *without: str) -> float:
+        return float(scores.mean(without).filter(run=run, measure="RR")["value"].item())
+
+    assert rr("a") == (1 / 2 + 1 / 1 + 0) / 3
+    assert rr("a", "no_relevant") == (1 / 2 + 1 / 1) / 2
+    assert rr("b") == (1 / 1 + 0 + 0) / 3
+    assert rr("b", "missing") == 1 / 1
+
+
+def test_pooled_is_a_ratio_of_sums() -> None:
+    """Micro recall pools hits and relevant documents over queries; macro averages the ratios."""
+    qrels = {"u1": {f"i{j}": 1 for j in range(10)}, "u2": {"i1": 1, "i2": 1}}
+    run = {"u1": [f"i{j}" for j in range(6)], "u2": ["i1"]}
+    found = rankstone.evaluate(qrels, {"r": run}, ["R(agg=pooled)@10", "R@10", "Success@10"]).to_dict()["r"]
+
+    assert found["R(agg=pooled)@10"] == (6 + 1) / (10 + 2)
+    assert found["R@10"] == (6 / 10 + 1 / 2) / 2
+    assert found["Success@10"] == 1.0
+
+
+def test_other_aggregations() -> None:
+    """Sum, median and the geometric mean with its floor."""
+    qrels = {f"q{i}": {"d": 1} for i in range(3)}
+    run = {"q0": ["d"], "q1": ["x", "d"], "q2": ["x"]}
+    found = rankstone.evaluate(qrels, {"r": run}, ["RR(agg=sum)", "RR(agg=median)", "GMAP"]).to_dict()["r"]
+
+    assert found["RR(agg=sum)"] == 1 + 1 / 2 + 0
+    assert found["RR(agg=median)"] == 1 / 2
+    assert found["AP(agg=gmean)"] == pytest.approx(
+        math.exp((math.log(1) + math.log(1 / 2) + math.log(1e-5)) / 3)
+    )
+
+
+def test_files_hold_what_the_frame_holds(scores: rankstone.Scores, tmp_path: Path) -> None:
+    """Parquet, CSV and JSON lines read back as the per-query frame; JSON as the report."""
+    scores.write_parquet(tmp_path / "s.parquet")
+    scores.write_csv(tmp_path / "s.csv")
+    scores.write_ndjson(tmp_path / "s.jsonl")
+    scores.write_json(tmp_path / "s.json")
+    values = scores.per_query["value"].to_list()
+
+    assert pl.read_parquet(tmp_path / "s.parquet")["value"].to_list() == values
+    assert pl.read_csv(tmp_path / "s.csv")["value"].to_list() == values
+    assert pl.read_ndjson(tmp_path / "s.jsonl")["value"].to_list() == values
+    assert json.loads((tmp_path / "s.json").read_text())["runs"] == scores.to_dict()
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_writing_where_nothing_can_be_written(scores: rankstone.Scores, tmp_path: Path) -> None:
+    """A folder that is not there is an input error that names the file."""
+    with pytest.raises(InputError, match="nowhere"):
+        scores.write_csv(tmp_path / "nowhere" / "s.csv")
+
+
+def test_pandas_on_request(scores: rankstone.Scores) -> None:
+    """to_pandas gives the per-query values with null as NaN."""
+    frame = scores.to_pandas()
+
+    assert list(frame.columns) == scores.per_query.columns
+    assert frame["query_id"].tolist() == scores.per_query["query_id"].to_list()
+
+
+def test_people_see_means_and_audit(scores: rankstone.Scores) -> None:
+    """The representation in a terminal and in a notebook shows means and what alignment did."""
+    html = scores._repr_html_()
+
+    assert "2 queries missing" in repr(scores)
+    assert "2 queries missing" in html
+    assert "<table" in html
+    assert "Audit" in repr(scores.audit)
+
+
+def test_names_are_escaped_in_a_notebook() -> None:
+    """A run's name is untrusted: it does not become markup."""
+    scores = rankstone.evaluate({"q": {"d": 1}}, {"<script>": {"q": {"d": 1.0}}}, "RR")
+
+    assert "<script>" not in scores._repr_html_()
