@@ -121,7 +121,7 @@ def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN4
 
 def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
     grades = frame["relevance"]
-    levels = grades.value_counts().sort("relevance").head(12)
+    levels = grades.drop_nulls().value_counts().sort("relevance").head(12)
     report.facts |= {
         "judgments": f"{frame.height:,}",
         "queries": f"{frame['query_id'].n_unique():,}",
@@ -129,6 +129,7 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
         "judged a query": _spread(frame.group_by("query_id").len()["len"]),
     }
     report.findings += [
+        *_missing_ids(frame),
         *_bad_numbers(frame, "relevance"),
         *_duplicates(frame, "duplicate_judgments=max, mean, majority, first or last"),
         *_negative(frame),
@@ -153,6 +154,7 @@ def _look_at_run(
         "queries": f"{len(lengths):,}",
         "list lengths": _spread(lengths),
     }
+    report.findings += _missing_ids(frame)
     report.findings += _duplicates(frame, "duplicates=first_keep_rank, first_drop, last_drop or keep")
     if by != "input":
         report.findings += [*_bad_numbers(frame, by), *_ties(frame, by), *_order(frame, by)]
@@ -162,6 +164,12 @@ def _look_at_run(
         )
     if truth is not None:
         report.findings += _against(frame, truth, by, depths)
+
+
+def _missing_ids(frame: pl.DataFrame) -> Iterator[Finding]:
+    for column in ("query_id", "doc_id"):
+        if count := frame[column].null_count():
+            yield Finding("error", f"{counted(count, 'row')} without {column}", None, "repair or remove them")
 
 
 def _bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:

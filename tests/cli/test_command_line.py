@@ -10,15 +10,12 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from rankstone import demo
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
 
@@ -351,3 +348,53 @@ def test_demo_runs() -> None:
 
     assert "bm25" in out
     assert "conventions" in out
+
+
+def test_outputs_never_overwrite_inputs(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """Writing onto an input, or both outputs onto one file, is refused before any work is done."""
+    before = files[1].read_text()
+
+    assert "an input" in run("eval", *files, "-o", files[1], code=2).stderr
+    assert (
+        "an input"
+        in run("eval", *files, "--per-query", files[0].with_name("x.csv"), "-o", files[0], code=2).stderr
+    )
+    both = tmp_path / "both.csv"
+    assert "the other output" in run("eval", *files, "-o", both, "--per-query", both, code=2).stderr
+    assert before == files[1].read_text()
+
+
+def test_links_and_devices_stay_what_they_are(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """A link is written through, a device receives the bytes."""
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_text("old")
+    link.symlink_to(target)
+    run("eval", *files, "-m", "RR", "--format", "json", "-o", link)
+    run("eval", *files, "-m", "RR", "-o", "/dev/null")
+
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["runs"] == {"a": {"RR": 1 / 4}}
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_run_in_the_place_of_judgments_is_refused(files: tuple[Path, Path]) -> None:
+    """Swapped arguments would take ranks for grades."""
+    assert "look like a run" in run("eval", files[1], files[1], code=3).stderr
+
+
+def test_check_survives_missing_values(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    """Rows without an id or a grade are findings, not failures."""
+    qrels = tmp_path / "q.csv"
+    qrels.write_text("query_id,doc_id,relevance\nq1,d1,\n,d2,1\n")
+    out = run("check", qrels, files[1], code=3).stdout
+
+    assert "1 row without query_id" in out
+    assert "1 row whose relevance is no number" in out
+
+
+def test_help_keeps_its_lines() -> None:
+    """The examples in the help stand on lines of their own."""
+    out = run("eval", "--help").stdout
+
+    assert "\\b" not in out
+    assert "\n  rankstone eval --labeled clicks.parquet" in out

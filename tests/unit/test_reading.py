@@ -21,7 +21,6 @@ from rankstone.errors import (
     EmptyInput,
     MissingColumn,
     MixedIds,
-    UnknownFormat,
 )
 from rankstone.io import read_judgments, read_run
 
@@ -295,7 +294,7 @@ def test_csv_read_as_trec_is_recognised(tmp_path: Path) -> None:
 
 def test_unknown_format_names() -> None:
     """A format nobody knows is refused with the nearest."""
-    with pytest.raises(UnknownFormat, match="did you mean parquet"):
+    with pytest.raises(UsageError, match="did you mean parquet"):
         read_run("x", format_in="parket")
 
 
@@ -364,3 +363,30 @@ def test_pandas_frames_need_no_pyarrow_types() -> None:
     run = pd.DataFrame({"query_id": [1, 1], "doc_id": [3, 4], "score": [1.0, 2.0]})
 
     assert rankstone.evaluate({1: {3: 1}}, run, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+
+
+def test_columns_that_are_not_needed_may_hold_anything() -> None:
+    """A text column called rank or score in the judgments is nobody's business."""
+    qrels = pl.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "rank": ["first"]})
+
+    assert rankstone.evaluate(qrels, {"run": RUN}, "RR").to_dict() == {"run": {"RR": 1 / 2}}
+    with pytest.raises(InputError, match="rank holds String"):
+        rr(FRAME.with_columns(rank=pl.lit("first")), order="rank")
+
+
+def test_renaming_wins_over_a_column_of_that_name() -> None:
+    """A mapping may put one column in the place of another; label gives way to relevance."""
+    run = FRAME.rename({"doc_id": "item"}).with_columns(doc_id=pl.lit("nonsense"))
+    labelled = pl.DataFrame({"query_id": ["q"], "score": [1.0], "label": [0], "relevance": [1]})
+
+    assert rr(run, columns={"item": "doc_id"}) == EXPECTED
+    assert rankstone.evaluate_labelled(labelled, "RR").to_dict() == {"run": {"RR": 1.0}}
+
+
+def test_numbers_beyond_all_scales() -> None:
+    """Huge grades, ids and cutoffs are used or refused, never a crash."""
+    assert rankstone.evaluate({"q": {"d": 10**20}}, {"q": {"d": 1}}, "AP").to_dict() == {"run": {"AP": 1.0}}
+    with pytest.raises(BadValue, match="beyond 64 bits"):
+        rankstone.evaluate({1: {2**63: 1}}, {1: {2**63: 1.0}}, "AP")
+    with pytest.raises(UsageError, match="out of range"):
+        rankstone.parse_measure("P@99999999999999999999")

@@ -52,7 +52,7 @@ def command(
     format_in: str | None,
     **options: Any,  # noqa: ANN401 - click hands values over as they are
 ) -> None:
-    r"""Score runs against judgments.
+    """Score runs against judgments.
 
     QRELS and RUN are TREC text, CSV, TSV, JSON lines, Parquet or Arrow files (also .gz, .zst), a
     folder or quoted glob of parts, or - for standard input; name=FILE names a run.
@@ -60,7 +60,7 @@ def command(
     \b
     rankstone eval qrels.txt bm25.run dense.run -m "nDCG@10 AP RR@10"
     rankstone eval --labeled clicks.parquet -m "nDCG@10 RR"
-    """
+    """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone.cli.render import FORMATS, render
     from rankstone.errors import UsageError, nearest
 
@@ -72,6 +72,7 @@ def command(
             fix=f"did you mean {close[0]}?" if close else None,
         )
     suffix = _suffix(per_query)
+    _keep_inputs([*files, *filter(None, (labelled, exclude))], output, per_query)
     wanted = measures or (DEFAULT_MEASURES,)
     given = {name: _grade(value) for name, value in options.items() if value is not None}
     read = {"columns": split_columns(columns), "format_in": format_in}
@@ -153,6 +154,20 @@ def _grade(value: Any) -> Any:  # noqa: ANN401 - a text or a number
         return float(value) if isinstance(value, str) else value
     except ValueError:
         return value
+
+
+def _keep_inputs(inputs: list[str], output: str | None, per_query: str | None) -> None:
+    """Refuse an output that would overwrite an input, or the other output."""
+    from rankstone.errors import UsageError
+
+    taken = {Path(name.partition("=")[2] or name).resolve(): "an input" for name in inputs}
+    taken |= {Path(name).resolve(): "an input" for name in inputs}
+    for flag, name in (("-o", output), ("--per-query", per_query)):
+        if name is None:
+            continue
+        if (place := Path(name).resolve()) in taken and (place.is_file() or not place.exists()):
+            raise UsageError(f"{flag} {name} is {taken[place]}, too", fix="name another file")
+        taken[place] = "the other output"
 
 
 _WRITERS = {

@@ -32,6 +32,8 @@ __all__ = ["Blocks", "Hits", "Ideal", "descending_within", "running", "sums"]
 
 #: scales of so few whole grades are sorted without looking for their levels first
 _SMALL = 256
+#: whole numbers below this are exact as float64, and so is one more than each
+_EXACT = 2.0**52
 #: values sorted at a time
 _SLICE = 1 << 17
 
@@ -398,7 +400,7 @@ def descending_within(group: Ints, values: Floats) -> Floats:
     if not len(values):
         return values
     low, high = values.min(), values.max()
-    whole = high - low < _SMALL and (values == np.floor(values)).all()
+    whole = high - low < _SMALL and abs(low) < _EXACT and (values == np.floor(values)).all()
     levels = np.arange(low, high + 1) if whole else np.unique(values)
     result = np.empty(len(values))
     for begin, end in _slices(group):

@@ -9,7 +9,7 @@ from rankstone.errors import MissingColumn, UsageError, nearest, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["CANONICAL", "parse_columns", "renames", "require"]
+__all__ = ["CANONICAL", "hidden", "parse_columns", "renames", "require"]
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 
@@ -49,10 +49,17 @@ def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> 
     """Return which of the columns present are to be renamed to what."""
     names = list(present)
     chosen = {theirs: ours for theirs, ours in columns.items() if theirs in names}
+    if "label" in chosen and chosen["label"] in names:  # two names for one thing: ours wins
+        del chosen["label"]
     clash = [ours for ours in chosen.values() if list(chosen.values()).count(ours) > 1]
     if clash:
         raise UsageError(f"two columns are both to be {clash[0]}", where=source)
     return chosen
+
+
+def hidden(present: Iterable[str], chosen: Mapping[str, str]) -> list[str]:
+    """Return the columns that renaming puts others in the place of."""
+    return [name for name in present if name in chosen.values() and name not in chosen]
 
 
 def require(known: Iterable[str], needed: Iterable[str], source: str, present: Iterable[str]) -> None:

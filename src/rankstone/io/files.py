@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone.errors import EmptyInput, InputError, UnknownFormat, nearest, printable
+from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, nearest, printable
 from rankstone.io.table import Table, of_frame, reading
 from rankstone.io.text import Layout, delimited, trec
 
@@ -57,7 +57,7 @@ def read_files(
     """
     if format_in is not None and format_in not in FORMATS:
         close = nearest(format_in, FORMATS, n=1)
-        raise UnknownFormat(
+        raise UsageError(
             f"{printable(format_in)!r} is no format",
             expected=", ".join(FORMATS),
             fix=f"did you mean {close[0]}?" if close else None,

@@ -16,6 +16,8 @@ import polars as pl
 from rankstone.errors import BadValue, EmptyInput, InputError, MixedIds, printable
 from rankstone.io.table import Table, of_frame, reading
 
+_LARGEST_ID = 2**63
+
 __all__ = ["read_object"]
 
 
@@ -131,7 +133,15 @@ def _ids(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
     if kinds <= {"text"}:
         return pl.Series(values, dtype=pl.String)
     if kinds == {"whole number"}:
-        return pl.Series([int(v) for v in values], dtype=pl.Int64)
+        whole = [int(v) for v in values]
+        if max(map(abs, whole)) >= _LARGEST_ID:
+            raise BadValue(
+                f"{name} holds whole numbers beyond 64 bits",
+                where=source,
+                given=str(max(whole, key=abs)),
+                fix="str(id) makes texts of them",
+            )
+        return pl.Series(whole, dtype=pl.Int64)
     shown = {kind: next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)}
     raise MixedIds(
         f"{name} holds {' and '.join(shown)}",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from rankstone.errors import InputError, MixedIds, RankstoneError, printable
-from rankstone.io.columns import CANONICAL, renames, require
+from rankstone.io.columns import CANONICAL, hidden, renames, require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +46,8 @@ class Table:
         Counts the comment lines that were passed over, once the stream has been read.
     present
         All column names of the source, for messages.
+    unusable
+        Columns of a kind that cannot be read, and what to say when one is asked for.
     """
 
     source: str
@@ -56,6 +58,7 @@ class Table:
     listed: bool = False
     comments: Callable[[], int] = int
     present: tuple[str, ...] = ()
+    unusable: Mapping[str, InputError] = field(default_factory=dict)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -80,6 +83,9 @@ class Table:
 
     def requires(self, *columns: str) -> Table:
         """Return the table, once it is sure to have these columns."""
+        for name in columns:
+            if name in self.unusable:
+                raise self.unusable[name]
         require(self.schema, columns, self.source, self.present or tuple(self.schema))
         return self
 
@@ -134,17 +140,24 @@ def of_frame(
     """Build a table from a lazy frame whose columns are typed."""
     with reading(source):
         schema = frame.collect_schema()
-    frame = frame.rename(renames(schema.names(), columns, source))
+    chosen = renames(schema.names(), columns, source)
+    frame = frame.drop(hidden(schema.names(), chosen)).rename(chosen)
     with reading(source):
         schema = frame.collect_schema()
-    kept = {name: _settled(name, schema[name], source) for name in CANONICAL if name in schema}
+    kept: dict[str, pl.DataType] = {}
+    unusable: dict[str, InputError] = {}
+    for name in (name for name in CANONICAL if name in schema):
+        try:
+            kept[name] = _settled(name, schema[name], source)
+        except InputError as error:  # matters only if the column is asked for
+            unusable[name] = error
     frame = frame.select(pl.col(name).cast(dtype) for name, dtype in kept.items())
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         return iter(frame.select(wanted).collect_batches(chunk_size=ROWS))
 
     place = where or (lambda row: f"{source}, row {row + 1}")
-    return Table(source, kept, start, place, untyped, present=tuple(schema.names()))
+    return Table(source, kept, start, place, untyped, present=tuple(schema.names()), unusable=unusable)
 
 
 def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:

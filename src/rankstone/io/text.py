@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadLine, EmptyInput, printable
-from rankstone.io.columns import CANONICAL, renames
+from rankstone.io.columns import CANONICAL, hidden, renames
 from rankstone.io.table import ROWS, Table, reading
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ class _TrecFile:
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows with typed columns."""
         self.rows, self.comments, self.tidy = 0, 0, True
+        self._refuse_runs()
         separator = _separator(self.source)
         self.tidy = separator is not None
         for piece in self._tidy_pieces(separator) if separator else ():
@@ -114,6 +115,21 @@ class _TrecFile:
                 self.rows += piece.height
                 if fresh.height:
                     yield fresh.drop("line")
+
+    def _refuse_runs(self) -> None:
+        """Refuse a run in the place of judgments: its ranks would pass for grades."""
+        if self.layout is not QRELS:
+            return
+        head = pl.scan_lines(self.source, name="text", n_rows=1, glob=False).collect()["text"]
+        words = head[0].split() if len(head) else []
+        if len(words) >= len(RUN.fields) + 1 and words[1].upper() == "Q0":
+            raise BadLine(
+                "these judgments look like a run",
+                where=f"{self.title}:1",
+                given=printable(head[0]),
+                expected=self.layout.expected,
+                fix="are judgments and run in the right order? QRELS comes first",
+            )
 
     def line_of(self, row: int) -> int:
         """Return the line that a row stands in, from 1."""
@@ -280,7 +296,8 @@ class _Delimited:
             names = self.frame.collect_schema().names()
         if not names:
             raise EmptyInput("the file is empty", where=self.title)
-        self.frame = self.frame.rename(renames(names, self.renamed, self.title))
+        chosen = renames(names, self.renamed, self.title)
+        self.frame, self.renamed = self.frame.drop(hidden(names, chosen)).rename(chosen), {}
         names = self.frame.collect_schema().names()
         return {n: pl.String() if n.endswith("_id") else pl.Float64() for n in CANONICAL if n in names}
 

@@ -26,6 +26,13 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     'done'
     """
     target = Path(path)
+    if target.exists() and not target.is_file():  # a pipe or a device takes bytes, never a rename
+        with tempfile.TemporaryDirectory() as folder:
+            yield (whole := Path(folder) / "whole")
+            with reading(str(target)), target.open("wb") as stream:
+                stream.write(whole.read_bytes())
+        return
+    target = target.resolve()  # a link stays a link
     with reading(str(target)):
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
         os.close(handle)

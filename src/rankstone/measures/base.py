@@ -60,6 +60,8 @@ class Threshold:
         return f'">{self.level:g}"' if self.strict else f"{self.level:g}"
 
 
+#: no list is longer; a larger cutoff is a slip
+MOST_RANKS: Final = 10**12
 ANY_GAIN: Final = Threshold(0.0, strict=True)
 
 
@@ -172,7 +174,7 @@ class Measure:
     zero_norm: ClassVar[Status] = Status.no_ideal
     takes_cutoff: ClassVar[bool] = True
 
-    k: int | None = parameter(None, "cutoff: ranks below it do not count", low=1)
+    k: int | None = parameter(None, "cutoff: ranks below it do not count", low=1)  # and MOST_RANKS
     agg: str = parameter("mean", "how queries become one number", "mean", "sum", "median", "gmean", "pooled")
 
     def __post_init__(self) -> None:
@@ -360,6 +362,10 @@ def _check(measure: Measure, name: str, rules: Mapping[str, Any]) -> None:
     whole = name == "k"
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
         raise BadParameter(f"{measure.name}: {name}={value!r} is no {'whole ' if whole else ''}number")
+    if whole and value > MOST_RANKS:
+        raise BadParameter(
+            f"{measure.name}: {name}={value!r} is out of range", expected=f"up to {MOST_RANKS:,}"
+        )
     if (low is not None and not value >= low) or (above is not None and not value > above):
         bound = f"{low:g} or more" if low is not None else f"more than {above:g}"
         raise BadParameter(
