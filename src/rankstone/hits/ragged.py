@@ -215,10 +215,6 @@ class Hits:
         counted: Ints = run - self.spread(before)
         return counted
 
-    def sorted_grades(self) -> Floats:
-        """Return the grades of each query's hits, best first, float64 ``[hits]``."""
-        return descending_within(self.query, self.grade)
-
     def _down_to(self, k: Cutoff) -> Ints | int:
         """Return the cutoff as it applies to each hit."""
         return k if isinstance(k, int) else self.spread(k)
