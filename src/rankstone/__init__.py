@@ -14,26 +14,12 @@ if TYPE_CHECKING:
     from rankstone.errors import InputError, RankstoneError, UsageError
     from rankstone.evaluation import Evaluator, evaluate, evaluate_labelled
     from rankstone.hits.options import Alignment
-    from rankstone.measures import (
-        AP,
-        CG,
-        DCG,
-        MEASURES,
-        RR,
-        F,
-        Judged,
-        Measure,
-        NumRel,
-        NumRelRet,
-        NumRet,
-        P,
-        R,
-        Rprec,
-        Success,
-        nDCG,
-        parse_measure,
-        parse_measures,
-    )
+    from rankstone.measures import MEASURES, Card, Measure, parse_measure, parse_measures, register
+    from rankstone.measures.average_precision import AP
+    from rankstone.measures.counts import Judged, NumRel, NumRelRet, NumRet
+    from rankstone.measures.dcg import CG, DCG, nDCG
+    from rankstone.measures.precision import F, P, R, Rprec, Success
+    from rankstone.measures.reciprocal_rank import RR
     from rankstone.scores import Scores
 
 __version__ = "0.1.0"
@@ -43,10 +29,7 @@ _HOMES = {
     "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
     "rankstone.evaluation": ("Evaluator", "evaluate", "evaluate_labelled"),
     "rankstone.hits.options": ("Alignment",),
-    "rankstone.measures": (
-        "AP", "CG", "DCG", "F", "Judged", "MEASURES", "Measure", "NumRel", "NumRelRet", "NumRet", "P", "R",
-        "RR", "Rprec", "Success", "nDCG", "parse_measure", "parse_measures",
-    ),
+    "rankstone.measures": ("Card", "MEASURES", "Measure", "parse_measure", "parse_measures", "register"),
     "rankstone.scores": ("Scores",),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -58,6 +41,7 @@ __all__ = [
     "MEASURES",
     "RR",
     "Alignment",
+    "Card",
     "Evaluator",
     "F",
     "InputError",
@@ -79,15 +63,19 @@ __all__ = [
     "nDCG",
     "parse_measure",
     "parse_measures",
+    "register",
 ]
 
 
 def __getattr__(name: str) -> object:
     """Import a public name from its home at first use."""
-    if name not in _HOME:
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name in __all__:  # every other public name is a measure
+        value = import_module("rankstone.measures").MEASURES[name]
+    else:
         msg = f"module 'rankstone' has no attribute {name!r}"
         raise AttributeError(msg)
-    value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -17,6 +17,7 @@
     │   ├── UnknownMeasure               no measure of that name (the nearest are named)
     │   ├── BadParameter                 a measure's parameter
     │   └── BadOption                    an alignment option
+    ├── OutOfRange (ArithmeticError)     exit 3: a value that its measure's card says cannot be
     └── MissingExtra (ImportError)       exit 5: a package that an extra installs
 
 A message says what was given, where, what was expected and what to do about it.  Ids and texts come
@@ -26,7 +27,7 @@ from outside, so they pass through :func:`printable` before they reach a termina
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,6 +44,7 @@ __all__ = [
     "MissingExtra",
     "MixedIds",
     "NotComparable",
+    "OutOfRange",
     "RankstoneError",
     "TiedScores",
     "UnknownFormat",
@@ -174,6 +176,28 @@ class BadParameter(UsageError):
 
 class BadOption(UsageError):
     """An option of alignment."""
+
+
+class OutOfRange(RankstoneError, ArithmeticError):
+    """A measure's value lies outside the range its card declares, so the number means nothing.
+
+    ``query`` is the query's place among those measured together.
+    """
+
+    exit_code = 3
+    query: int = 0
+
+    @classmethod
+    def of(cls, measure: str, query: int, value: float, low: float | None, high: float | None) -> Self:
+        """Build the error for one query's value."""
+        bounds = f"{'-∞' if low is None else f'{low:g}'} … {'∞' if high is None else f'{high:g}'}"
+        error = cls(
+            f"{measure} is {value:g}, outside its range {bounds}",
+            fix="documents that count twice (duplicates=keep) and signed gains (negative=keep) can do this: "
+            "choose duplicates=first_keep_rank, negative=unjudged; otherwise the definition is wrong",
+        )
+        error.query = query
+        return error
 
 
 class MissingExtra(RankstoneError, ImportError):

@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from rankstone.errors import BadOption, MixedIds, UsageError, printable
+from rankstone.errors import BadOption, BadParameter, MixedIds, UsageError, printable
 from rankstone.hits.audit import Audit, JudgmentsAudit, RunAudit
+from rankstone.hits.grouping import grouped
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.options import Alignment
 from rankstone.hits.pairs import PairIndex, QueryIndex
@@ -114,7 +115,7 @@ def evaluate_labelled(
     >>> evaluate_labelled(pl.DataFrame(clicks), "RR").to_dict()
     {'run': {'RR': 0.75}}
     """
-    parsed = parse_measures(measures)
+    parsed = _of_rankings(measures)
     order = options.get("order", "score")
     read = read_labelled(table, columns, format_in, order=order)
     if "doc_id" not in read.columns:
@@ -130,6 +131,11 @@ def evaluate_labelled(
     if any(getattr(m, "pad", "zero") == "min_grade" for m in parsed):
         found = [piece["relevance"].min() for piece in read.tables([pl.col("relevance")])]
         lowest = min((float(v) for v in found if v is not None), default=0.0)  # type: ignore[arg-type]
+    for measure in parsed:
+        if _further([measure]) or "pool" in measure.brings:
+            raise BadParameter(
+                f"{measure} needs judgments in a table of their own", fix="use evaluate(qrels, run, …)"
+            )
     truth = SelfLabelled(lowest)
     name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
     work = Road(truth, alignment, parsed)
@@ -166,11 +172,12 @@ class Evaluator:
         format_in: str | None = None,
         **options: Any,  # noqa: ANN401 - checked by Alignment
     ) -> None:
-        self.measures = parse_measures(measures)
+        self.measures = _of_rankings(measures)
         self.options = _checked(options, self.measures)
         self._columns = dict(columns or {})
         self._format_in = format_in
-        self._table = read_judgments(qrels, self._columns, format_in)
+        self._further = _further(self.measures)
+        self._table = read_judgments(qrels, self._columns, format_in, further=self._further)
         self._exclude = None if exclude is None else _pairs_table(exclude, self._columns)
         self._collapse = _collapser(collapse)
         self._prepared: dict[tuple[bool, bool], tuple[Judgments, PairIndex | None]] = {}
@@ -231,8 +238,9 @@ class Evaluator:
         if key not in self._prepared:
             texts = [c for c, text in zip(("query_id", "doc_id"), key, strict=True) if text]
             table = self._table.with_text_ids(*texts)
-            frame = table.collect("query_id", "doc_id", "relevance")
-            judgments = Judgments.of(frame, self.options, table.locate)
+            frame = table.collect("query_id", "doc_id", "relevance", *self._further)
+            judge = grouped if "subtopic" in self._further else Judgments.of
+            judgments = judge(frame, self.options, table.locate)
             self._prepared[key] = judgments, self._excluded(judgments)
         return self._prepared[key]
 
@@ -286,6 +294,26 @@ def _is_run(value: object) -> bool:
     return not isinstance(value, (list, int, float)) or (
         isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - a triple of arrays
     )
+
+
+def _of_rankings(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
+    """Read measures, and refuse those that look at something else than judgments and a run."""
+    found = []
+    for measure in parse_measures(measures):
+        if not isinstance(measure, Measure):
+            raise BadParameter(
+                f"{measure} is not a measure of a run against judgments", fix=f"use {measure.computed_by}"
+            )
+        found.append(measure)
+    return tuple(found)
+
+
+def _further(measures: Sequence[Measure]) -> tuple[str, ...]:
+    """Return the columns of the judgments that measures read beside the grade."""
+    columns = [name for measure in measures for name in measure.judgment_columns]
+    if any("groups" in measure.brings for measure in measures):
+        columns.append("subtopic")
+    return tuple(dict.fromkeys(columns))
 
 
 def _checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignment:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankstone.errors import EmptyInput, NotComparable, printable
+from rankstone.errors import EmptyInput, NotComparable, OutOfRange, printable
 from rankstone.hits.align import Aligner, Chunk, no_overlap
 from rankstone.hits.audit import RunAudit
 from rankstone.hits.judgments import Judgments, SelfLabelled
@@ -54,7 +54,8 @@ class Road:
 
     def run(self, table: Table) -> tuple[RunScores, RunAudit]:
         """Align the run, measure every chunk of hits, put the scores together."""
-        aligner = Aligner(self.truth, self.options, self.exclude, self.collapse, self._cutoffs())
+        brings = frozenset[str]().union(*(measure.brings for measure in self.measures))
+        aligner = Aligner(self.truth, self.options, self.exclude, self.collapse, self._cutoffs(), brings)
         parts, lists = aligner.run(table, self._measure)
         self._check_met(parts, lists, table)
         parts = self._wanted(parts)
@@ -62,7 +63,11 @@ class Road:
         return self._assemble(parts), audit
 
     def _measure(self, chunk: Chunk) -> Part:
-        scored = [measure.score(chunk.hits, self.options.empty) for measure in self.measures]
+        try:
+            scored = [measure.score(chunk.hits, self.options.empty) for measure in self.measures]
+        except OutOfRange as error:
+            error.where = f"query {printable(chunk.names[error.query])}"
+            raise
         return Part(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
 
     def _cutoffs(self) -> tuple[int, ...]:
@@ -131,7 +136,8 @@ def _joined(parts: list[Scored], order: Ints) -> Scored:
     def column(name: str) -> Any:  # noqa: ANN401 - an array
         return np.concatenate([getattr(part, name) for part in parts])[order]
 
-    return Scored(column("numerator"), column("denominator"), column("value"), column("status"))
+    weight = None if parts[0].weight is None else column("weight")
+    return Scored(column("numerator"), column("denominator"), column("value"), column("status"), weight)
 
 
 def _absent(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rankstone.hits.audit import Audit
+    from rankstone.hits.ragged import Floats
     from rankstone.measures.base import Scored
 
 __all__ = ["RunScores", "Scores"]
@@ -116,7 +117,12 @@ class Scores:
         for name, run in self.runs.items():
             for measure, scored in run.by_measure.items():
                 counted = ~np.isin(scored.status, left_out)
-                value = measure.aggregate(scored, counted)
+                value = measure.aggregate(
+                    scored.value[counted],
+                    _weight(scored)[counted],
+                    scored.numerator[counted],
+                    scored.denominator[counted],
+                )
                 undefined = int((scored.status == Status.undefined).sum())
                 rows.append((name, str(measure), value, int(counted.sum()), undefined))
         schema = {
@@ -202,6 +208,11 @@ class Scores:
             return self.table()._repr_html_() + self.audit._repr_html_()
 
 
+def _weight(scored: Scored) -> Floats:
+    """Return what each query weighs, 1 where nobody says more."""
+    return np.ones(len(scored.value)) if scored.weight is None else scored.weight
+
+
 def _long(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.DataFrame:
     kept = scored.status != Status.dropped
     frame = pl.DataFrame(
@@ -210,6 +221,7 @@ def _long(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.Dat
             "value": scored.value,
             "numerator": scored.numerator,
             "denominator": scored.denominator,
+            "weight": _weight(scored),
             "status": _NAMES.gather(scored.status),
         }
     )
@@ -222,7 +234,7 @@ def _long(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.Dat
         pl.col("value").fill_nan(None),
         "numerator",
         "denominator",
-        pl.lit(1.0).alias("weight"),
+        "weight",
         "status",
     )
 

@@ -157,4 +157,6 @@ IDEAL_IS_ONE = tuple(
 
 def measure(text: str) -> Measure:
     """Return the measure a text stands for."""
-    return parse_measure(text)
+    found = parse_measure(text)
+    assert isinstance(found, Measure)
+    return found

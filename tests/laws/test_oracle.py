@@ -13,6 +13,17 @@ from tests.oracle.worlds import WHOLE, World, differences, options, worlds
 from rankstone import UsageError
 
 GROUPS = list(FAMILIES)
+#: a document that counts twice takes most other measures out of their range, which is refused
+COPIES_STAY_IN_RANGE = (
+    "P",
+    "P@3",
+    "P(denom=n)@4",
+    "Success@1",
+    "RR",
+    "AP(denom=k)@3",
+    "DCG(gain=exp2)",
+    "CG@3",
+)
 
 
 def agree(world: World, measures: tuple[str, ...]) -> None:
@@ -103,7 +114,7 @@ def test_duplicates(duplicates: str, data: st.DataObject, chosen: dict[str, Any]
     if duplicates == "keep" and chosen.get("unjudged") not in ("condensed", "condensed_keep_rank"):
         twice = twice.under(unjudged="nonrelevant")  # whether a copy's imputed grade is ideal twice is open
     family = [t for name in ("binary", "average precision", "ndcg") for t in FAMILIES[name]]
-    agree(twice, tuple(family))
+    agree(twice, tuple(family) if duplicates != "keep" else COPIES_STAY_IN_RANGE)
 
 
 @pytest.mark.parametrize("merge", ["max", "sum", "mean", "majority", "first", "last"])

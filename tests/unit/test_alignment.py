@@ -10,7 +10,7 @@ import pytest
 
 import rankstone
 from rankstone import Alignment, UsageError
-from rankstone.errors import BadOption, BadValue, DuplicateRows, NotComparable, TiedScores
+from rankstone.errors import BadOption, BadValue, DuplicateRows, NotComparable, OutOfRange, TiedScores
 
 QRELS = {"q1": {"d1": 1, "d2": 2}, "q2": {"d3": 1}}
 
@@ -40,14 +40,24 @@ def test_duplicates_are_an_error_that_shows_both_rows() -> None:
         ("first_keep_rank", (1 / 1 + 2 / 3) / 2),
         ("first_drop", (1 / 1 + 2 / 2) / 2),
         ("last_drop", (1 / 1 + 2 / 2) / 2),
-        ("keep", (1 / 1 + 2 / 2 + 3 / 3) / 2),
+        ("keep", (1 / 1 + 2 / 2 + 3 / 3) / 3),
     ],
 )
 def test_duplicate_policies(policy: str, expected: float) -> None:
     """Copies keep their rank and earn nothing, or are dropped, or count, as asked."""
     run = rows(("q1", "d1", 3.0), ("q1", "d1", 2.0), ("q1", "d2", 1.0))
+    measure = "AP(denom=k)@3" if policy == "keep" else "AP"
 
-    assert score(run, "AP", {"q1": {"d1": 1, "d2": 1}}, duplicates=policy) == expected
+    assert score(run, measure, {"q1": {"d1": 1, "d2": 1}}, duplicates=policy) == expected
+
+
+def test_a_value_outside_its_range_is_refused() -> None:
+    """Three hits of two relevant documents are no recall, and nothing is better than the ideal list."""
+    copies = rows(("q1", "d1", 3.0), ("q1", "d1", 2.0), ("q1", "d2", 1.0))
+    with pytest.raises(OutOfRange, match=r"query q1: R is 1\.5, outside its range 0 … 1"):
+        score(copies, "R", {"q1": {"d1": 1, "d2": 1}}, duplicates="keep")
+    with pytest.raises(OutOfRange, match=r"query q1: nDCG is .*, outside its range -∞ … 1"):
+        score(rows(("q1", "d1", 3.0)), "nDCG", {"q1": {"d1": 1, "d2": -1}}, negative="keep")
 
 
 def test_last_drop_keeps_the_last_copy() -> None:

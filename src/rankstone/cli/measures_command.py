@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from rankstone.measures import Measure
+    from rankstone.measures import Named
 
 _WIDTH = 96
 
@@ -41,7 +41,7 @@ def show(names: tuple[str, ...]) -> None:
 def _listing() -> str:
     from rankstone.measures import MEASURES
 
-    families: dict[str, list[type[Measure]]] = {}
+    families: dict[str, list[type[Named]]] = {}
     for cls in MEASURES.values():
         families.setdefault(cls.family, []).append(cls)
     lines = []
@@ -51,7 +51,7 @@ def _listing() -> str:
     return "\n".join([*lines, "", "rankstone measures show NAME prints a card"]) + "\n"
 
 
-def card(cls: type[Measure]) -> str:
+def card(cls: type[Named]) -> str:
     """Return a measure's card as text."""
     facts = cls.card
     low, high = facts.span
@@ -61,7 +61,7 @@ def card(cls: type[Measure]) -> str:
         ("where", facts.symbols),
         ("example", facts.example),
         ("needs", facts.needs),
-        ("range", f"{low:g} … {'∞' if high is None else f'{high:g}'}, higher is better"),
+        ("range", f"{_bound(low, '-∞')} … {_bound(high, '∞')}, {_DIRECTION[facts.direction]}"),
         ("undefined", facts.undefined),
         *(("parameters" if not i else "", line) for i, line in enumerate(_parameters(cls))),
         *(("peers" if not i else "", f"{tool}: {how}") for i, (tool, how) in enumerate(facts.peers.items())),
@@ -74,7 +74,14 @@ def card(cls: type[Measure]) -> str:
     return "\n".join([title, f"  {facts.sentence}", *(_row(*row) for row in rows)]) + "\n"
 
 
-def _parameters(cls: type[Measure]) -> list[str]:
+_DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
+
+
+def _bound(value: float | None, none: str) -> str:
+    return none if value is None else f"{value:g}"
+
+
+def _parameters(cls: type[Named]) -> list[str]:
     lines = []
     for declared in fields(cls):
         if declared.name == "k":

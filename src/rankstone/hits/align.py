@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from rankstone.hits.checks import RowCheck
 from rankstone.hits.imputation import impute
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex
+from rankstone.hits.pool import Places
 from rankstone.hits.ragged import Hits, Ideal, descending_within
 from rankstone.hits.ranking import in_order, rank, tie_blocks
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.hits.ranking import Ranks, Stand
 
 __all__ = ["Aligner", "Chunk", "Stream"]
 
@@ -92,6 +94,8 @@ class Aligner:
         its document.
     cutoffs
         The ranks at which the audit counts unjudged documents.
+    brings
+        What measures want beside hits: ``pool``, ``groups``, ``pooled``, ``holes``.
     threads
         Batches worked on at the same time.
     """
@@ -101,6 +105,7 @@ class Aligner:
     exclude: PairIndex | None = None
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
     cutoffs: tuple[int, ...] = (10,)
+    brings: frozenset[str] = frozenset()
     threads: int = 2
 
     def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:
@@ -188,8 +193,9 @@ class Aligner:
         blocks = tie_blocks(batch, options)
         if self.collapse is not None:
             options = replace(options, duplicates="first_drop")
+        others, in_pool = self._others(batch, keys, matches)
         try:
-            ranks = rank(batch, blocks, twice, matches, grades, options)
+            ranks = rank(batch, blocks, twice, matches, grades, options, others)
         except DuplicateRows as error:
             error.where = _places_of(error, stream)
             raise
@@ -215,9 +221,44 @@ class Aligner:
             candidates=_candidates(options, len(batch.lengths)),
             run_row=batch.table_rows(matches.row[hit]),
             judgment_row=rows[hit],
+            **self._further(batch, matches, hit, others, in_pool, ranks),
         )
         counted = tally(batch, blocks, twice, hits, self.cutoffs)
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
+
+    def _others(self, batch: Batch, keys: BatchKeys | None, matches: Matches) -> tuple[Ints | None, Bools]:
+        """Return the rows without a grade whose ranks a measure wants, and which of them were pooled."""
+        none = np.empty(0, np.int64)
+        pooled = none
+        if not self.brings & {"holes", "pooled"}:
+            return None, none.astype(bool)
+        if isinstance(self.truth, Judgments) and self.truth.pooled is not None and keys is not None:
+            pooled = self.truth.pooled.find(batch, batch.codes, keys).row
+        if "holes" not in self.brings and isinstance(self.truth, Judgments):
+            return pooled, np.ones(len(pooled), bool)
+        bare = np.ones(batch.height, bool)
+        bare[matches.row] = False
+        rows = np.flatnonzero(bare)
+        labelled = isinstance(self.truth, SelfLabelled)  # whoever labels a list has seen all of it
+        return rows, np.ones(len(rows), bool) if labelled else np.isin(rows, pooled)
+
+    def _further(
+        self, batch: Batch, matches: Matches, hit: Ints, others: Ints | None, in_pool: Bools, ranks: Ranks
+    ) -> dict[str, Any]:
+        """Return what measures want beside hits."""
+        found: dict[str, Any] = {}
+        if self.brings & {"pool", "groups"} and isinstance(self.truth, Judgments):
+            pool = self.truth.pool.take(batch.codes)
+            lists, pair = matches.list[hit], matches.pair[hit]
+            starts = self.truth.pairs.offsets[batch.codes[lists]]
+            found["pool"] = pool
+            found["member"] = np.where(pair >= 0, pool.offsets[lists] + pair - starts, -1)
+        if others is not None and ranks.others is not None:
+            rest, lists = ranks.others, batch.list_of_row[others[ranks.others.at]]
+            rows = batch.table_rows(others[rest.at])
+            found["holes"] = _places(rest, lists, rows, len(batch.lengths), np.ones(len(lists), bool))
+            found["pooled"] = _places(rest, lists, rows, len(batch.lengths), in_pool[rest.at])
+        return found
 
     def _match(self, batch: Batch, keys: BatchKeys | None) -> Matches:
         if isinstance(self.truth, SelfLabelled):
@@ -244,9 +285,24 @@ class Aligner:
             candidates=_candidates(self.options, count),
             run_row=ints,
             judgment_row=ints,
+            member=ints,
+            pool=truth.pool.take(codes) if self.brings & {"pool", "groups"} else None,
+            pooled=_nowhere(count),
+            holes=_nowhere(count),
         )
         names = truth.queries.names.gather(codes)
         return Chunk(names, codes, np.zeros(count, np.int64), hits, None)
+
+
+def _nowhere(count: int) -> Places:
+    """Return the places of queries without a list."""
+    none = np.empty(0, np.int64)
+    return Places(np.zeros(count + 1, np.int64), none, none, none, none)
+
+
+def _places(stand: Stand, lists: Ints, rows: Ints, count: int, wanted: Bools) -> Places:
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(lists[wanted], minlength=count))))
+    return Places(offsets, stand.rank[wanted], stand.first[wanted], stand.last[wanted], rows[wanted])
 
 
 def _first_rows(batch: Batch) -> Ints:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,16 +12,17 @@ import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex, QueryIndex
+from rankstone.hits.pool import Groups, Pool
 from rankstone.hits.ragged import Ideal, descending_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
     from rankstone.hits.ragged import Floats, Ints
 
-__all__ = ["Judgments", "SelfLabelled"]
+__all__ = ["Judgments", "SelfLabelled", "first", "merge_duplicates", "settle_negative"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,12 @@ class Judgments:
         The bottom of the grade scale.
     rows, negative, duplicates
         Counts for the audit: rows read, rows with a grade below zero, rows merged away.
+    columns
+        Further number columns by name, float64 ``[pairs]``.
+    pooled
+        Documents that were pooled but not judged (a grade below zero under ``negative=unjudged``).
+    groups
+        Judgments by subtopic, where the table has them.
     """
 
     queries: QueryIndex
@@ -54,9 +62,18 @@ class Judgments:
     rows: int
     negative: int
     duplicates: int
+    columns: Mapping[str, Floats] = field(default_factory=dict)
+    pooled: PairIndex | None = None
+    groups: Groups | None = None
 
     @classmethod
-    def of(cls, table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]) -> Judgments:
+    def of(
+        cls,
+        table: pl.DataFrame,
+        options: Alignment,
+        locate: Callable[[int], str],
+        queries: QueryIndex | None = None,
+    ) -> Judgments:
         """Prepare a table with ``query_id``, ``doc_id`` and ``relevance``.
 
         Parameters
@@ -67,25 +84,29 @@ class Judgments:
             ``duplicate_judgments`` and ``negative`` are applied here.
         locate
             Says where a row of the table stands, for messages.
+        queries
+            The judged queries, where the table does not hold all of them.
         """
         if not table.height:
             raise EmptyInput("there are no judgments", where=locate(-1))
-        _check_grades(table, locate)
+        check_grades(table, locate)
         runs = table["query_id"].rle().struct.unnest()
-        queries = QueryIndex(runs["value"].unique(maintain_order=True))
+        if queries is None:
+            queries = QueryIndex(runs["value"].unique(maintain_order=True))
         pairs = PairIndex(queries, _codes(runs, queries), table["doc_id"])
         with ThreadPoolExecutor(1) as aside:  # nearly always this ideal is the one that is wanted
             sorting = aside.submit(_ideal, pairs, table["relevance"].to_numpy())
             twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
             ideal = sorting.result()
-        settled, row = table, np.arange(table.height)
+        settled, row, pooled = table, np.arange(table.height), None
         merged, negative = 0, int(below.sum())
         if len(twice) or negative:
-            single = _merge_duplicates(
+            single = merge_duplicates(
                 table.with_row_index("row"), pairs.arranged(row)[twice], options, locate
             )
             merged, negative = table.height - single.height, int((single["relevance"] < 0).sum())
-            settled = _settle_negative(single, options, locate)
+            settled = settle_negative(single, options, locate)
+            pooled = _pooled(queries, single, options)
             runs = settled["query_id"].rle().struct.unnest()
             pairs = PairIndex(queries, _codes(runs, queries), settled["doc_id"])
             row = settled["row"].to_numpy().astype(np.int64)
@@ -101,7 +122,19 @@ class Judgments:
             rows=table.height,
             negative=negative,
             duplicates=merged,
+            columns={
+                name: pairs.arranged(settled[name].to_numpy())
+                for name in table.columns
+                if name not in ("query_id", "doc_id", "relevance")
+            },
+            pooled=pooled,
         )
+
+    @cached_property
+    def pool(self) -> Pool:
+        """All judged documents, for the measures that look at them."""
+        id_order = self.pairs.docs.cast(pl.String).rank("ordinal").to_numpy().astype(np.int64)
+        return Pool(self.pairs.offsets, self.grade, self.columns, id_order, self.groups)
 
     def match(self, batch: Batch, keys: BatchKeys) -> Matches:
         """Return the judged rows of a batch."""
@@ -149,10 +182,10 @@ class SelfLabelled:
         return Ideal(np.concatenate(([0], np.cumsum(counts))), grades)
 
 
-def _check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
+def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
     for column in ("query_id", "doc_id"):
         if table[column].null_count():
-            at = _first(table[column].is_null())
+            at = first(table[column].is_null())
             raise BadValue(f"a judgment without {column}", where=locate(at), expected="an id")
     bad = ~np.isfinite(table["relevance"].to_numpy())
     if bad.any():
@@ -174,13 +207,18 @@ def _codes(runs: pl.DataFrame, queries: QueryIndex) -> Ints:
     return np.repeat(queries.codes(runs["value"]), runs["len"].to_numpy())
 
 
-def _merge_duplicates(
-    table: pl.DataFrame, twice: Ints, options: Alignment, locate: Callable[[int], str]
+def merge_duplicates(
+    table: pl.DataFrame,
+    twice: Ints,
+    options: Alignment,
+    locate: Callable[[int], str],
+    key: Sequence[str] = ("query_id", "doc_id"),
 ) -> pl.DataFrame:
+    """Make one judgment of several for the same ``key``, as ``duplicate_judgments`` says."""
     if not len(twice):
         return table
     if options.duplicate_judgments == "error":
-        first, second = _first_two(table, np.sort(twice))
+        first, second = _first_two(table.select(key), np.sort(twice))
         raise DuplicateRows(
             "the same document is judged more than once for a query",
             where=locate(second),
@@ -188,8 +226,9 @@ def _merge_duplicates(
             expected="one judgment for each (query, document)",
             fix="choose what to do with duplicate_judgments=max, mean, majority, first, last or sum",
         )
-    together = table.group_by("query_id", "doc_id", maintain_order=True)
-    merged = together.agg(_MERGE[options.duplicate_judgments], pl.col("row").first())
+    together = table.group_by(*key, maintain_order=True)
+    rest = [pl.col(name).first() for name in table.columns if name not in (*key, "relevance")]
+    merged = together.agg(_MERGE[options.duplicate_judgments], *rest)
     return merged.select(table.columns)
 
 
@@ -208,12 +247,13 @@ _MERGE = {
 }
 
 
-def _settle_negative(table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]) -> pl.DataFrame:
+def settle_negative(table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]) -> pl.DataFrame:
+    """Apply ``negative`` to the grades."""
     below = table["relevance"] < 0
     if not below.any() or options.negative == "keep":
         return table
     if options.negative == "error":
-        at = _first(below)
+        at = first(below)
         raise BadValue(
             f"a grade below zero: {table['relevance'][at]}",
             where=locate(int(table["row"][at])),
@@ -225,17 +265,26 @@ def _settle_negative(table: pl.DataFrame, options: Alignment, locate: Callable[[
     return table.filter(~below)
 
 
-def _first(mask: pl.Series) -> int:
+def _pooled(queries: QueryIndex, table: pl.DataFrame, options: Alignment) -> PairIndex | None:
+    """Return the documents that were pooled and left unjudged."""
+    below = table.filter(pl.col("relevance") < 0)
+    if options.negative != "unjudged" or not below.height:
+        return None
+    return PairIndex(queries, queries.codes(below["query_id"]), below["doc_id"])
+
+
+def first(mask: pl.Series) -> int:
+    """Return where a mask that is true somewhere is true first."""
     at = mask.arg_max()
     assert at is not None  # noqa: S101 - callers have seen that something is true
     return at
 
 
 def _first_two(table: pl.DataFrame, rows: Ints) -> tuple[int, int]:
-    part = table.select("query_id", "doc_id")[rows]
-    second = _first(~part.to_struct().is_first_distinct())
-    alike = (part["query_id"] == part["query_id"][second]) & (part["doc_id"] == part["doc_id"][second])
-    return int(rows[_first(alike)]), int(rows[second])
+    part = table[rows]
+    second = first(~part.to_struct().is_first_distinct())
+    alike = part.select(pl.all_horizontal(pl.col(c) == part[c][second] for c in part.columns)).to_series()
+    return int(rows[first(alike)]), int(rows[second])
 
 
 def _pair(table: pl.DataFrame, row: int) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone.hits.pool import Places, Pool
+
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     Cutoff = int | Ints
     Value = TypeVar("Value")
 
-__all__ = ["Blocks", "Hits", "Ideal", "descending_within", "running", "sums"]
+__all__ = ["Blocks", "ByGroup", "Hits", "Ideal", "descending_within", "running", "sums"]
 
 #: scales of so few whole grades are sorted without looking for their levels first
 _SMALL = 256
@@ -133,6 +135,11 @@ class Hits:
         int64 ``[queries]`` or ``None``: how many documents each query could have retrieved.
     run_row, judgment_row
         int64 ``[hits]``: row of the run and of the judgments behind each hit.
+    member
+        int64 ``[hits]``: each hit's place in ``pool``, -1 where its grade was imputed.
+    pool, pooled, holes
+        Brought for measures that ask: all judged documents; ranks of retrieved documents that were
+        pooled but not judged; ranks of all retrieved documents without a grade.
     """
 
     offsets: Ints
@@ -150,6 +157,10 @@ class Hits:
     candidates: Ints | None = None
     run_row: Ints | None = None
     judgment_row: Ints | None = None
+    member: Ints | None = None
+    pool: Pool | None = None
+    pooled: Places | None = None
+    holes: Places | None = None
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -192,6 +203,9 @@ class Hits:
             judged=self.judged[inside],
             run_row=part(self.run_row),
             judgment_row=part(self.judgment_row),
+            member=part(self.member),
+            pooled=None if self.pooled is None else self.pooled.down_to(k),
+            holes=None if self.holes is None else self.holes.down_to(k),
             _memo={},
         )
 
@@ -218,6 +232,60 @@ class Hits:
     def _down_to(self, k: Cutoff) -> Ints | int:
         """Return the cutoff as it applies to each hit."""
         return k if isinstance(k, int) else self.spread(k)
+
+    # -- columns and groups of the judgments --------------------------------------------------------
+    def column(self, name: str) -> Floats:
+        """Return a further column of the judgments for every hit, float64 ``[hits]``."""
+        pool, member = self._known()
+        return pool.columns[name][member]
+
+    def _known(self) -> tuple[Pool, Ints]:
+        assert self.pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        assert self.member is not None  # noqa: S101 - the same
+        return self.pool, self.member
+
+    def by_group(self) -> ByGroup:
+        """Return hits in which each group (subtopic, intent, assessor) of a query is a query of its own."""
+        return self.remember("by group", self._by_group)
+
+    def _by_group(self) -> ByGroup:
+        pool, member = self._known()
+        groups = pool.groups
+        assert groups is not None  # noqa: S101 - alignment brings them to measures that ask
+        entries, of_hit = groups.entries(member)
+        own = groups.starts[self.query[of_hit]] + groups.code[entries]
+        order = np.argsort(own, kind="stable")
+        entries, of_hit, own = entries[order], of_hit[order], own[order]
+        query = np.repeat(np.arange(self.queries), np.diff(groups.starts))
+        count = int(groups.starts[-1])
+        every = np.repeat(np.arange(len(pool.grade)), np.diff(groups.offsets))
+        judged = groups.starts[pool.query[every]] + groups.code
+        order = np.argsort(judged, kind="stable")
+        hits = replace(
+            self,
+            offsets=_offsets(np.bincount(own, minlength=count)),
+            rank=self.rank[of_hit],
+            grade=groups.grade[entries],
+            first=self.first[of_hit],
+            last=self.last[of_hit],
+            judged=self.judged[of_hit],
+            n=self.n[query],
+            length=self.length[query],
+            ideal=Ideal(
+                _offsets(np.bincount(judged, minlength=count)),
+                descending_within(judged[order], groups.grade[order]),
+            ),
+            found=self.found[query],
+            candidates=None if self.candidates is None else self.candidates[query],
+            run_row=None if self.run_row is None else self.run_row[of_hit],
+            judgment_row=None if self.judgment_row is None else self.judgment_row[of_hit],
+            member=None,
+            pool=None,
+            pooled=None,
+            holes=None,
+            _memo={},
+        )
+        return ByGroup(hits, of_hit, query, groups.weight)
 
     # -- places: where a hit stands ---------------------------------------------------------------
     @cached_property
@@ -316,6 +384,28 @@ class Hits:
     def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
         """Return R: how many judged documents are relevant, retrieved or not, int64 ``[queries]``."""
         return self.ideal.relevant_count(is_relevant)
+
+
+@dataclass(frozen=True, eq=False)
+class ByGroup:
+    """The hits of each group of a query, as if the group were a query.
+
+    Attributes
+    ----------
+    hits
+        Hits of the groups: the list's ranks, the group's grades.
+    of_hit
+        int64 ``[group hits]``: the hit that each stands for.
+    query
+        int64 ``[groups]``: the query that each group belongs to.
+    weight
+        float64 ``[groups]``.
+    """
+
+    hits: Hits
+    of_hit: Ints
+    query: Ints
+    weight: Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,6 +67,8 @@ class Ranks:
     n, length
         int64 per list: documents retrieved, and ranks there are (more, where removed documents keep
         theirs).
+    others
+        The same for other rows that were asked for.
     """
 
     kept: Ints
@@ -75,6 +77,25 @@ class Ranks:
     last: Ints
     n: Ints
     length: Ints
+    others: Stand | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Stand:
+    """Where some rows of a batch stand: those left in the lists, by place.
+
+    Attributes
+    ----------
+    at
+        int64: which of the rows asked for.
+    rank, first, last
+        int64: rank, and first and last rank of the tie block.
+    """
+
+    at: Ints
+    rank: Ints
+    first: Ints
+    last: Ints
 
 
 def in_order(batch: Batch, options: Alignment) -> Batch:
@@ -144,6 +165,7 @@ def rank(
     matches: Matches,
     grades: Floats,
     options: Alignment,
+    others: Ints | None = None,
 ) -> Ranks:
     """Give every match its rank.
 
@@ -159,10 +181,12 @@ def rank(
         Its judged rows and their grades.
     options
         ``ties``, ``duplicates``, ``unjudged`` and ``depth`` are applied here.
+    others
+        Further rows whose ranks are wanted, ascending.
     """
     if options.ties == "error" and len(blocks):
         raise _tied(batch, blocks)
-    everything = bool(len(twice)) or options.depth is not None
+    everything = bool(len(twice)) or options.depth is not None or others is not None
     concerned = blocks if everything else blocks.part(np.unique(_held(blocks, matches.row)))
     place = _places(batch, concerned, matches, grades, options)
     removed, worthless = _copies(batch, twice, place, options)
@@ -173,7 +197,7 @@ def rank(
     if options.depth is not None:
         within = _rank_of_rows(batch, kept, place) <= options.depth
         kept = within if kept is None else kept & within
-    return _number(batch, blocks, kept, place, worthless, matches, options)
+    return _number(batch, blocks, kept, place, worthless, matches, options, others)
 
 
 def _held(blocks: TieBlocks, rows: Ints) -> Ints:
@@ -256,23 +280,38 @@ def _number(
     worthless: Ints,
     matches: Matches,
     options: Alignment,
+    others: Ints | None,
 ) -> Ranks:
     """Count ranks over the rows that are left."""
     n: Ints | None = None
     if options.unjudged in ("condensed", "condensed_keep_rank"):
         judged = np.zeros(batch.height, bool)
         judged[matches.row] = True
-        left = judged if kept is None else kept & judged
-        n = _per_list(batch, left)
-        kept = left if options.unjudged == "condensed" else kept
-    hits = _standing(matches.row, kept, worthless)
-    row = matches.row[hits]
-    at = row if place is None else place[row]
-    if place is not None:
-        order = np.argsort(at)
-        hits, row, at = hits[order], row[order], at[order]
-    lists = matches.list[hits]
+        judged = judged if kept is None else kept & judged
+        n = _per_list(batch, judged)
+        kept = judged if options.unjudged == "condensed" else kept
     counter = _Counter(batch, kept, place)
+    left = _standing(matches.row, kept, worthless)
+    hits = _stand(matches.row, matches.list, left, blocks, place, counter)
+    rest = None
+    if others is not None:
+        left = _standing(others, kept, worthless)
+        rest = _stand(others, batch.list_of_row[others], left, blocks, place, counter)
+    length = batch.lengths if kept is None else _per_list(batch, kept)
+    return Ranks(hits.at, hits.rank, hits.first, hits.last, length if n is None else n, length, rest)
+
+
+def _stand(
+    rows: Ints, lists: Ints, left: Ints, blocks: TieBlocks, place: Ints | None, counter: _Counter
+) -> Stand:
+    """Rank those of the rows that are left, and order them by place."""
+    row = rows[left]
+    at = row
+    if place is not None:
+        order = np.argsort(place[row])
+        left, row = left[order], row[order]
+        at = place[row]
+    lists = lists[left]
     ranks = counter.through(at, lists)
     first, last = ranks, ranks
     held = blocks.holding(row)
@@ -281,8 +320,7 @@ def _number(
         first, last = ranks.copy(), ranks.copy()
         first[tied] = counter.through(blocks.start[held[tied]] - 1, lists[tied]) + 1
         last[tied] = counter.through(blocks.end[held[tied]], lists[tied])
-    length = batch.lengths if kept is None else _per_list(batch, kept)
-    return Ranks(hits, ranks, first, last, length if n is None else n, length)
+    return Stand(left, ranks, first, last)
 
 
 def _standing(row: Ints, kept: Bools | None, worthless: Ints) -> Ints:

@@ -13,24 +13,29 @@ from rankstone.io.columns import parse_columns
 from rankstone.io.files import read_files, stem
 from rankstone.io.objects import read_object
 from rankstone.io.table import Table
-from rankstone.io.text import QRELS, RUN
+from rankstone.io.text import GROUPED_QRELS, QRELS, RUN
 from rankstone.io.write import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["Table", "atomic", "parse_columns", "read_judgments", "read_labelled", "read_run", "stem"]
 
 
 def read_judgments(
-    source: object, columns: Mapping[str, str] | None = None, format_in: str | None = None
+    source: object,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    *,
+    further: Sequence[str] = (),
 ) -> Table:
-    """Open judgments: ``query_id``, ``doc_id``, ``relevance``."""
+    """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name."""
+    layout = GROUPED_QRELS if "subtopic" in further else QRELS
     if isinstance(source, (str, os.PathLike)):
-        table = read_files(source, QRELS, columns or {}, format_in)
+        table = read_files(source, layout, columns or {}, format_in, further=further)
     else:
-        table = read_object(source, "relevance", columns or {}, "judgments")
-    return table.requires("query_id", "doc_id", "relevance")
+        table = read_object(source, "relevance", columns or {}, "judgments", further)
+    return table.requires("query_id", "doc_id", "relevance", *further)
 
 
 def read_run(

@@ -9,9 +9,12 @@ from rankstone.errors import MissingColumn, UsageError, nearest, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["CANONICAL", "hidden", "parse_columns", "renames", "require"]
+__all__ = ["CANONICAL", "hidden", "is_text", "parse_columns", "renames", "require"]
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
+#: columns that some measures want beside them, and that a table may call otherwise
+FURTHER: Final = ("subtopic", "propensity", "weight")
+_TEXTS: Final = ("query_id", "doc_id", "subtopic")
 
 #: names that people use; only for suggestions, a table is never renamed on a guess
 _SYNONYMS: Final = {
@@ -22,7 +25,15 @@ _SYNONYMS: Final = {
     "relevance": ("rel", "label", "grade", "rating", "relevance_label", "qrel", "target", "click"),
     "score": ("sim", "prediction", "pred", "similarity", "_score", "scores"),
     "rank": ("position", "pos", "rank_position"),
+    "subtopic": ("subtopic_id", "intent", "aspect", "nugget", "iteration", "group", "judgment_group"),
+    "propensity": ("p", "prop", "propensity_score"),
+    "weight": ("w", "frequency", "count"),
 }  # fmt: skip
+
+
+def is_text(name: str) -> bool:
+    """Say whether a column holds names; every other column holds numbers."""
+    return name in _TEXTS
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -34,11 +45,11 @@ def parse_columns(text: str) -> dict[str, str]:
     mapping: dict[str, str] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         theirs, equals, ours = (part.strip() for part in entry.partition("="))
-        if not equals or not theirs or ours not in CANONICAL:
-            close = nearest(ours, CANONICAL, n=1)
+        if not equals or not theirs or ours not in (*CANONICAL, *FURTHER):
+            close = nearest(ours, (*CANONICAL, *FURTHER), n=1)
             raise UsageError(
                 f"columns: {printable(entry)!r} cannot be read",
-                expected=f"their_name=our_name; ours are {', '.join(CANONICAL)}",
+                expected=f"their_name=our_name; ours are {', '.join((*CANONICAL, *FURTHER))}",
                 fix=f"did you mean {printable(theirs)}={close[0]}?" if close else None,
             )
         mapping[theirs] = ours
@@ -82,7 +93,7 @@ def require(known: Iterable[str], needed: Iterable[str], source: str, present: I
 
 def _guess(column: str, names: list[str]) -> str | None:
     folded = {name.lower(): name for name in names}
-    for synonym in _SYNONYMS[column]:
+    for synonym in _SYNONYMS.get(column, ()):
         if synonym in folded:
             return folded[synonym]
     close = nearest(column, names, n=1)

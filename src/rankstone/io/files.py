@@ -39,6 +39,7 @@ def read_files(
     format_in: str | None = None,
     *,
     rank: bool = False,
+    further: Sequence[str] = (),
 ) -> Table:
     """Open a file, a folder or a glob of parts, or ``-`` for standard input, as one table.
 
@@ -54,6 +55,8 @@ def read_files(
         A name of :data:`FORMATS`; ``None`` goes by the suffix.
     rank
         Whether the rank column of TREC runs is wanted.
+    further
+        Columns wanted beside the usual ones, in formats with column names.
     """
     if format_in is not None and format_in not in FORMATS:
         close = nearest(format_in, FORMATS, n=1)
@@ -64,7 +67,8 @@ def read_files(
         )
     name = os.fspath(path)
     if name == "-":
-        return _read([sys.stdin.buffer.read()], "standard input", format_in or "trec", layout, columns, rank)
+        content = sys.stdin.buffer.read()
+        return _read([content], "standard input", format_in or "trec", layout, columns, rank, further)
     paths = _expand(name)
     formats = {format_in or _format_of(p) for p in paths}
     if len(formats) > 1:
@@ -73,7 +77,7 @@ def read_files(
             where=name,
             fix="name one kind of file (runs/*.parquet) or say --format-in",
         )
-    return _read(paths, name, formats.pop(), layout, columns, rank)
+    return _read(paths, name, formats.pop(), layout, columns, rank, further)
 
 
 def stem(path: str | os.PathLike[str]) -> str:
@@ -132,6 +136,7 @@ def _read(
     layout: Layout,
     columns: Mapping[str, str],
     rank: bool,  # noqa: FBT001 - internal
+    further: Sequence[str],
 ) -> Table:
     whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
     if not whole:
@@ -139,11 +144,17 @@ def _read(
     if kind == "trec":
         return trec(whole, name, layout, rank=rank)
     if kind in ("csv", "tsv"):
-        return delimited(whole, name, "," if kind == "csv" else "\t", columns)
-    return _columnar(whole, name, kind, columns)
+        return delimited(whole, name, "," if kind == "csv" else "\t", columns, further)
+    return _columnar(whole, name, kind, columns, further)
 
 
-def _columnar(sources: Sequence[Path | bytes], name: str, kind: str, columns: Mapping[str, str]) -> Table:
+def _columnar(
+    sources: Sequence[Path | bytes],
+    name: str,
+    kind: str,
+    columns: Mapping[str, str],
+    further: Sequence[str],
+) -> Table:
     with reading(name):
         frames = [_scan(source, kind) for source in sources]
         frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
@@ -157,7 +168,7 @@ def _columnar(sources: Sequence[Path | bytes], name: str, kind: str, columns: Ma
             row -= height
         return name
 
-    return of_frame(frame, name, columns, where=where)
+    return of_frame(frame, name, columns, where=where, further=further)
 
 
 def _scan(source: Path | bytes, kind: str) -> pl.LazyFrame:

@@ -21,7 +21,9 @@ _LARGEST_ID = 2**63
 __all__ = ["read_object"]
 
 
-def read_object(value: object, number: str, columns: Mapping[str, str], source: str) -> Table:
+def read_object(
+    value: object, number: str, columns: Mapping[str, str], source: str, further: Sequence[str] = ()
+) -> Table:
     """Read a Python object as a table.
 
     Parameters
@@ -35,19 +37,21 @@ def read_object(value: object, number: str, columns: Mapping[str, str], source: 
         {their name: our name}, for tables.
     source
         What to call the object in messages.
+    further
+        Columns of a table wanted beside the usual ones.
     """
     if isinstance(value, pl.LazyFrame):
-        return of_frame(value, source, columns)
+        return of_frame(value, source, columns, further=further)
     if isinstance(value, pl.DataFrame):
-        return of_frame(value.lazy(), source, columns)
+        return of_frame(value.lazy(), source, columns, further=further)
     if isinstance(value, Mapping):
         return _of_mapping(value, number, source)
     if type(value).__module__.partition(".")[0] == "pandas":
-        return of_frame(_of_pandas(value, source).lazy(), source, columns)
+        return of_frame(_of_pandas(value, source).lazy(), source, columns, further=further)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
         with reading(source):
             arrow: Any = value
-            return of_frame(pl.DataFrame(arrow).lazy(), source, columns)
+            return of_frame(pl.DataFrame(arrow).lazy(), source, columns, further=further)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and len(value) == 3:  # noqa: PLR2004 - a triple
         queries, docs, numbers = value
         return _of_arrays(queries, docs, numbers, number, source)
@@ -66,6 +70,8 @@ def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     if all(isinstance(docs, Mapping) for docs in inner):
         docs = [doc for each in inner for doc in each]
         numbers = [n for each in inner for n in each.values()]
+        if numbers and all(isinstance(n, Mapping) for n in numbers):
+            return _of_subtopics(value, number, source)
         frame = {"doc_id": _ids(docs, "doc_id", source), number: _numbers(numbers, number, source)}
     elif not any(isinstance(docs, (Mapping, str, bytes)) for docs in inner):
         docs = [doc for each in inner for doc in _listed(each, source)]
@@ -80,6 +86,28 @@ def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     queries = _ids(list(value), "query_id", source).gather(np.repeat(np.arange(len(inner)), lengths))
     table = pl.DataFrame({"query_id": queries, **frame})
     return replace(of_frame(table.lazy(), source, {}), listed=number not in frame)
+
+
+def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: str, source: str) -> Table:
+    """Read ``{query: {doc: {subtopic: number}}}``."""
+    rows = [
+        (query, doc, str(subtopic), n)
+        for query, docs in value.items()
+        for doc, subtopics in docs.items()
+        for subtopic, n in subtopics.items()
+    ]
+    if not rows:
+        raise EmptyInput("there is no subtopic", where=source)
+    queries, docs, subtopics, numbers = zip(*rows, strict=True)
+    table = pl.DataFrame(
+        {
+            "query_id": _ids(queries, "query_id", source),
+            "doc_id": _ids(docs, "doc_id", source),
+            "subtopic": pl.Series(subtopics, dtype=pl.String),
+            number: _numbers(numbers, number, source),
+        }
+    )
+    return of_frame(table.lazy(), source, {}, further=("subtopic",))
 
 
 def _listed(docs: object, source: str) -> Iterable[Any]:

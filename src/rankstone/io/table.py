@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone.errors import InputError, MixedIds, RankstoneError, printable
-from rankstone.io.columns import CANONICAL, hidden, renames, require
+from rankstone.io.columns import CANONICAL, hidden, is_text, renames, require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,8 +136,9 @@ def of_frame(
     *,
     where: Locate | None = None,
     untyped: bool = False,
+    further: Sequence[str] = (),
 ) -> Table:
-    """Build a table from a lazy frame whose columns are typed."""
+    """Build a table from a lazy frame whose columns are typed; ``further`` ones come along if there."""
     with reading(source):
         schema = frame.collect_schema()
     chosen = renames(schema.names(), columns, source)
@@ -146,7 +147,7 @@ def of_frame(
         schema = frame.collect_schema()
     kept: dict[str, pl.DataType] = {}
     unusable: dict[str, InputError] = {}
-    for name in (name for name in CANONICAL if name in schema):
+    for name in (name for name in dict.fromkeys((*CANONICAL, *further)) if name in schema):
         try:
             kept[name] = _settled(name, schema[name], source)
         except InputError as error:  # matters only if the column is asked for
@@ -173,6 +174,10 @@ def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
             expected="ids that are texts or whole numbers",
             fix="turn them into texts first",
         )
+    if is_text(name):
+        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) or dtype.is_integer():
+            return pl.String()
+        raise InputError(f"{name} holds {dtype}", where=source, expected="texts or whole numbers")
     if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
         return pl.Float64()
     raise InputError(f"{name} holds {dtype}", where=source, expected="numbers")

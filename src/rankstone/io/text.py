@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadLine, EmptyInput, printable
-from rankstone.io.columns import CANONICAL, hidden, renames
+from rankstone.io.columns import CANONICAL, hidden, is_text, renames
 from rankstone.io.table import ROWS, Table, reading
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: bytes looked at in one go
 _STEP: Final = 1 << 20
 
-__all__ = ["QRELS", "RUN", "Layout", "delimited", "trec"]
+__all__ = ["GROUPED_QRELS", "QRELS", "RUN", "Layout", "delimited", "trec"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,10 @@ class Layout:
 
 
 QRELS: Final = Layout(("query_id", "", "doc_id", "relevance"), "relevance", "query_id iteration doc_id grade")
+#: judgments of subtopics, intents or several assessors: their second column is no longer idle
+GROUPED_QRELS: Final = Layout(
+    ("query_id", "subtopic", "doc_id", "relevance"), "relevance", "query_id subtopic doc_id grade"
+)
 RUN: Final = Layout(("query_id", "", "doc_id", "rank", "score"), "score", "query_id Q0 doc_id rank score tag")
 
 
@@ -72,7 +76,7 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, *, rank: bo
             row -= file.rows
         return name
 
-    schema = {f: pl.String() if f.endswith("_id") else pl.Float64() for f in wanted}
+    schema = {f: pl.String() if is_text(f) else pl.Float64() for f in wanted}
     return Table(name, schema, start, where, untyped=True, comments=lambda: sum(f.comments for f in files))
 
 
@@ -94,7 +98,7 @@ class _TrecFile:
     numbers: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.numbers = [f for f in self.wanted if not f.endswith("_id")]
+        self.numbers = [f for f in self.wanted if not is_text(f)]
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows with typed columns."""
@@ -118,7 +122,7 @@ class _TrecFile:
 
     def _refuse_runs(self) -> None:
         """Refuse a run in the place of judgments: its ranks would pass for grades."""
-        if self.layout is not QRELS:
+        if self.layout.number != "relevance":
             return
         head = pl.scan_lines(self.source, name="text", n_rows=1, glob=False).collect()["text"]
         words = head[0].split() if len(head) else []
@@ -185,7 +189,7 @@ class _TrecFile:
         short = rows[:, -1].is_null()
         if short.any():
             raise self._bad(content, short, "the line has too few columns")
-        typed = rows.select("query_id", "doc_id", *(_number(pl.col(f)).alias(f) for f in self.numbers))
+        typed = rows.select(_number(pl.col(f)).alias(f) if f in self.numbers else f for f in self.wanted)
         for name in self.numbers:
             bad = typed[name].is_null()
             if bad.any():
@@ -249,7 +253,11 @@ def _number(text: pl.Expr) -> pl.Expr:
 
 
 def delimited(
-    sources: Sequence[Path | bytes], name: str, separator: str, columns: Mapping[str, str]
+    sources: Sequence[Path | bytes],
+    name: str,
+    separator: str,
+    columns: Mapping[str, str],
+    further: Sequence[str] = (),
 ) -> Table:
     """Read CSV or TSV with a header; ids stay the text they are, numbers are checked."""
     frames = [
@@ -264,7 +272,8 @@ def delimited(
         for source in sources
     ]
     titles = [_title(source, name) for source in sources]
-    readers = [_Delimited(f, t, columns) for f, t in zip(frames, titles, strict=True)]
+    wanted = tuple(dict.fromkeys((*CANONICAL, *further)))
+    readers = [_Delimited(f, t, columns, wanted) for f, t in zip(frames, titles, strict=True)]
     schema = readers[0].schema()
     present = tuple(readers[0].frame.collect_schema().names())
 
@@ -289,6 +298,7 @@ class _Delimited:
     frame: pl.LazyFrame
     title: str
     renamed: Mapping[str, str]
+    wanted: tuple[str, ...] = CANONICAL
     rows: int = 0
 
     def schema(self) -> dict[str, pl.DataType]:
@@ -299,7 +309,7 @@ class _Delimited:
         chosen = renames(names, self.renamed, self.title)
         self.frame, self.renamed = self.frame.drop(hidden(names, chosen)).rename(chosen), {}
         names = self.frame.collect_schema().names()
-        return {n: pl.String() if n.endswith("_id") else pl.Float64() for n in CANONICAL if n in names}
+        return {n: pl.String() if is_text(n) else pl.Float64() for n in self.wanted if n in names}
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         schema = self.schema()

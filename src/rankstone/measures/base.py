@@ -1,4 +1,4 @@
-"""What a measure is: a frozen value that turns hits into contributions.
+"""What a measure of rankings against judgments is: a frozen value that turns hits into contributions.
 
 The one rule: ``score(q) = Σ contribution(q, hit) / norm(q)``.  A measure says what its contributions
 and its norm are; summing, dividing, the treatment of queries without a relevant document and the
@@ -7,22 +7,21 @@ mean over queries are the same for all and live here.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.errors import BadOption, BadParameter, nearest
+from rankstone.errors import BadOption, OutOfRange
+from rankstone.measures.named import PerQuery
 from rankstone.words import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rankstone.hits.ragged import Bools, Cutoff, Floats, Hits, Ints
+    from rankstone.measures.named import Span
 
-__all__ = ["Card", "Contributions", "Measure", "Scored", "Status", "Threshold", "parameter"]
+__all__ = ["ANY_GAIN", "Contributions", "Measure", "Scored", "Status", "Threshold"]
 
 
 class Status(IntEnum):
@@ -60,9 +59,9 @@ class Threshold:
         return f'">{self.level:g}"' if self.strict else f"{self.level:g}"
 
 
-#: no list is longer; a larger cutoff is a slip
-MOST_RANKS: Final = 10**12
 ANY_GAIN: Final = Threshold(0.0, strict=True)
+#: sums are rounded; a value this little outside its range is inside
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,72 +88,21 @@ class Contributions:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """One measure's scores of some queries; arrays ``[queries]``, ``status`` as :class:`Status`."""
+    """One measure's scores of some queries; arrays ``[queries]``, ``status`` as :class:`Status`.
+
+    ``weight`` is what the measure says a query weighs, ``None`` where it says nothing.
+    """
 
     numerator: Floats
     denominator: Floats
     value: Floats
     status: Ints
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Card:
-    """What a reader must know about a measure; documentation and command line print the same card.
-
-    Attributes
-    ----------
-    sentence
-        What it tells, in words a product person understands.
-    formula
-        Ranks start at 1; every symbol is named.
-    symbols
-        Names of the symbols.
-    example
-        Small enough for paper.
-    needs
-        What has to be known.
-    span
-        Lowest and highest value; ``None`` for no bound.
-    undefined
-        When there is no value, and what is done then.
-    peers
-        Other tool → how its number of this name differs.
-    sensitive
-        To ties, unjudged documents, depth.
-    use
-        When to use it and when not.
-    citation
-        Author, year, where.
-    """
-
-    sentence: str
-    formula: str
-    symbols: str
-    example: str
-    needs: str = "judgments"
-    span: tuple[float, float | None] = (0.0, 1.0)
-    undefined: str = "no relevant document: the option `empty` decides (default 0, counted)"
-    peers: Mapping[str, str] = field(default_factory=dict)
-    sensitive: str
-    use: str
-    citation: str
-    since: str = "0.1"
-
-
-def parameter(
-    default: Any,  # noqa: ANN401 - any kind of parameter
-    doc: str,
-    *choices: str,
-    low: float | None = None,
-    above: float | None = None,
-) -> Any:  # noqa: ANN401 - a dataclass field stands for its value
-    """Declare a parameter of a measure: default, meaning, and the values allowed."""
-    return field(default=default, metadata={"doc": doc, "choices": choices, "low": low, "above": above})
+    weight: Floats | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
-    """A ranking measure: a value that compares, hashes, prints and parses back to itself.
+class Measure(PerQuery):
+    """A measure of rankings against judgments.
 
     Parameters
     ----------
@@ -164,25 +112,14 @@ class Measure:
         How queries become one number.
     """
 
-    name: ClassVar[str]
-    family: ClassVar[str]
-    aliases: ClassVar[tuple[str, ...]] = ()
-    card: ClassVar[Card]
     #: whether the option ``empty`` says what a query without a relevant document is worth
     needs_relevant: ClassVar[bool] = True
     #: what a zero norm means when relevant documents exist
     zero_norm: ClassVar[Status] = Status.no_ideal
-    takes_cutoff: ClassVar[bool] = True
-
-    k: int | None = parameter(None, "cutoff: ranks below it do not count", low=1)  # and MOST_RANKS
-    agg: str = parameter("mean", "how queries become one number", "mean", "sum", "median", "gmean", "pooled")
-
-    def __post_init__(self) -> None:
-        """Check every parameter against its declaration."""
-        for declared in fields(self):
-            _check(self, declared.name, declared.metadata)
-        if self.k is not None and not self.takes_cutoff:
-            raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.k}")
+    #: what alignment must bring beside the hits: ``pooled``, ``holes``, ``pool``, ``groups``
+    brings: ClassVar[frozenset[str]] = frozenset()
+    #: columns of the judgments it reads beside the grade
+    judgment_columns: ClassVar[tuple[str, ...]] = ()
 
     # -- what a measure says of itself -------------------------------------------------------------
     def contributions(self, hits: Hits) -> Contributions:
@@ -218,10 +155,17 @@ class Measure:
         """Whether moving a better document up never lowers the score (a law)."""
         return True
 
-    @property
-    def span(self) -> tuple[float, float | None]:
-        """Lowest and highest possible value; ``None`` for no bound."""
-        return self.card.span
+    def span_of(self, _hits: Hits) -> Span:
+        """Return the lowest and highest possible value for these hits."""
+        return self.span
+
+    def link(self, _hits: Hits, ratio: Floats) -> Floats:
+        """Return the values whose ratio of sums is given; nearly always that ratio itself."""
+        return ratio
+
+    def weights(self, _hits: Hits) -> Floats | None:
+        """Return what each query weighs under agg=weighted; ``None`` leaves it to the user."""
+        return None
 
     # -- what is the same for all ------------------------------------------------------------------
     def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
@@ -255,13 +199,27 @@ class Measure:
             if pseudo_row is not None:
                 numerator = numerator + pseudo_row
         norm = parts.norm
-        value = np.divide(numerator, norm, out=np.zeros(hits.queries), where=norm > 0)
+        ratio = np.divide(numerator, norm, out=np.zeros(hits.queries), where=norm > 0)
+        value = self.link(hits, ratio)
         status = np.zeros(hits.queries, np.int64)
         status[norm <= 0] = self.zero_norm  # below zero: an ideal of negative grades is none
         self._settle_empty(hits, empty, value, status)
         status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
         value[status == Status.undefined] = np.nan
-        return Scored(numerator, norm, value, status)
+        self._keep_in_span(hits, value)
+        return Scored(numerator, norm, value, status, self.weights(hits))
+
+    def _keep_in_span(self, hits: Hits, value: Floats) -> None:
+        """Make sure that no value leaves the range the card declares."""
+        low, high = self.span_of(hits)
+        outside = np.zeros(len(value), bool)
+        if low is not None:
+            outside |= value < low - _ROUNDING
+        if high is not None:
+            outside |= value > high + _ROUNDING
+        if outside.any():
+            query = int(outside.argmax())
+            raise OutOfRange.of(str(self), query, float(value[query]), low, high)
 
     def _settle_empty(self, hits: Hits, empty: str, value: Floats, status: Ints) -> None:
         relevant = self.relevant_count(hits)
@@ -282,93 +240,3 @@ class Measure:
             value[none & hits.found] = 1.0 if empty == "one" else 0.0
         elif empty == "undefined":
             status[none] = Status.undefined
-
-    def aggregate(self, scored: Scored, counted: Bools) -> float:
-        """Make one number of the counted queries; NaN where there is none."""
-        value = scored.value[counted]
-        if not len(value):
-            return math.nan
-        if self.agg == "pooled":
-            norm = math.fsum(scored.denominator[counted].tolist())
-            return math.fsum(scored.numerator[counted].tolist()) / norm if norm else math.nan
-        return AGGREGATIONS[self.agg](value)
-
-    # -- text ----------------------------------------------------------------------------------------
-    def changed(self) -> dict[str, Any]:
-        """Return the parameters (the cutoff aside) that are not at their default."""
-        return {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if f.name != "k" and getattr(self, f.name) != f.default
-        }
-
-    def unsaid(self) -> dict[str, str]:
-        """Return the parameters that the canonical text leaves out: ``{"nDCG.gain": "linear"}``."""
-        said = {"k", "agg", *self.changed()}
-        silent = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in said}
-        if silent.get("base") is not None and getattr(self, "discount", "jk") != "jk":
-            del silent["base"]
-        return {f"{self.name}.{name}": _text(value) for name, value in silent.items() if value is not None}
-
-    def __str__(self) -> str:
-        inside = ", ".join(f"{name}={_text(value)}" for name, value in self.changed().items())
-        cutoff = "" if self.k is None else f"@{self.k}"
-        return f"{self.name}{f'({inside})' if inside else ''}{cutoff}"
-
-
-#: the least value that enters a geometric mean, as in trec_eval's gm_map
-SMALLEST_IN_GMEAN: Final = 1e-5
-
-
-def _mean(value: Floats) -> float:
-    return math.fsum(value.tolist()) / len(value)
-
-
-def _gmean(value: Floats) -> float:
-    logs = (math.log(max(v, SMALLEST_IN_GMEAN)) for v in value.tolist())
-    return math.exp(math.fsum(logs) / len(value))
-
-
-AGGREGATIONS: Final = {
-    "mean": _mean,
-    "sum": lambda value: math.fsum(value.tolist()),
-    "median": lambda value: float(np.median(value)),
-    "gmean": _gmean,
-}
-
-
-def _text(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-    return str(value)
-
-
-def _check(measure: Measure, name: str, rules: Mapping[str, Any]) -> None:
-    """Check one parameter: a number in its range, or one of its choices."""
-    value = getattr(measure, name)
-    choices: Sequence[str] = rules.get("choices", ())
-    if choices and isinstance(value, str):
-        if value not in choices:
-            close = nearest(value, choices, n=1)
-            raise BadParameter(
-                f"{measure.name}: {name}={value!r} is not known",
-                expected=", ".join(choices),
-                fix=f"did you mean {name}={close[0]}?" if close else None,
-            )
-        return
-    low, above = rules.get("low"), rules.get("above")
-    if value is None or (low is None and above is None):
-        return
-    whole = name == "k"
-    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
-        raise BadParameter(f"{measure.name}: {name}={value!r} is no {'whole ' if whole else ''}number")
-    if whole and value > MOST_RANKS:
-        raise BadParameter(
-            f"{measure.name}: {name}={value!r} is out of range", expected=f"up to {MOST_RANKS:,}"
-        )
-    if (low is not None and not value >= low) or (above is not None and not value > above):
-        bound = f"{low:g} or more" if low is not None else f"more than {above:g}"
-        raise BadParameter(
-            f"{measure.name}: {name}={value!r} is out of range",
-            expected=f"{'a whole number, ' if whole else ''}{bound}",
-        )

@@ -10,19 +10,13 @@ import numpy as np
 from rankstone.errors import BadParameter
 from rankstone.hits.pairs import ragged_range
 from rankstone.hits.ragged import Ideal, descending_within, sums
-from rankstone.measures.base import (
-    ANY_GAIN,
-    Card,
-    Contributions,
-    Measure,
-    Status,
-    Threshold,
-    parameter,
-)
+from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Status, Threshold
+from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import DISCOUNTS, GAINS, GainTable, divisors, gains
 
 if TYPE_CHECKING:
     from rankstone.hits.ragged import Cutoff, Floats, Hits, Ints
+    from rankstone.measures.named import Span
 
 __all__ = ["CG", "DCG", "nDCG"]
 
@@ -69,6 +63,11 @@ class GainMeasure(Measure):
     def negative_is_least(self) -> bool:
         """Fail for 2^(g − 1), which is above 0 for every grade."""
         return self.gain != "pow2_shift"
+
+    def span_of(self, hits: Hits) -> Span:
+        """Return the range; grades below zero that are kept take the lower bound away."""
+        low, high = self.span
+        return (None if hits.lowest_grade < 0 else low), high
 
     def discounted(self, hits: Hits) -> Floats:
         """Return gain / divisor of every hit down to the cutoff."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.measures.base import ANY_GAIN, Card, Contributions, Measure, Threshold, parameter
+from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Threshold
+from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
     from rankstone.hits.ragged import Cutoff, Floats, Hits, Ints

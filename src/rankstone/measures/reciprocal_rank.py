@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Card, Contributions, parameter
+from rankstone.measures.base import Contributions
+from rankstone.measures.named import Card, parameter
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:

@@ -17,30 +17,22 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.errors import BadParameter, UnknownMeasure, nearest, printable
-from rankstone.measures.average_precision import AP
-from rankstone.measures.base import Measure, Threshold
-from rankstone.measures.counts import Judged, NumRel, NumRelRet, NumRet
-from rankstone.measures.dcg import CG, DCG, nDCG
+from rankstone.measures.base import Threshold
+from rankstone.measures.named import Named
 from rankstone.measures.parts import GainTable
-from rankstone.measures.precision import F, P, R, Rprec, Success
-from rankstone.measures.reciprocal_rank import RR
+from rankstone.measures.registry import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["MEASURES", "parse_measure", "parse_measures", "trec_name"]
-
-#: every measure by its canonical name, in the order of the catalogue
-MEASURES: Final[dict[str, type[Measure]]] = {
-    cls.name: cls
-    for cls in (P, R, F, Success, Rprec, AP, RR, CG, DCG, nDCG, Judged, NumRet, NumRel, NumRelRet)
-}
-
-_NAMES: Final = {alias.lower(): name for name, cls in MEASURES.items() for alias in (name, *cls.aliases)}
+__all__ = ["parse_measure", "parse_measures", "trec_name"]
 
 #: alternative spellings that stand for a name and parameters
 _SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "map": ("AP", {}),
+    "mrr": ("RR", {}),
+    "ndcg": ("nDCG", {}),
+    "precision": ("P", {}),
     "gmap": ("AP", {"agg": "gmean"}),
     "gm_map": ("AP", {"agg": "gmean"}),
     "map_cut": ("AP", {}),
@@ -94,7 +86,7 @@ _SHAPE: Final = re.compile(
 _TREC_SHAPE: Final = re.compile(r"^(?P<name>[A-Za-z_]+?)[_.](?P<cuts>\d+(?:,\d+)*)$")
 
 
-def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
+def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named, ...]:
     """Read measures from text or a list; several texts may stand in one, divided by blanks or commas.
 
     Parameters
@@ -104,7 +96,7 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[M
 
     Returns
     -------
-    tuple of Measure
+    tuple of Named
         In the order given, each once.
 
     Raises
@@ -117,11 +109,11 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[M
     >>> [str(m) for m in parse_measures("ndcg@10 map P.5,10 AP(denom=min_R_k, rel=2)@5")]
     ['nDCG@10', 'AP', 'P@5', 'P@10', 'AP(rel=2, denom=min_R_k)@5']
     """
-    if isinstance(measures, (str, Measure)):
+    if isinstance(measures, (str, Named)):
         measures = [measures]
-    found: dict[Measure, None] = {}
+    found: dict[Named, None] = {}
     for item in measures:
-        if isinstance(item, Measure):
+        if isinstance(item, Named):
             found[item] = None
         else:
             found.update((m, None) for text in _split(str(item)) for m in _read(text))
@@ -130,11 +122,11 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> tuple[M
     return tuple(found)
 
 
-def parse_measure(text: str | Measure) -> Measure:
+def parse_measure(text: str | Named) -> Named:
     """Read exactly one measure.
 
-    >>> parse_measure("nDCG(gain=exp2)@10") == nDCG(gain="exp2", k=10)
-    True
+    >>> parse_measure("nDCG(gain=exp2)@10").gain
+    'exp2'
     """
     found = parse_measures(text)
     if len(found) != 1:
@@ -142,16 +134,16 @@ def parse_measure(text: str | Measure) -> Measure:
     return found[0]
 
 
-def trec_name(measure: Measure) -> str:
+def trec_name(measure: Named) -> str:
     """Return trec_eval's name of a measure where it has one, the canonical name otherwise.
 
-    >>> trec_name(nDCG(k=10)), trec_name(nDCG(k=10, gain="exp2"))
-    ('ndcg_cut_10', 'nDCG(gain=exp2)@10')
+    >>> [trec_name(measure) for measure in parse_measures("nDCG@10 nDCG(gain=exp2)@10")]
+    ['ndcg_cut_10', 'nDCG(gain=exp2)@10']
     """
     changed = measure.changed()
-    if isinstance(measure, AP) and changed == {"agg": "gmean"} and measure.k is None:
+    if measure.name == "AP" and changed == {"agg": "gmean"} and measure.k is None:
         return "gm_map"
-    if isinstance(measure, P) and measure.k is None:
+    if measure.name == "P" and measure.k is None:
         return "set_P" if changed.get("denom", "n") == "n" and set(changed) <= {"denom"} else str(measure)
     whole, cut = _TREC_NAMES.get(measure.name, (None, None))
     name = whole if measure.k is None else cut
@@ -178,7 +170,7 @@ def _in_cut_list(word: str, rest: str) -> bool:
     return bool(_TREC_SHAPE.match(word)) and rest[:1].isdigit()
 
 
-def _read(text: str) -> list[Measure]:
+def _read(text: str) -> list[Named]:
     trec = _TREC_SHAPE.match(text)
     if trec and trec["name"].lower() in _TREC_CUT:
         name = _TREC_CUT[trec["name"].lower()]
@@ -199,9 +191,9 @@ def _resolve(name: str) -> tuple[str, dict[str, Any]]:
         return name, {}
     if folded in _SPELLINGS:
         return _SPELLINGS[folded]
-    if folded in _NAMES:
-        return _NAMES[folded], {}
-    known = [*_SPELLINGS, *(a for c in MEASURES.values() for a in c.aliases), *MEASURES]
+    if canonical := MEASURES.named(name):
+        return canonical, {}
+    known = [*_SPELLINGS, *MEASURES.spellings()]
     close = list(dict.fromkeys(_resolve(word)[0] for word in nearest(name, known)))
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
@@ -209,7 +201,7 @@ def _resolve(name: str) -> tuple[str, dict[str, Any]]:
     )
 
 
-def _build(name: str, given: dict[str, Any], cut: str | None, text: str) -> Measure:
+def _build(name: str, given: dict[str, Any], cut: str | None, text: str) -> Named:
     cls = MEASURES[name]
     known = {f.name: f for f in fields(cls) if f.name != "k"}
     arguments: dict[str, Any] = {}
@@ -278,7 +270,7 @@ def _pairs(inside: str, text: str) -> Iterable[tuple[str, str]]:
         at = pair.end()
 
 
-def _value(cls: type[Measure], key: str, value: str) -> Any:  # noqa: ANN401 - by the parameter's kind
+def _value(cls: type[Named], key: str, value: str) -> Any:  # noqa: ANN401 - by the parameter's kind
     quoted = value[:1] in "\"'" and value[-1:] == value[:1]
     bare = value[1:-1] if quoted else value
     if key == "rel":

@@ -1,0 +1,76 @@
+"""Judgments in groups: a document judged once for each subtopic, intent or assessor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadValue
+from rankstone.hits.judgments import Judgments, first, merge_duplicates, settle_negative
+from rankstone.hits.pairs import QueryIndex
+from rankstone.hits.pool import Groups
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankstone.hits.options import Alignment
+
+__all__ = ["grouped"]
+
+
+def grouped(table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]) -> Judgments:
+    """Prepare a table with ``query_id``, ``doc_id``, ``subtopic`` and ``relevance``.
+
+    A document's own grade is the highest of its subtopics', so that measures that know nothing of
+    subtopics can be computed beside those that do.
+    """
+    if table["subtopic"].null_count():
+        at = first(table["subtopic"].is_null())
+        raise BadValue("a judgment without subtopic", where=locate(at), expected="a name")
+    whole = ["query_id", "doc_id", "subtopic"]
+    rows = table.with_row_index("row")
+    twice = np.flatnonzero(table.select(whole).is_duplicated().to_numpy())
+    single = merge_duplicates(rows, twice, options, locate, whole)
+    settled = settle_negative(single, options, locate)
+    further = [c for c in table.columns if c not in (*whole, "relevance")]
+    by_doc = settled.group_by("query_id", "doc_id", maintain_order=True).agg(
+        pl.col("relevance").max(), pl.col("row").first(), *(pl.col(c).first() for c in further)
+    )
+    first_rows = by_doc["row"].to_numpy()
+    queries = QueryIndex(table["query_id"].unique(maintain_order=True))
+    judgments = Judgments.of(by_doc.drop("row"), options, lambda row: locate(int(first_rows[row])), queries)
+    return replace(
+        judgments,
+        row=first_rows[judgments.row].astype(np.int64),
+        rows=table.height,
+        negative=int((single["relevance"] < 0).sum()),
+        duplicates=table.height - single.height,
+        groups=_groups(judgments, by_doc, settled),
+    )
+
+
+def _groups(judgments: Judgments, by_doc: pl.DataFrame, entries: pl.DataFrame) -> Groups:
+    """Arrange entries (query, document, subtopic, grade) by judged document."""
+    place = np.empty(by_doc.height, np.int64)
+    place[judgments.pairs.arranged(np.arange(by_doc.height))] = np.arange(by_doc.height)
+    names = entries.select("query_id", "subtopic").unique(maintain_order=True)
+    names = names.with_columns(code=pl.int_range(pl.len()).over("query_id"))
+    joined = entries.join(names, on=["query_id", "subtopic"], how="left", maintain_order="left").join(
+        by_doc.select("query_id", "doc_id", pl.Series("place", place)),
+        on=["query_id", "doc_id"],
+        how="left",
+        maintain_order="left",
+    )
+    joined = joined.sort("place", "code", maintain_order=True)
+    counts = np.bincount(joined["place"].to_numpy(), minlength=by_doc.height)
+    per_query = np.bincount(judgments.queries.codes(names["query_id"]), minlength=len(judgments.queries))
+    return Groups(
+        offsets=np.concatenate(([0], np.cumsum(counts))),
+        code=joined["code"].to_numpy().astype(np.int64),
+        grade=joined["relevance"].to_numpy(),
+        starts=np.concatenate(([0], np.cumsum(per_query))),
+        weight=np.ones(names.height),
+    )

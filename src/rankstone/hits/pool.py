@@ -1,0 +1,188 @@
+"""What is known beside grades and hits: all judged documents with their columns and subtopics.
+
+Most measures need only where judged documents landed and the ideal list of grades.  The few that
+need more ask for it, and alignment brings a :class:`Pool` (every judged document of each query,
+retrieved or not), :class:`Groups` (judgments by subtopic, intent or assessor) or :class:`Places`
+(the ranks of retrieved documents that have no grade).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone.hits.pairs import ragged_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rankstone.hits.ragged import Floats, Ints
+
+__all__ = ["Groups", "Places", "Pool"]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Ranks of retrieved documents without a grade, in rank order within each query.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    rank, first, last
+        int64 ``[places]``: rank, and first and last rank of the tie block.
+    run_row
+        int64 ``[places]``: the row of the run behind each.
+    """
+
+    offsets: Ints
+    rank: Ints
+    first: Ints
+    last: Ints
+    run_row: Ints
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each place, int64 ``[places]``."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def down_to(self, k: int) -> Places:
+        """Return the places that may stand among the first ``k`` ranks."""
+        inside = np.flatnonzero(self.first <= k)
+        offsets = np.searchsorted(inside, self.offsets)
+        rows = (self.rank[inside], self.first[inside], self.last[inside], self.run_row[inside])
+        return Places(offsets, *rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Judgments by group: subtopics of a query, intents, assessors.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[judged + 1]``: entries of judged document ``d`` are ``offsets[d]:offsets[d + 1]``.
+    code
+        int64 ``[entries]``: the group, counted from 0 within the query, in the order of the judgments.
+    grade
+        float64 ``[entries]``: the document's grade for that group.
+    starts
+        int64 ``[queries + 1]``: groups of query ``q`` are ``starts[q]:starts[q + 1]``.
+    weight
+        float64 ``[groups]``: how much each group counts; 1 unless somebody says otherwise.
+    """
+
+    offsets: Ints
+    code: Ints
+    grade: Floats
+    starts: Ints
+    weight: Floats
+
+    def entries(self, docs: Ints) -> tuple[Ints, Ints]:
+        """Return, for some judged documents, all their entries and which document each is of.
+
+        Returns
+        -------
+        tuple
+            int64 entry numbers, and int64 positions in ``docs``.
+        """
+        lengths = self.offsets[docs + 1] - self.offsets[docs]
+        return ragged_range(self.offsets[docs], lengths), np.repeat(np.arange(len(docs)), lengths)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Every judged document of each query, in the order of the judgments.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    grade
+        float64 ``[judged]``.
+    columns
+        Further columns of the judgments by name, float64 ``[judged]``.
+    id_order
+        int64 ``[judged]``: the documents' order by the bytes of their ids, smallest first.
+    groups
+        Judgments by group, where there are any.
+    whole, codes
+        For a part: the pool it was taken from, and which queries, int64 ``[queries]``.
+    """
+
+    offsets: Ints
+    grade: Floats
+    columns: Mapping[str, Floats]
+    id_order: Ints
+    groups: Groups | None = None
+    whole: Pool | None = None
+    codes: Ints | None = None
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each judged document, int64 ``[judged]``."""
+        return np.repeat(np.arange(self.queries), np.diff(self.offsets))
+
+    def take(self, codes: Ints) -> Pool:
+        """Return the judged documents of some queries, in that order; code -1 has none."""
+        known = codes >= 0
+        starts = np.where(known, self.offsets[codes], 0)
+        lengths = np.where(known, self.offsets[codes + 1] - starts, 0)
+        docs = ragged_range(starts, lengths)
+        return Pool(
+            offsets=np.concatenate(([0], np.cumsum(lengths))),
+            grade=self.grade[docs],
+            columns={name: values[docs] for name, values in self.columns.items()},
+            id_order=self.id_order[docs],
+            groups=None if self.groups is None else _taken(self.groups, docs, codes),
+            whole=self,
+            codes=codes,
+        )
+
+    def once(self, key: object, make: Callable[[Pool], Floats]) -> Floats:
+        """Return ``make(pool)``, one value a query, made once for all judgments and any number of runs.
+
+        Parameters
+        ----------
+        key
+            What the value depends on beside the judgments.
+        make
+            Computes float64 ``[queries]`` from a whole pool.
+        """
+        if self.whole is not None and self.codes is not None:
+            values = self.whole.once(key, make)
+            return (
+                np.where(self.codes >= 0, values[self.codes], 0.0) if len(values) else np.zeros(self.queries)
+            )
+        if key not in self._memo:
+            self._memo[key] = make(self)
+        made: Floats = self._memo[key]
+        return made
+
+    def with_weights(self, weight: Floats) -> Pool:
+        """Return the pool whose groups weigh what is given, float64 ``[groups]``."""
+        assert self.groups is not None  # noqa: S101 - only a grouped pool is asked
+        return replace(self, groups=replace(self.groups, weight=weight), _memo={})
+
+
+def _taken(groups: Groups, docs: Ints, codes: Ints) -> Groups:
+    entries, of_doc = groups.entries(docs)
+    known = codes >= 0
+    starts = np.where(known, groups.starts[codes], 0)
+    lengths = np.where(known, groups.starts[codes + 1] - starts, 0)
+    return Groups(
+        offsets=np.concatenate(([0], np.cumsum(np.bincount(of_doc, minlength=len(docs))))),
+        code=groups.code[entries],
+        grade=groups.grade[entries],
+        starts=np.concatenate(([0], np.cumsum(lengths))),
+        weight=groups.weight[ragged_range(starts, lengths)],
+    )

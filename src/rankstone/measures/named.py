@@ -1,0 +1,292 @@
+"""What every measure is, whatever it looks at: a frozen value with a name, parameters and a card.
+
+Measures of one ranking against judgments, of two rankings and of whole runs share this: they compare,
+hash, print as a canonical text and are read back from it, and print the same card everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from rankstone.errors import BadParameter, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["MOST_RANKS", "Card", "Named", "PerQuery", "Span", "aggregated", "parameter"]
+
+#: lowest and highest value; ``None`` where there is no bound
+Span = tuple[float | None, float | None]
+
+#: no list is longer; a larger cutoff is a slip
+MOST_RANKS: Final = 10**12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Card:
+    """What a reader must know about a measure; documentation and command line print the same card.
+
+    Attributes
+    ----------
+    sentence
+        What it tells, in words a product person understands.
+    formula
+        Ranks start at 1; every symbol is named.
+    symbols
+        Names of the symbols.
+    example
+        Small enough for paper.
+    needs
+        What has to be known.
+    span
+        Lowest and highest value; ``None`` for no bound.
+    direction
+        ``higher`` or ``lower`` is better, or ``neither``.
+    undefined
+        When there is no value, and what is done then.
+    peers
+        Other tool → how its number of this name differs.
+    sensitive
+        To ties, unjudged documents, depth.
+    use
+        When to use it and when not.
+    citation
+        Author, year, where.
+    """
+
+    sentence: str
+    formula: str
+    symbols: str
+    example: str
+    needs: str = "judgments"
+    span: Span = (0.0, 1.0)
+    direction: str = "higher"
+    undefined: str = "no relevant document: the option `empty` decides (default 0, counted)"
+    peers: Mapping[str, str] = field(default_factory=dict)
+    sensitive: str
+    use: str
+    citation: str
+    since: str = "0.1"
+
+
+def parameter(
+    default: Any,  # noqa: ANN401 - any kind of parameter
+    doc: str,
+    *choices: str,
+    low: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    high: float | None = None,
+    needed: str | None = None,
+) -> Any:  # noqa: ANN401 - a dataclass field stands for its value
+    """Declare a parameter of a measure: default, meaning, and the values allowed.
+
+    Parameters
+    ----------
+    default
+        Its value when nobody says anything; ``None`` for a parameter that must be said.
+    doc
+        What it means, in a few words.
+    *choices
+        The words allowed.
+    low, above, below, high
+        Bounds of a number: ``≥ low``, ``> above``, ``< below``, ``≤ high``.
+    needed
+        For a parameter without a default: why it must be said, and a value to suggest.
+    """
+    rules = {"doc": doc, "choices": choices, "low": low, "above": above, "below": below, "high": high}
+    return field(default=default, metadata={**rules, "needed": needed})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """A frozen value with a name, parameters, a canonical text and a card."""
+
+    name: ClassVar[str]
+    family: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    card: ClassVar[Card]
+    #: what computes it, for a polite refusal elsewhere
+    computed_by: ClassVar[str] = "rankstone eval QRELS RUN"
+    takes_cutoff: ClassVar[bool] = True
+    #: texts of typical settings for documentation and law checks, where the bare name is not enough
+    examples: ClassVar[tuple[str, ...]] = ()
+
+    k: int | None = parameter(None, "cutoff: ranks below it do not count", low=1, high=MOST_RANKS)
+
+    def __post_init__(self) -> None:
+        """Check every parameter against its declaration."""
+        for declared in fields(self):
+            _check(self, declared.name, declared.metadata)
+        if self.k is not None and not self.takes_cutoff:
+            raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.k}")
+
+    @property
+    def span(self) -> Span:
+        """Lowest and highest possible value; ``None`` for no bound."""
+        return self.card.span
+
+    def changed(self) -> dict[str, Any]:
+        """Return the parameters (the cutoff aside) that are not at their default."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name != "k" and getattr(self, f.name) != f.default
+        }
+
+    def unsaid(self) -> dict[str, str]:
+        """Return the parameters that the canonical text leaves out: ``{"nDCG.gain": "linear"}``."""
+        said = {"k", "agg", *self.changed()}
+        silent = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in said}
+        if silent.get("base") is not None and getattr(self, "discount", "jk") != "jk":
+            del silent["base"]
+        return {f"{self.name}.{name}": _text(value) for name, value in silent.items() if value is not None}
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={_text(value)}" for name, value in self.changed().items())
+        cutoff = "" if self.k is None else f"@{self.k}"
+        return f"{self.name}{f'({inside})' if inside else ''}{cutoff}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerQuery(Named):
+    """A measure with one value a query.
+
+    Parameters
+    ----------
+    k
+        Only the first ``k`` ranks count; ``None`` for the whole list.
+    agg
+        How queries become one number.
+    """
+
+    agg: str = parameter(
+        "mean",
+        "how queries become one number",
+        *("mean", "sum", "median", "gmean", "trimmed", "weighted", "pooled"),
+    )
+
+    def aggregate(self, value: Floats, weight: Floats, numerator: Floats, denominator: Floats) -> float:
+        """Make one number of the values of queries; NaN where there is none.
+
+        Parameters
+        ----------
+        value, weight, numerator, denominator
+            float64 ``[queries]``: only those that count.
+        """
+        if not len(value):
+            return math.nan
+        if self.agg == "pooled":
+            norm = math.fsum(denominator.tolist())
+            return math.fsum(numerator.tolist()) / norm if norm else math.nan
+        if self.agg == "weighted":
+            return _weighted(value, weight)
+        return aggregated(self.agg, value)
+
+
+#: the least value that enters a geometric mean, as in trec_eval's gm_map
+SMALLEST_IN_GMEAN: Final = 1e-5
+#: the share that agg=trimmed leaves out at either end
+TRIM: Final = 0.1
+_TRIMMED: Final = re.compile(r"trimmed\((?P<share>[0-9.]+)\)")
+
+
+def aggregated(agg: str, value: Floats) -> float:
+    """Make one number of the values of queries.
+
+    >>> aggregated("trimmed(0.25)", np.array([0.0, 0.5, 0.6, 9.0]))
+    0.55
+    """
+    if agg == "mean":
+        return math.fsum(value.tolist()) / len(value)
+    if agg == "sum":
+        return math.fsum(value.tolist())
+    if agg == "median":
+        return float(np.median(value))
+    if agg == "gmean":
+        logs = (math.log(max(v, SMALLEST_IN_GMEAN)) for v in value.tolist())
+        return math.exp(math.fsum(logs) / len(value))
+    share = _TRIMMED.fullmatch(agg)
+    cut = int((float(share["share"]) if share else TRIM) * len(value))
+    return aggregated("mean", np.sort(value)[cut : len(value) - cut])
+
+
+def _weighted(value: Floats, weight: Floats) -> float:
+    whole = math.fsum(weight.tolist())
+    return math.fsum((value * weight).tolist()) / whole if whole else math.nan
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    if isinstance(value, tuple):
+        return "{" + ", ".join(_text(v) for v in value) + "}"
+    return str(value)
+
+
+def _check(measure: Named, name: str, rules: Mapping[str, Any]) -> None:
+    """Check one parameter: said where it must be, a number in its range, or one of its choices."""
+    value = getattr(measure, name)
+    if value is None and rules.get("needed"):
+        raise BadParameter(f"{measure.name} needs {name}: {rules['doc']}", fix=rules["needed"])
+    choices: Sequence[str] = rules.get("choices", ())
+    if choices and isinstance(value, str):
+        _check_choice(measure, name, value, choices)
+    elif value is not None and any(rules.get(bound) is not None for bound in _BOUNDS):
+        for number in value if isinstance(value, tuple) else (value,):
+            _check_number(measure, name, number, rules)
+
+
+def _check_choice(measure: Named, name: str, value: str, choices: Sequence[str]) -> None:
+    if value in choices or (name == "agg" and _trims(value)):
+        return
+    close = nearest(value, choices, n=1)
+    raise BadParameter(
+        f"{measure.name}: {name}={value!r} is not known",
+        expected=", ".join(choices),
+        fix=f"did you mean {name}={close[0]}?" if close else None,
+    )
+
+
+def _trims(value: str) -> bool:
+    share = _TRIMMED.fullmatch(value)
+    return share is not None and 0 < float(share["share"]) < 0.5  # noqa: PLR2004 - something must be left
+
+
+_BOUNDS: Final = {
+    "low": "{:g} or more",
+    "above": "more than {:g}",
+    "below": "less than {:g}",
+    "high": "up to {:g}",
+}
+
+
+def _check_number(measure: Named, name: str, value: object, rules: Mapping[str, Any]) -> None:
+    whole = name == "k"
+    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        raise BadParameter(f"{measure.name}: {name}={value!r} is no {'whole ' if whole else ''}number")
+    low, above, below, high = (rules.get(bound) for bound in _BOUNDS)
+    inside = (
+        (low is None or value >= low)
+        and (above is None or value > above)
+        and (below is None or value < below)
+        and (high is None or value <= high)
+        and math.isfinite(value)
+    )
+    if not inside:
+        bounds = [
+            text.format(rules[bound]) for bound, text in _BOUNDS.items() if rules.get(bound) is not None
+        ]
+        raise BadParameter(
+            f"{measure.name}: {name}={value!r} is out of range",
+            expected=f"{'a whole number, ' if whole else ''}{', '.join(bounds)}",
+        )
