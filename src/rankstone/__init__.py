@@ -14,12 +14,36 @@ if TYPE_CHECKING:
     from rankstone.errors import InputError, RankstoneError, UsageError
     from rankstone.evaluation import Evaluator, evaluate, evaluate_labelled
     from rankstone.hits.options import Alignment
-    from rankstone.measures import MEASURES, Card, Measure, parse_measure, parse_measures, register
-    from rankstone.measures.average_precision import AP
-    from rankstone.measures.counts import Judged, NumRel, NumRelRet, NumRet
+    from rankstone.measures import (
+        MEASURES,
+        Card,
+        Contributions,
+        Measure,
+        Threshold,
+        measure,
+        parse_measure,
+        parse_measures,
+        register,
+        register_discount,
+        register_gain,
+    )
+    from rankstone.measures.average_precision import AP, yaap
+    from rankstone.measures.averaged_ndcg import Rndcg, ndcg_rel
+    from rankstone.measures.counts import (
+        Judged,
+        NumNonrelRet,
+        NumQ,
+        NumRel,
+        NumRelRet,
+        NumRet,
+        Unjudged,
+    )
     from rankstone.measures.dcg import CG, DCG, nDCG
+    from rankstone.measures.interpolated import IAP, IPrec
     from rankstone.measures.precision import F, P, R, Rprec, Success
     from rankstone.measures.reciprocal_rank import RR
+    from rankstone.measures.sets import SetAP, Utility
+    from rankstone.measures.shortfall import G, binG
     from rankstone.scores import Scores
 
 __version__ = "0.1.0"
@@ -29,7 +53,10 @@ _HOMES = {
     "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
     "rankstone.evaluation": ("Evaluator", "evaluate", "evaluate_labelled"),
     "rankstone.hits.options": ("Alignment",),
-    "rankstone.measures": ("Card", "MEASURES", "Measure", "parse_measure", "parse_measures", "register"),
+    "rankstone.measures": (
+        "Card", "Contributions", "MEASURES", "Measure", "Threshold", "measure", "parse_measure",
+        "parse_measures", "register", "register_discount", "register_gain",
+    ),
     "rankstone.scores": ("Scores",),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -38,32 +65,49 @@ __all__ = [
     "AP",
     "CG",
     "DCG",
+    "IAP",
     "MEASURES",
     "RR",
     "Alignment",
     "Card",
+    "Contributions",
     "Evaluator",
     "F",
+    "G",
+    "IPrec",
     "InputError",
     "Judged",
     "Measure",
+    "NumNonrelRet",
+    "NumQ",
     "NumRel",
     "NumRelRet",
     "NumRet",
     "P",
     "R",
     "RankstoneError",
+    "Rndcg",
     "Rprec",
     "Scores",
+    "SetAP",
     "Success",
+    "Threshold",
+    "Unjudged",
     "UsageError",
+    "Utility",
+    "binG",
     "check",
     "evaluate",
     "evaluate_labelled",
+    "measure",
     "nDCG",
+    "ndcg_rel",
     "parse_measure",
     "parse_measures",
     "register",
+    "register_discount",
+    "register_gain",
+    "yaap",
 ]
 
 

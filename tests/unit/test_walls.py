@@ -24,6 +24,7 @@ WALLS = {
     "road": {"scores", "measures", "io", "hits"},
     "evaluation": {"road", "scores", "measures", "io", "hits"},
     "checking": {"io", "evaluation"},
+    "testing": {"testing", "evaluation", "measures"},
     "cli": {"cli", "io", "measures", "checking", "demo"},
     "demo": set(),
 }
@@ -39,6 +40,7 @@ PACKAGES = {
     "road": {"numpy", "polars"},
     "evaluation": {"polars"},
     "checking": {"numpy", "polars"},
+    "testing": {"numpy", "polars"},
     "cli": {"click", "rich"},
     "demo": set(),
 }

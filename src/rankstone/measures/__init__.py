@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from rankstone.measures.base import Contributions, Measure, Status, Threshold
 from rankstone.measures.named import Card, Named, PerQuery
-from rankstone.measures.parts import GainTable
+from rankstone.measures.own import measure
+from rankstone.measures.parts import GainTable, register_discount, register_gain
 from rankstone.measures.registry import MEASURES, register
 from rankstone.measures.syntax import parse_measure, parse_measures, trec_name
 
@@ -22,8 +23,11 @@ __all__ = [
     "PerQuery",
     "Status",
     "Threshold",
+    "measure",
     "parse_measure",
     "parse_measures",
     "register",
+    "register_discount",
+    "register_gain",
     "trec_name",
 ]

@@ -12,7 +12,7 @@ from rankstone.hits.pairs import ragged_range
 from rankstone.hits.ragged import Ideal, descending_within, sums
 from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Status, Threshold
 from rankstone.measures.named import Card, parameter
-from rankstone.measures.parts import DISCOUNTS, GAINS, GainTable, divisors, gains
+from rankstone.measures.parts import DISCOUNTS, GAINS, GainTable, divisors, gains, never_falls
 
 if TYPE_CHECKING:
     from rankstone.hits.ragged import Cutoff, Floats, Hits, Ints
@@ -28,7 +28,7 @@ class GainMeasure(Measure):
     needs_relevant: ClassVar[bool] = False
 
     rel: Threshold | None = parameter(None, "grades below it gain nothing; none unless given")
-    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", *GAINS)
+    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
     pad: str = parameter("zero", "ranks n+1 … k of a short list", "zero", "min_grade", "shrink")
 
     def relevant_count(self, hits: Hits) -> Ints:
@@ -52,12 +52,12 @@ class GainMeasure(Measure):
     @property
     def extremal_under_ties(self) -> bool:
         """Hold where a better grade never gains less."""
-        return not isinstance(self.gain, GainTable)
+        return never_falls(self.gain)
 
     @property
     def promotion_helps(self) -> bool:
         """Hold where a better grade never gains less."""
-        return not isinstance(self.gain, GainTable)
+        return never_falls(self.gain)
 
     @property
     def negative_is_least(self) -> bool:
@@ -142,7 +142,7 @@ class DCG(GainMeasure):
         citation="Järvelin and Kekäläinen, TOIS 2002",
     )
 
-    discount: str = parameter("log2", "what ranks cost", *DISCOUNTS)
+    discount: str = parameter("log2", "what ranks cost", DISCOUNTS)
     base: float = parameter(2.0, "base of the logarithm of discount=jk", above=1.0)
     p: float | None = parameter(None, "persistence of discount=geometric, below 1", above=0.0)
 
@@ -270,7 +270,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
     def _make_ideal_gains(self, hits: Hits) -> Ideal:
         if self.ideal == "judged":
             gain = self.worth(hits.ideal.grade)
-            if isinstance(self.gain, GainTable):
+            if not never_falls(self.gain):
                 gain = descending_within(hits.ideal.query, gain)
             return Ideal(hits.ideal.offsets, gain)
         return self._passed(hits if self.ideal == "list" else hits.down_to(self.k or 0), hits)

@@ -81,7 +81,7 @@ class Card:
 def parameter(
     default: Any,  # noqa: ANN401 - any kind of parameter
     doc: str,
-    *choices: str,
+    *choices: str | Sequence[str],
     low: float | None = None,
     above: float | None = None,
     below: float | None = None,
@@ -97,13 +97,14 @@ def parameter(
     doc
         What it means, in a few words.
     *choices
-        The words allowed.
+        The words allowed, or one sequence of them that may still grow.
     low, above, below, high
         Bounds of a number: ``≥ low``, ``> above``, ``< below``, ``≤ high``.
     needed
         For a parameter without a default: why it must be said, and a value to suggest.
     """
-    rules = {"doc": doc, "choices": choices, "low": low, "above": above, "below": below, "high": high}
+    words = choices[0] if choices and not isinstance(choices[0], str) else choices
+    rules = {"doc": doc, "choices": words, "low": low, "above": above, "below": below, "high": high}
     return field(default=default, metadata={**rules, "needed": needed})
 
 
@@ -283,9 +284,8 @@ def _check_number(measure: Named, name: str, value: object, rules: Mapping[str, 
         and math.isfinite(value)
     )
     if not inside:
-        bounds = [
-            text.format(rules[bound]) for bound, text in _BOUNDS.items() if rules.get(bound) is not None
-        ]
+        said = {bound: rules[bound] for bound in _BOUNDS if rules.get(bound) is not None}
+        bounds = [_BOUNDS[bound].format(at) for bound, at in said.items() if math.isfinite(at)]
         raise BadParameter(
             f"{measure.name}: {name}={value!r} is out of range",
             expected=f"{'a whole number, ' if whole else ''}{', '.join(bounds)}",

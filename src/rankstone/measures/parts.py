@@ -3,21 +3,122 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.errors import BadParameter, BadValue
+from rankstone.errors import BadParameter, BadValue, printable
 from rankstone.measures.base import ANY_GAIN, Threshold
 
 if TYPE_CHECKING:
     from rankstone.hits.ragged import Bools, Floats, Ints
 
-__all__ = ["DISCOUNTS", "GAINS", "GainTable", "divisors", "gains"]
+__all__ = [
+    "DISCOUNTS",
+    "GAINS",
+    "GainTable",
+    "Vocabulary",
+    "divisors",
+    "gains",
+    "never_falls",
+    "register_discount",
+    "register_gain",
+]
 
-GAINS: Final = ("linear", "exp2", "binary", "exp2_offset", "pow2_shift")
-DISCOUNTS: Final = ("log2", "jk", "reciprocal", "none", "geometric")
+#: gains and discounts that users have registered, by the word that names them
+OWN_GAINS: Final[dict[str, Callable[[Floats], Floats]]] = {}
+OWN_DISCOUNTS: Final[dict[str, Callable[[Floats], Floats]]] = {}
+
+
+class Vocabulary(Sequence[str]):
+    """The words a parameter takes: ours, and those registered since."""
+
+    def __init__(self, words: tuple[str, ...], own: Mapping[str, object]) -> None:
+        self.words = words
+        self._own = own
+
+    def __getitem__(self, at: Any) -> Any:  # noqa: ANN401 - a word, or a slice of them
+        return (*self.words, *self._own)[at]
+
+    def __len__(self) -> int:
+        return len(self.words) + len(self._own)
+
+
+GAINS: Final = Vocabulary(("linear", "exp2", "binary", "exp2_offset", "pow2_shift"), OWN_GAINS)
+DISCOUNTS: Final = Vocabulary(("log2", "jk", "reciprocal", "none", "geometric"), OWN_DISCOUNTS)
+
+
+def register_gain(word: str, gain: Callable[[Floats], Floats]) -> None:
+    """Give a gain function of your own a word: ``nDCG(gain=word)@10``.
+
+    Parameters
+    ----------
+    word
+        Letters, digits and underscores; not in use yet.
+    gain
+        Takes grades, float64 ``[n]``, and returns finite gains of the same shape.  Unjudged documents
+        gain 0 whatever it says.
+
+    Examples
+    --------
+    >>> register_gain("root", np.sqrt)
+    >>> gains("root", None, np.array([0.0, 1.0, 4.0])).tolist()
+    [0.0, 1.0, 2.0]
+    >>> del OWN_GAINS["root"]
+    """
+    _add(word, GAINS, OWN_GAINS, gain, "gain")
+
+
+def register_discount(word: str, divisor: Callable[[Floats], Floats]) -> None:
+    """Give a discount of your own a word: ``nDCG(discount=word)@10``.
+
+    Parameters
+    ----------
+    word
+        Letters, digits and underscores; not in use yet.
+    divisor
+        Takes ranks from 1, float64 ``[n]``, and returns what a gain at each rank is divided by: positive,
+        finite, and not falling.
+
+    Examples
+    --------
+    >>> register_discount("root", np.sqrt)
+    >>> divisors("root", np.array([1, 4])).tolist()
+    [1.0, 2.0]
+    >>> del OWN_DISCOUNTS["root"]
+    """
+    _add(word, DISCOUNTS, OWN_DISCOUNTS, divisor, "discount")
+
+
+def _add(
+    word: str,
+    known: Vocabulary,
+    own: dict[str, Callable[[Floats], Floats]],
+    function: Callable[[Floats], Floats],
+    what: str,
+) -> None:
+    if not word.isidentifier() or word in known:
+        raise BadParameter(
+            f"{what}={printable(word)} cannot be registered",
+            expected="letters, digits and underscores, and no word in use",
+            given=f"in use: {', '.join(known)}",
+        )
+    own[word] = function
+
+
+def _own(function: Callable[[Floats], Floats], asked: Floats, what: str, least: float) -> Floats:
+    """Call a registered function and make sure that it answered with numbers."""
+    found = np.asarray(function(asked), np.float64)
+    if found.shape != asked.shape or not np.isfinite(found).all() or not (found > least).all():
+        raise BadValue(
+            f"{what} returned {'something else than' if found.shape != asked.shape else 'unusable'} numbers",
+            given=f"for {asked[:3].tolist()}: {found.ravel()[:3].tolist()}",
+            expected="one finite number for each" + (" and all of them positive" if least == 0 else ""),
+        )
+    return found
+
 
 #: 2**50 is still exact and no grade scale goes there: a larger grade is a score in the wrong column
 _LARGEST_EXPONENT: Final = 50
@@ -60,17 +161,24 @@ def gains(gain: str | GainTable, rel: Threshold | None, grade: Floats) -> Floats
     """Return the gain of each grade; below the threshold it is 0.
 
     ``linear`` g · ``exp2`` 2^g − 1 · ``binary`` 1 if relevant · ``exp2_offset`` 2^(g − rel + 1) − 1
-    for relevant grades · ``pow2_shift`` 2^(g − 1).
+    for relevant grades · ``pow2_shift`` 2^(g − 1) · or a registered word.
     """
+    if gain == "binary":
+        return _relevant(rel, grade).astype(np.float64)
     if isinstance(gain, GainTable):
         worth = gain(grade)
+    elif gain in OWN_GAINS:
+        worth = _own(OWN_GAINS[gain], grade, f"gain={gain}", least=-math.inf)
     elif gain == "linear":
         worth = grade
-    elif gain == "binary":
-        return _relevant(rel, grade).astype(np.float64)
     else:
         worth = _exponential(gain, rel, grade)
     return worth if rel is None else np.where(_relevant(rel, grade), worth, 0.0)
+
+
+def never_falls(gain: str | GainTable) -> bool:
+    """Say whether a better grade is sure to gain no less."""
+    return isinstance(gain, str) and gain not in OWN_GAINS
 
 
 def _relevant(rel: Threshold | None, grade: Floats) -> Bools:
@@ -110,8 +218,10 @@ def divisors(discount: str, rank: Ints, *, base: float = 2.0, p: float | None = 
     """Return what a gain at each rank is divided by.
 
     ``log2`` log2(i + 1) · ``jk`` max(1, log_base i) · ``reciprocal`` i · ``none`` 1 · ``geometric``
-    1 / p^(i − 1).
+    1 / p^(i − 1) · or a registered word.
     """
+    if discount in OWN_DISCOUNTS:
+        return _own(OWN_DISCOUNTS[discount], rank.astype(np.float64), f"discount={discount}", least=0.0)
     if discount == "log2":
         return _log2_table(int(rank.max()) if len(rank) else 1)[rank - 1]
     if discount == "jk":

@@ -1,0 +1,185 @@
+"""A measure of your own from one function."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import make_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.measures.base import Contributions, Measure, Threshold
+from rankstone.measures.named import Card, parameter
+from rankstone.measures.registry import register
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.measures.named import Span
+
+__all__ = ["measure"]
+
+
+def measure(
+    name: str,
+    *,
+    span: Span = (0.0, 1.0),
+    direction: str = "higher",
+    family: str = "your own",
+    needs_relevant: bool = True,
+    **card: Any,  # noqa: ANN401 - the card's own fields
+) -> Callable[[Callable[..., Any]], type[Measure]]:
+    """Make a measure of a function of hits, and register it under a name.
+
+    The function receives :class:`~rankstone.hits.ragged.Hits` and returns what each hit contributes,
+    float64 ``[hits]``; or a pair of that and the norm, float64 ``[queries]``; or
+    :class:`~rankstone.measures.Contributions`.  Its keyword parameters become the measure's: numbers,
+    words (annotated ``Literal["one", "other"]``), and ``rel``, the threshold of relevance.  A
+    parameter ``k`` receives the cutoff; hits below it are left out anyhow.
+
+    Parameters
+    ----------
+    name
+        What the measure is called in texts, tables and on the command line.
+    span
+        Lowest and highest value, ``None`` for no bound; a value outside is refused when it turns up.
+    direction
+        ``higher`` or ``lower`` is better, or ``neither``.
+    family
+        Where ``rankstone measures`` lists it.
+    needs_relevant
+        Whether the option ``empty`` says what a query without a relevant document is worth.
+    **card
+        Further lines of the card: ``formula``, ``symbols``, ``example``, ``use``, ``citation`` …
+
+    Returns
+    -------
+    callable
+        A decorator that returns the new kind of measure.
+
+    Raises
+    ------
+    BadParameter
+        When the name is taken, or a parameter of the function has no default.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> @measure("HalfLife", span=(0, None), needs_relevant=False)
+    ... def half_life(hits, h: float = 2.0):
+    ...     '''Does a reader who gives up by half every h ranks still meet the relevant documents?'''
+    ...     return hits.grade * 0.5 ** ((hits.rank - 1) / h)
+    >>> rankstone.evaluate({"q": {"d": 1}}, {"q": ["c", "d"]}, "HalfLife(h=1)").to_dict()
+    {'run': {'HalfLife(h=1)': 0.5}}
+    >>> rankstone.MEASURES.remove("HalfLife")
+    """
+
+    def decorate(function: Callable[..., Any]) -> type[Measure]:
+        sentence = (inspect.getdoc(function) or "").split("\n")[0] or f"{name}, a measure of your own."
+        facts: dict[str, Any] = {
+            "formula": f"Σ {function.__name__}(hit)",
+            "symbols": "see the function",
+            "example": "none given",
+        }
+        facts |= {
+            "sensitive": "whatever the function looks at",
+            "use": "your own",
+            "citation": "your own",
+            **card,
+        }
+        takes = _parameters(name, function)
+        cls = make_dataclass(
+            name,
+            takes,
+            bases=(Own,),
+            frozen=True,
+            kw_only=True,
+            namespace={
+                "name": name,
+                "family": family,
+                "needs_relevant": needs_relevant,
+                "card": Card(sentence=sentence, span=span, direction=direction, **facts),
+                "function": staticmethod(function),
+                "takes": tuple(inspect.signature(function).parameters)[1:],
+                "__doc__": inspect.getdoc(function) or sentence,
+                "__module__": function.__module__,
+            },
+        )
+        return register(cls)
+
+    return decorate
+
+
+class Own(Measure):
+    """A measure whose contributions a user's function computes."""
+
+    function: ClassVar[Callable[..., Any]]
+    takes: ClassVar[tuple[str, ...]]
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Fail: the function is asked for one order only."""
+        return False
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Fail: nobody has proven it."""
+        return False
+
+    def relevant_count(self, hits: Hits) -> Ints:
+        """Return R, int64 ``[queries]``, by the measure's own threshold where it has one."""
+        rel = getattr(self, "rel", None)
+        return super().relevant_count(hits) if rel is None else hits.relevant_count(rel)  # type: ignore[return-value]
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Ask the function, and make sure that its answer has the right shape."""
+        found = type(self).function(hits, **{taken: getattr(self, taken) for taken in self.takes})
+        if not isinstance(found, Contributions):
+            shares, norm = found if isinstance(found, tuple) else (found, np.ones(hits.queries))
+            found = Contributions(np.asarray(shares, np.float64), np.asarray(norm, np.float64))
+        self._check_answer("hit", found.hits, len(hits.rank))
+        self._check_answer("query", found.norm, hits.queries)
+        return found
+
+    def _check_answer(self, each: str, values: Floats, size: int) -> None:
+        finite = np.isfinite(values).all()
+        if values.shape == (size,) and finite:
+            return
+        raise BadParameter(
+            f"{self.name} returned {'no' if each == 'hit' else 'a norm that is no'} number for each {each}",
+            given=f"shape {values.shape}" + ("" if finite else ", some of them not finite"),
+            expected=f"finite float64 [{size}]",
+        )
+
+
+def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:
+    """Return the dataclass fields that a function's parameters become."""
+    found: list[Any] = []
+    hints = _hints(function)
+    for taken in list(inspect.signature(function).parameters.values())[1:]:
+        if taken.name == "k":
+            continue
+        if taken.default is taken.empty:
+            raise BadParameter(
+                f"{name}: parameter {taken.name} has no default",
+                fix=f"write {taken.name}=… in the function's head",
+            )
+        default, words = taken.default, hints.get(taken.name)
+        if taken.name == "rel" and not isinstance(default, Threshold):
+            default = Threshold(float(default))
+        choices = get_args(words) if get_origin(words) is Literal else ()
+        low = -math.inf if isinstance(default, (int, float)) else None
+        meaning = parameter(default, f"parameter of {function.__name__}", *choices, low=low)
+        found.append((taken.name, Any, meaning))
+    return found
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the annotations that can be resolved; a type that only a checker imports cannot."""
+    try:
+        return get_type_hints(function)
+    except NameError:
+        return {}
