@@ -12,6 +12,20 @@ LABELLED_MEASURES = "nDCG@10 AP RR@10 P@10"
 RUN_COLUMNS = ("query_id", "doc_id", "score")
 LABELLED_COLUMNS = ("query_id", "score", "relevance")
 
+#: measures of users who look at every rank, whatever stands there
+BETWEEN_HITS = (
+    "INST(max_grade=3)",
+    "INSQ(max_grade=3)",
+    "BPM(max_grade=3)@10",
+    "NERR9(max_grade=3)@10",
+    "NERR11(max_grade=3)",
+    "RBP_residual(p=0.8)",
+    "U(L=20)",
+    "TBG(words=500)",
+    "infAP",
+    "Compat",
+)
+FIVE = "rankstone, five measures"
 SCAN = "bare Polars scan"
 PYTREC = "pytrec_eval"
 RANX = "ranx"
@@ -55,7 +69,7 @@ class Case:
 
 def cases(data: Path) -> tuple[Case, ...]:
     """List every case, for data kept in a folder."""
-    return (*_passages(data), *_users(data), _labelled(data), *_imports())
+    return (*_passages(data), *_measures(data), *_users(data), _labelled(data), *_one_list(data), *_imports())
 
 
 def _passages(data: Path) -> tuple[Case, ...]:
@@ -91,6 +105,59 @@ def _passages(data: Path) -> tuple[Case, ...]:
         (Bar("time", 0.2, PYTREC),),
     )
     return parquet, trec, _shuffled("7m", "parquet-7m", "passages", qrels, run, shuffled)
+
+
+def _measures(data: Path) -> tuple[Case, ...]:
+    """Time every measure of plain judgments at once, and those that look between the hits."""
+    files = str(data / "passages.qrels.parquet"), str(data / "passages.run.parquet")
+    five = _rankstone(FIVE, *files, "-m", MEASURES)
+    every, between = every_measure(), " ".join(BETWEEN_HITS)
+    return (
+        Case(
+            "every-measure-7m",
+            f"parquet-7m with all {len(every.split())} measures that plain judgments are enough for",
+            "passages",
+            (_rankstone("rankstone, every measure", *files, "-m", every), five),
+            (Bar("time", 3, FIVE),),
+        ),
+        Case(
+            "between-hits-7m",
+            f"parquet-7m with measures of every position: {between}",
+            "passages",
+            (_rankstone("rankstone, every position", *files, "-m", between), five),
+            (Bar("time", 5, FIVE),),
+        ),
+    )
+
+
+def every_measure() -> str:
+    """Name every measure that needs no further column or table, with the parameters of its first example."""
+    from rankstone import MEASURES as KINDS
+    from rankstone import Measure
+
+    return " ".join(
+        (*kind.examples, name)[0]
+        for name, kind in KINDS.items()
+        if issubclass(kind, Measure)
+        and not (kind.judgment_columns or kind.query_columns or kind.brings & {"groups", "pool"})
+    ).replace(", ", ",")
+
+
+def _one_list(data: Path) -> tuple[Case, ...]:
+    file = str(data / "one-list.parquet")
+    return tuple(
+        Case(
+            f"{name.lower()}-10m",
+            f"{text} of one list of 10,000,000 rows with 100 grades",
+            "one-list",
+            (
+                _rankstone("rankstone", "--labeled", file, "-m", text),
+                Subject(SCAN, _peer("scan", file, *LABELLED_COLUMNS), ("polars",)),
+            ),
+            (Bar("time", 5),),
+        )
+        for name, text in (("RC", "RC"), ("AUC", "AUC(negatives=judged,rel=50)"))
+    )
 
 
 def _users(data: Path) -> tuple[Case, ...]:

@@ -47,6 +47,8 @@ class Shape:
 PASSAGES = Shape(queries=6_980, depth=1_000, judged=1, pool=8_800_000)
 USERS = Shape(queries=200_000, depth=100, judged=20, pool=500_000)
 LABELLED = Shape(queries=1_000_000, depth=100, judged=100, pool=0)
+#: rows of the one list of all, and how many grades it has
+LONGEST, GRADES = 10_000_000, 100
 
 FILES = {
     "passages": (
@@ -58,6 +60,7 @@ FILES = {
     ),
     "users": ("users.qrels.parquet", "users.run.parquet", "users.shuffled.parquet"),
     "labelled": ("labelled.parquet",),
+    "one-list": ("one-list.parquet",),
 }
 
 
@@ -181,6 +184,19 @@ def labelled(into: Path, scale: float) -> None:
             part.unlink(missing_ok=True)
 
 
+def one_list(into: Path, scale: float) -> None:
+    """Write one very long labelled list with many grades."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED + 3)
+    rows = _scaled(LONGEST, scale)
+    grade = rng.integers(0, GRADES, rows)
+    score = rng.standard_normal(rows) + grade * 0.01
+    frame = pl.DataFrame({"query_id": np.zeros(rows, np.int64), "score": score, "relevance": grade})
+    _write(frame, into / "one-list.parquet")
+
+
 def _scaled(queries: int, scale: float) -> int:
     return max(1, round(queries * scale))
 
@@ -228,6 +244,7 @@ MAKERS: dict[str, Callable[[Path, float], None]] = {
     "passages": passages,
     "users": users,
     "labelled": labelled,
+    "one-list": one_list,
 }
 
 if __name__ == "__main__":

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from rankstone.beside import check_queries, intents_of, query_table, require_columns
 from rankstone.errors import BadOption, BadParameter, MixedIds, UsageError, printable
-from rankstone.hits.audit import Audit, JudgmentsAudit, RunAudit
+from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
 from rankstone.hits.grouping import grouped
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.options import Alignment
@@ -21,7 +23,7 @@ from rankstone.measures.base import ANY_GAIN
 from rankstone.road import Road
 from rankstone.scores import RunScores, Scores
 
-__all__ = ["Evaluator", "evaluate", "evaluate_labelled", "name_runs"]
+__all__ = ["Evaluator", "evaluate", "evaluate_labelled", "name_runs", "walk_labelled"]
 
 #: called with the number of rows each piece of work has taken in
 Progress = Callable[[int], None]
@@ -35,6 +37,8 @@ def evaluate(
     columns: Mapping[str, str] | None = None,
     exclude: object = None,
     collapse: object = None,
+    queries: object = None,
+    intents: object = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> Scores:
@@ -59,6 +63,13 @@ def evaluate(
     collapse
         Passages to documents: a regular expression whose first group is the document's id, or a
         mapping ``{passage: document}``; the best passage stands for its document.
+    queries
+        What is known of queries: a table with ``query_id`` and any columns, or
+        ``{query: {column: value}}``.  ``weight`` serves ``agg=weighted``, ``session`` and ``position``
+        session measures; any column may group means (:meth:`Scores.mean`).
+    intents
+        How much subtopics count: a table with ``query_id``, ``subtopic`` and ``weight``, or
+        ``{query: {subtopic: weight}}``; all the same where nothing is said.
     progress
         Called with row counts while reading.
     **options
@@ -83,7 +94,16 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG@10", "RR"]).to_dict()
     {'run': {'nDCG@10': 0.8154648767857288, 'RR': 0.75}}
     """
-    ready = Evaluator(qrels, measures, columns=columns, exclude=exclude, collapse=collapse, **options)
+    ready = Evaluator(
+        qrels,
+        measures,
+        columns=columns,
+        exclude=exclude,
+        collapse=collapse,
+        queries=queries,
+        intents=intents,
+        **options,
+    )
     return ready.runs(name_runs(runs), progress=progress)
 
 
@@ -94,6 +114,8 @@ def evaluate_labelled(
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    queries: object = None,
+    one_group: bool = False,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> Scores:
@@ -104,20 +126,42 @@ def evaluate_labelled(
     table
         A path or frame with ``query_id``, ``score``, ``relevance`` (or ``label``) and perhaps
         ``doc_id``.  Without ``doc_id``, ties cannot be broken by it and default to ``expected``.
-    measures, columns, progress, **options
+    measures, columns, queries, progress, **options
         As for :func:`evaluate`.
     name
         What to call the run; the file's name or ``run`` otherwise.
+    one_group
+        All rows are one list, so that scores are compared across queries: the AUC over all users at
+        once.  Neither ``query_id`` nor ``doc_id`` is looked at.
 
     Examples
     --------
     >>> clicks = {"query_id": ["u1", "u1", "u2"], "score": [0.9, 0.5, 0.3], "label": [0, 1, 1]}
     >>> evaluate_labelled(pl.DataFrame(clicks), "RR").to_dict()
     {'run': {'RR': 0.75}}
+    >>> evaluate_labelled(pl.DataFrame(clicks), "AUC(negatives=judged)", one_group=True).to_dict()
+    {'run': {'AUC(negatives=judged)': 0.0}}
     """
-    parsed = _of_rankings(measures)
+    given: dict[str, Any] = {"columns": columns, "format_in": format_in, "queries": queries}
+    given |= {"one_group": one_group, "progress": progress, **options}
+    return Scores(*walk_labelled(table, _of_rankings(measures), name=name, **given))
+
+
+def walk_labelled(
+    table: object,
+    parsed: tuple[Measure, ...],
+    *,
+    name: str | None,
+    columns: Mapping[str, str] | None,
+    format_in: str | None,
+    queries: object,
+    progress: Progress | None,
+    one_group: bool = False,
+    **options: Any,  # noqa: ANN401 - checked by Alignment
+) -> Walked:
+    """Take one table with scores and labels along the road."""
     order = options.get("order", "score")
-    read = read_labelled(table, columns, format_in, order=order)
+    read = read_labelled(table, columns, format_in, order=order, one_group=one_group)
     if "doc_id" not in read.columns:
         options = {"ties": "expected", **options}
     alignment = _checked(options, parsed)
@@ -138,14 +182,19 @@ def evaluate_labelled(
             )
     truth = SelfLabelled(lowest)
     name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
-    work = Road(truth, alignment, parsed)
+    about = query_table(queries, parsed, columns)
+    work = Road(truth, alignment, parsed, queries=about)
     run, audit = work.run(_watched(read, progress))
-    return Scores(
+    beside = None if about is None else check_queries(about, parsed, run.queries)
+    conventions = _conventions(alignment, parsed)
+    if one_group:
+        conventions["alignment"]["one_group"] = True
+    return Walked(
         {name: run},
         parsed,
-        Audit(None, {name: audit}),
-        _conventions(alignment, parsed),
-        {"labelled": {name: read.source}},
+        Audit(None, {name: audit}, queries=beside),
+        conventions,
+        {"labelled": {name: read.source}, **({} if about is None else {"queries": about.source})},
     )
 
 
@@ -169,10 +218,12 @@ class Evaluator:
         columns: Mapping[str, str] | None = None,
         exclude: object = None,
         collapse: object = None,
+        queries: object = None,
+        intents: object = None,
         format_in: str | None = None,
         **options: Any,  # noqa: ANN401 - checked by Alignment
     ) -> None:
-        self.measures = _of_rankings(measures)
+        self.measures = self._asked(measures)
         self.options = _checked(options, self.measures)
         self._columns = dict(columns or {})
         self._format_in = format_in
@@ -180,7 +231,13 @@ class Evaluator:
         self._table = read_judgments(qrels, self._columns, format_in, further=self._further)
         self._exclude = None if exclude is None else _pairs_table(exclude, self._columns)
         self._collapse = _collapser(collapse)
+        self._queries = query_table(queries, self.measures, self._columns)
+        self._intents = intents_of(intents, self._columns)
         self._prepared: dict[tuple[bool, bool], tuple[Judgments, PairIndex | None]] = {}
+
+    @staticmethod
+    def _asked(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
+        return _of_rankings(measures)
 
     def __call__(self, run: object, name: str = "run") -> Scores:
         """Score one run."""
@@ -188,6 +245,10 @@ class Evaluator:
 
     def runs(self, runs: Mapping[str, object], progress: Progress | None = None) -> Scores:
         """Score named runs."""
+        return Scores(*self._walk(runs, progress))
+
+    def _walk(self, runs: Mapping[str, object], progress: Progress | None) -> Walked:
+        """Take every run along the road."""
         scored: dict[str, RunScores] = {}
         audits: dict[str, RunAudit] = {}
         sources: dict[str, str] = {}
@@ -196,16 +257,20 @@ class Evaluator:
             table = self._read(run, name)
             options = self._options_for(table)
             table, prepared = self._matched(table)
-            work = Road(prepared[0], options, self.measures, prepared[1], self._collapse)
-            scored[name], audits[name] = work.run(_watched(table, progress))
+            work = Road(prepared[0], options, self.measures, prepared[1], self._collapse, self._queries)
+            scored[name], audits[name] = self._along(name, work, _watched(table, progress))
             sources[name] = table.source
-        return Scores(
+        return Walked(
             scored,
             self.measures,
-            Audit(self._judgments_audit(), audits),
+            Audit(self._judgments_audit(), audits, *self._beside()),
             _conventions(options, self.measures),
-            {"judgments": self._table.source, "runs": sources},
+            {"judgments": self._table.source, "runs": sources, **self._sources()},
         )
+
+    def _along(self, _name: str, road: Road, table: Table) -> tuple[RunScores, RunAudit]:
+        """Take one run along its road."""
+        return road.run(table)
 
     def _read(self, run: object, name: str) -> Table:
         return read_run(run, self._columns, self._format_in, order=self.options.order, name=name)
@@ -239,8 +304,12 @@ class Evaluator:
             texts = [c for c, text in zip(("query_id", "doc_id"), key, strict=True) if text]
             table = self._table.with_text_ids(*texts)
             frame = table.collect("query_id", "doc_id", "relevance", *self._further)
-            judge = grouped if "subtopic" in self._further else Judgments.of
-            judgments = judge(frame, self.options, table.locate)
+            if "subtopic" in self._further:
+                judgments = grouped(frame, self.options, table.locate, self._intents)
+            else:
+                judgments = Judgments.of(frame, self.options, table.locate)
+            if self._queries is not None:
+                check_queries(self._queries, self.measures, judgments.queries.names)
             self._prepared[key] = judgments, self._excluded(judgments)
         return self._prepared[key]
 
@@ -252,6 +321,33 @@ class Evaluator:
         pairs = pairs.cast({"query_id": names, "doc_id": docs}, strict=False).drop_nulls()
         queries = QueryIndex(pairs["query_id"].unique(maintain_order=True))
         return PairIndex(queries, queries.codes(pairs["query_id"]), pairs["doc_id"])
+
+    def judgments(self) -> Judgments:
+        """Return the prepared judgments (their ids as they were given)."""
+        return self._prepare(False, False)[0]  # noqa: FBT003 - neither kind of id as text
+
+    def asking(self, measures: str | Measure | Sequence[str | Measure]) -> Evaluator:
+        """Return an evaluator of other measures over the same judgments, prepared once for both."""
+        other = copy(self)
+        other.measures = self._asked(measures)
+        _checked(self.options.as_dict(), other.measures)
+        require_columns(self._queries, other.measures)
+        if not set(_further(other.measures)) <= set(self._further):
+            raise BadParameter("these measures need columns of the judgments that were not read")
+        return other
+
+    def _beside(self) -> tuple[BesideAudit | None, BesideAudit | None]:
+        """Return what there is to say about the tables of queries and of intents."""
+        judgments = next(iter(self._prepared.values()))[0]
+        asked = None
+        if self._queries is not None:
+            asked = check_queries(self._queries, self.measures, judgments.queries.names)
+        meant = None if self._intents is None or judgments.groups is None else self._intents.audit(judgments)
+        return asked, meant
+
+    def _sources(self) -> dict[str, str]:
+        beside = {"queries": self._queries, "intents": self._intents}
+        return {name: table.source for name, table in beside.items() if table is not None}
 
     def _judgments_audit(self) -> JudgmentsAudit:
         judgments = next(iter(self._prepared.values()))[0]
@@ -265,6 +361,16 @@ class Evaluator:
             empty=int((relevant == 0).sum()),
             comments=self._table.comments(),
         )
+
+
+class Walked(NamedTuple):
+    """What the road made of some runs."""
+
+    runs: dict[str, RunScores]
+    measures: tuple[Measure, ...]
+    audit: Audit
+    conventions: dict[str, Any]
+    inputs: dict[str, Any]
 
 
 def name_runs(runs: object) -> dict[str, object]:
@@ -320,6 +426,7 @@ def _checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignme
     alignment = Alignment.of(options)
     for measure in measures:
         measure.check(alignment.ties, alignment.depth, alignment.negative)
+        measure.check_needs(alignment)
     return alignment
 
 

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import polars as pl
 
+from rankstone.beside import check_queries
 from rankstone.errors import EmptyInput, NotComparable, OutOfRange, printable
 from rankstone.hits.align import Aligner, Chunk, no_overlap
 from rankstone.hits.audit import RunAudit
 from rankstone.hits.judgments import Judgments, SelfLabelled
-from rankstone.measures.base import Scored
+from rankstone.measures.base import Status
 from rankstone.scores import RunScores
 from rankstone.words import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rankstone.hits.audit import Tally
     from rankstone.hits.batches import Lists
     from rankstone.hits.options import Alignment
     from rankstone.hits.pairs import PairIndex
-    from rankstone.hits.ragged import Ints
+    from rankstone.hits.query_table import QueryTable
+    from rankstone.hits.ragged import Floats, Hits, Ints
     from rankstone.io import Table
     from rankstone.measures import Measure
+    from rankstone.measures.base import Scored
 
-__all__ = ["Road"]
+__all__ = ["Part", "Piece", "Road", "in_order"]
+
+Piece = TypeVar("Piece", bound="Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +49,8 @@ class Road:
         What to compute.
     exclude, collapse
         As for :class:`~rankstone.hits.align.Aligner`.
+    queries
+        What is known of queries beside their lists.
     """
 
     truth: Judgments | SelfLabelled
@@ -51,30 +58,57 @@ class Road:
     measures: tuple[Measure, ...]
     exclude: PairIndex | None = None
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
+    queries: QueryTable | None = None
 
     def run(self, table: Table) -> tuple[RunScores, RunAudit]:
         """Align the run, measure every chunk of hits, put the scores together."""
-        brings = frozenset[str]().union(*(measure.brings for measure in self.measures))
+        parts, audit = self.walk(table, self.measure)
+        scores = self.assemble(parts)
+        return scores, replace(audit, warnings=(*audit.warnings, *_lower_bounds(scores)))
+
+    def walk(
+        self, table: Table, each: Callable[[Chunk, Hits], Piece], brings: frozenset[str] = frozenset()
+    ) -> tuple[list[Piece], RunAudit]:
+        """Align the run and call ``each`` for every chunk of hits.
+
+        Parameters
+        ----------
+        table
+            The run.
+        each
+            Makes a part of a chunk; parts come back in the stream's order.
+        brings
+            What alignment brings along beside what the measures ask for.
+        """
+        brings = brings.union(*(measure.brings for measure in self.measures))
         aligner = Aligner(self.truth, self.options, self.exclude, self.collapse, self._cutoffs(), brings)
-        parts, lists = aligner.run(table, self._measure)
+        parts, lists = aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
         self._check_met(parts, lists, table)
         parts = self._wanted(parts)
-        audit = self._audit(parts, lists, table)
-        return self._assemble(parts), audit
+        return parts, self._audit(parts, lists, table)
 
-    def _measure(self, chunk: Chunk) -> Part:
+    def measure(self, chunk: Chunk, hits: Hits) -> Part:
+        """Score a chunk of hits."""
         try:
-            scored = [measure.score(chunk.hits, self.options.empty) for measure in self.measures]
+            scored = [measure.score(hits, self.options.empty) for measure in self.measures]
         except OutOfRange as error:
             error.where = f"query {printable(chunk.names[error.query])}"
             raise
         return Part(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
 
+    def _with_columns(self, chunk: Chunk) -> Hits:
+        """Return the hits, with the columns of the query table that measures read."""
+        wanted = {name for measure in self.measures for name in getattr(measure, "query_columns", ())}
+        if self.queries is None or not wanted:
+            return chunk.hits
+        about = {name: self.queries.values(name, chunk.names) for name in wanted}
+        return replace(chunk.hits, about=about, _memo={})  # hits it remembers know nothing of this
+
     def _cutoffs(self) -> tuple[int, ...]:
-        cutoffs = sorted({m.k for m in self.measures if m.k is not None})
+        cutoffs = sorted({m.deepest for m in self.measures if m.deepest is not None})
         return tuple(cutoffs) or (10,)
 
-    def _check_met(self, parts: list[Part], lists: Lists, table: Table) -> None:
+    def _check_met(self, parts: Sequence[Part], lists: Lists, table: Table) -> None:
         if not any(part.tally is not None for part in parts) and not len(lists.unjudged()):
             raise EmptyInput("the run is empty", where=table.source)
         if not isinstance(self.truth, Judgments):
@@ -90,14 +124,14 @@ class Road:
                 f"{queries(len(extra))} of the run nobody judged", extra, table, "extra=drop or keep"
             )
 
-    def _wanted(self, parts: list[Part]) -> list[Part]:
+    def _wanted(self, parts: list[Piece]) -> list[Piece]:
         """Leave missing queries out when the option says so."""
         drop = self.options.missing == "drop"
         return [part for part in parts if part.tally is not None or not drop]
 
-    def _audit(self, parts: list[Part], lists: Lists, table: Table) -> RunAudit:
+    def _audit(self, parts: Sequence[Part], lists: Lists, table: Table) -> RunAudit:
         cutoffs = self._cutoffs()
-        deepest = max((m.k for m in self.measures if m.k is not None), default=None)
+        deepest = max((m.deepest for m in self.measures if m.deepest is not None), default=None)
         return RunAudit.of(
             table.source,
             [part.tally for part in parts if part.tally is not None],
@@ -108,17 +142,22 @@ class Road:
             deepest=deepest,
         )
 
-    def _assemble(self, parts: list[Part]) -> RunScores:
+    def assemble(self, parts: Sequence[Part]) -> RunScores:
         """Put the parts' queries in the order of the judgments (of the table, when labelled)."""
-        names = pl.concat([part.names for part in parts])
-        codes = np.concatenate([part.codes for part in parts])
-        rows = np.concatenate([part.first_rows for part in parts])
-        order = np.lexsort((rows, np.where(codes < 0, len(codes), codes)))
+        order = in_order(parts)
         by_measure = {
-            measure: _joined([part.scored[i] for part in parts], order)
+            measure: parts[0].scored[i].joined([part.scored[i] for part in parts], order)
             for i, measure in enumerate(self.measures)
         }
-        return RunScores(names.gather(order), by_measure)
+        names = pl.concat([part.names for part in parts]).gather(order)
+        if self.queries is None:
+            return RunScores(names, by_measure)
+        check_queries(self.queries, self.measures, names)  # unjudged queries that are kept, too
+        about = self.queries.take(names)
+        if "weight" in about.columns and not about["weight"].null_count():
+            weight = self.queries.values("weight", names)
+            by_measure = {measure: _weighed(scored, weight) for measure, scored in by_measure.items()}
+        return RunScores(names, by_measure, about)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,12 +171,27 @@ class Part:
     tally: Tally | None
 
 
-def _joined(parts: list[Scored], order: Ints) -> Scored:
-    def column(name: str) -> Any:  # noqa: ANN401 - an array
-        return np.concatenate([getattr(part, name) for part in parts])[order]
+def in_order(parts: Sequence[Part]) -> Ints:
+    """Return the order of the parts' queries: that of the judgments, then that of the table."""
+    codes = np.concatenate([part.codes for part in parts])
+    rows = np.concatenate([part.first_rows for part in parts])
+    return np.lexsort((rows, np.where(codes < 0, len(codes), codes)))
 
-    weight = None if parts[0].weight is None else column("weight")
-    return Scored(column("numerator"), column("denominator"), column("value"), column("status"), weight)
+
+def _weighed(scored: Scored, weight: Floats) -> Scored:
+    """Return the scores under the weights given, unless the measure has weights of its own."""
+    own = getattr(scored, "weight", weight) is not None  # curves have none at all
+    return scored if own else replace(scored, weight=weight)
+
+
+def _lower_bounds(scores: RunScores) -> list[str]:
+    """Say how many values of each measure may be higher in truth."""
+    found = {m: int((s.status == Status.lower_bound).sum()) for m, s in scores.by_measure.items()}
+    return [
+        f"{measure}: the true maximum may be higher for {queries(count)} (status lower_bound)"
+        for measure, count in found.items()
+        if count
+    ]
 
 
 def _absent(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankstone.errors import BadParameter, nearest, printable
 from rankstone.io import atomic
 from rankstone.measures import Measure, Status
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankstone.hits.audit import Audit
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.ragged import Bools, Floats, Ints
     from rankstone.measures.base import Scored
 
 __all__ = ["RunScores", "Scores"]
@@ -35,14 +36,39 @@ _SCHEMA: dict[str, Any] = {
     "weight": pl.Float64,
     "status": _STATUS,
 }
+_UNIT_SCHEMA: dict[str, Any] = {
+    "run": pl.String,
+    "unit": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "n": pl.Int64,
+}
+_MEAN = ("measure", "value", "n", "n_undefined")
 
 
 @dataclass(frozen=True, eq=False)
 class RunScores:
-    """One run's scores: the queries, and for each measure one value a query."""
+    """One run's scores.
+
+    Attributes
+    ----------
+    queries
+        The queries' ids.
+    by_measure
+        For each measure one value a query.
+    about
+        What the query table says of these queries, a row each; ``None`` where there is no table.
+    """
 
     queries: pl.Series
     by_measure: Mapping[Measure, Scored]
+    about: pl.DataFrame | None = None
+
+    def unit(self, name: str) -> tuple[pl.Series, Ints]:
+        """Return the units of a column of the query table, and which of them each query belongs to."""
+        assert self.about is not None  # noqa: S101 - measures with units are refused without the table
+        units = self.about[name].unique(maintain_order=True)
+        return units, _codes(self.about.select(name), units.to_frame())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +101,7 @@ class Scores:
     audit: Audit
     conventions: Mapping[str, Any]
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    _means: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, compare=False)
+    _means: dict[tuple[tuple[str, ...], ...], pl.DataFrame] = field(default_factory=dict, compare=False)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
@@ -92,7 +118,20 @@ class Scores:
         ]
         return pl.concat(parts) if parts else pl.DataFrame(schema=_SCHEMA)
 
-    def mean(self, without: Iterable[str] = ()) -> pl.DataFrame:
+    @cached_property
+    def per_unit(self) -> pl.DataFrame:
+        """One row per run, measure of sessions (or other units of queries) and session.
+
+        Columns ``run``, ``unit`` (the session), ``measure``, ``value`` and ``n`` (its queries).
+        """
+        parts = [pl.DataFrame(schema=_UNIT_SCHEMA)]
+        for name, run in self.runs.items():
+            for measure, scored in run.by_measure.items():
+                if measure.unit is not None:
+                    parts.append(_units(name, run, measure, scored))
+        return pl.concat(parts)
+
+    def mean(self, without: Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
         """Return one row per run and measure: the aggregate over queries.
 
         Parameters
@@ -100,33 +139,47 @@ class Scores:
         without
             Statuses of queries to leave out: ``["missing"]`` gives the mean over answered queries,
             ``["no_relevant"]`` the one over queries with something to find.
+        by
+            Columns of the query table: one row for each of their values (null where the table says
+            nothing of a query).
 
         Returns
         -------
         polars.DataFrame
-            ``run``, ``measure``, ``value`` (null when no query counts), ``n`` (queries averaged)
-            and ``n_undefined``.
-        """
-        if tuple(without) not in self._means:
-            self._means[tuple(without)] = self._mean(tuple(without))
-        return self._means[tuple(without)]
+            ``run``, the columns of ``by``, ``measure``, ``value`` (null when no query counts), ``n``
+            (queries averaged; sessions for measures of sessions) and ``n_undefined``.
 
-    def _mean(self, without: tuple[str, ...]) -> pl.DataFrame:
+        Examples
+        --------
+        >>> import rankstone
+        >>> asked = {"q1": {"country": "de"}, "q2": {"country": "fr"}}
+        >>> qrels, run = {"q1": {"d": 1}, "q2": {"d": 1}}, {"q1": ["d"], "q2": ["x", "d"]}
+        >>> scores = rankstone.evaluate(qrels, run, "RR", queries=asked)
+        >>> scores.mean(by="country").select("country", "value", "n").rows()
+        [('de', 1.0, 1), ('fr', 0.5, 1)]
+        """
+        key = tuple(without), (by,) if isinstance(by, str) else tuple(by)
+        if key not in self._means:
+            self._means[key] = self._mean(*key)
+        return self._means[key]
+
+    def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
         left_out = [Status[name] for name in (Status.undefined.name, Status.dropped.name, *without)]
-        rows = []
+        rows: list[tuple[Any, ...]] = []
+        kinds: dict[str, Any] = dict.fromkeys(by, pl.Null())
         for name, run in self.runs.items():
-            for measure, scored in run.by_measure.items():
-                counted = ~np.isin(scored.status, left_out)
-                value = measure.aggregate(
-                    scored.value[counted],
-                    _weight(scored)[counted],
-                    scored.numerator[counted],
-                    scored.denominator[counted],
-                )
-                undefined = int((scored.status == Status.undefined).sum())
-                rows.append((name, str(measure), value, int(counted.sum()), undefined))
-        schema = {
+            segments, part = _segments(run, by, self.inputs)
+            kinds.update(segments.schema)
+            for at, segment in enumerate(segments.rows() if by else [()]):
+                for measure, scored in run.by_measure.items():
+                    inside = part == at
+                    counted = inside & ~np.isin(scored.status, left_out)
+                    value, n = _aggregate(run, measure, scored, counted)
+                    undefined = int((inside & (scored.status == Status.undefined)).sum())
+                    rows.append((name, *segment, str(measure), value, n, undefined))
+        schema: dict[str, Any] = {
             "run": pl.String,
+            **kinds,
             "measure": pl.String,
             "value": pl.Float64,
             "n": pl.Int64,
@@ -158,16 +211,18 @@ class Scores:
             raise MissingExtra("pandas is not installed", fix='pip install "rankstone[pandas]"') from error
         return pandas.DataFrame({column.name: _for_pandas(column) for column in self.per_query.get_columns()})
 
-    def report(self) -> dict[str, Any]:
-        """Return everything as plain dicts: means, audit, conventions, inputs."""
+    def report(self, by: str | Sequence[str] = ()) -> dict[str, Any]:
+        """Return everything as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
         audit = self.audit.to_dict()
         for without in ("missing", "no_relevant"):
             means = self.mean(without=[without]).iter_rows() if self.has(without) else ()
             for run, measure, value, n, _ in means:
                 others = audit["runs"][run].setdefault(f"means_without_{without}", {})
                 others[measure] = {"value": value, "n": n}
+        segments = {"segments": self.mean(by=by).to_dicts()} if by else {}
         return {
             "runs": self.to_dict(),
+            **segments,
             "audit": audit,
             "conventions": dict(self.conventions),
             "inputs": dict(self.inputs),
@@ -206,6 +261,62 @@ class Scores:
     def _repr_html_(self) -> str:
         with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4):
             return self.table()._repr_html_() + self.audit._repr_html_()
+
+
+def _aggregate(run: RunScores, measure: Measure, scored: Scored, counted: Bools) -> tuple[float, int]:
+    """Return one number for the queries counted, and how many units it is made of."""
+    if measure.unit is None:
+        parts = (scored.value, _weight(scored), scored.numerator, scored.denominator)
+        return measure.aggregate(*(part[counted] for part in parts)), int(counted.sum())
+    _, unit = run.unit(measure.unit)
+    some, unit = np.unique(unit[counted], return_inverse=True)
+    value = measure.of_units(unit, len(some), scored.numerator[counted], scored.denominator[counted])
+    return measure.aggregate(value, np.ones(len(some)), value, np.ones(len(some))), len(some)
+
+
+def _units(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.DataFrame:
+    """Return the value of every unit of a measure that has units."""
+    names, unit = run.unit(str(measure.unit))
+    counted = ~np.isin(scored.status, [Status.undefined, Status.dropped])
+    above, below = scored.numerator[counted], scored.denominator[counted]
+    value = measure.of_units(unit[counted], len(names), above, below)
+    n = np.bincount(unit[counted], minlength=len(names))
+    table = pl.DataFrame({"unit": names.cast(pl.String), "value": value, "n": n}).filter(pl.col("n") > 0)
+    return table.select(
+        pl.lit(name).alias("run"), "unit", pl.lit(str(measure)).alias("measure"), "value", "n"
+    )
+
+
+def _segments(run: RunScores, by: tuple[str, ...], inputs: Mapping[str, Any]) -> tuple[pl.DataFrame, Ints]:
+    """Return the different values of columns of the query table, and which of them each query has."""
+    if not by:
+        return pl.DataFrame(), np.zeros(len(run.queries), np.int64)
+    if run.about is None:
+        raise BadParameter(
+            f"means by {', '.join(by)} need a query table",
+            fix="evaluate with queries={query: {column: value}} or a file, --queries FILE",
+        )
+    for name in by:
+        if name not in run.about.columns:
+            close = nearest(name, run.about.columns, n=1)
+            raise BadParameter(
+                f"the query table has no column {printable(name)}",
+                where=inputs.get("queries"),
+                expected=", ".join(map(printable, run.about.columns)),
+                fix=f"did you mean {printable(close[0])}?" if close else None,
+            )
+        if name in ("run", *_MEAN):
+            raise BadParameter(f"a column called {name} cannot stand beside the means", fix="rename it")
+    values = run.about.select(by)
+    segments = values.unique().sort(by, nulls_last=True)
+    return segments, _codes(values, segments)
+
+
+def _codes(rows: pl.DataFrame, distinct: pl.DataFrame) -> Ints:
+    """Return the place of each row among the distinct ones, int64."""
+    numbered = distinct.with_row_index("place")
+    found = rows.join(numbered, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")
+    return found["place"].to_numpy().astype(np.int64)
 
 
 def _weight(scored: Scored) -> Floats:

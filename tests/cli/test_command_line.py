@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -174,6 +175,9 @@ def test_labelled_tables(tmp_path: Path) -> None:
 
     assert json.loads(done.stdout)["runs"] == {"log": {"RR": 1 / 2}}
     assert "takes one table" in run("eval", "--labeled", table, table, code=2).stderr
+    together = run("eval", "--labeled", table, "--one-group", "-m", "NumRet", "--format", "json")
+    assert json.loads(together.stdout)["conventions"]["alignment"]["one_group"] is True
+    assert "--labeled FILE" in run("eval", "--one-group", table, table, code=2).stderr
 
 
 def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:
@@ -335,11 +339,15 @@ def test_measures_are_listed_and_shown() -> None:
 
     listing = run("measures").stdout
     for name, cls in MEASURES.items():
-        assert f"  {name:<10} {cls.card.sentence}" in listing
+        assert re.search(rf"^  {name} +{re.escape(cls.card.sentence)}$", listing, re.MULTILINE)
     card = run("measures", "show", "ndcg").stdout
     assert card.startswith("nDCG (also NDCG)")
     assert "formula" in card
     assert "did you mean" in run("measures", "show", "nDGC", code=2).stderr
+    objects = json.loads(run("measures", "list", "--format", "json").stdout)
+    assert [o["name"] for o in objects] == list(MEASURES)
+    assert "### nDCG (also NDCG)" in run("measures", "list", "--format", "md").stdout
+    assert "--format xml is not known" in run("measures", "list", "--format", "xml", code=2).stderr
 
 
 def test_demo_runs() -> None:
@@ -398,3 +406,19 @@ def test_help_keeps_its_lines() -> None:
 
     assert "\\b" not in out
     assert "\n  rankstone eval --labeled clicks.parquet" in out
+
+
+def test_thresholds_are_compared(tmp_path: Path) -> None:
+    """A column for each grade, the spread, and the runs that change places."""
+    qrels, a, b = tmp_path / "q.txt", tmp_path / "picky.run", tmp_path / "broad.run"
+    qrels.write_text("q 0 good 2\nq 0 fair 1\nq 0 poor 0\n")
+    a.write_text("q Q0 good 1 3 t\nq Q0 poor 2 2 t\nq Q0 fair 3 1 t\n")
+    b.write_text("q Q0 fair 1 2 t\nq Q0 good 2 1 t\n")
+
+    text = run("thresholds", qrels, a, b, "-m", "AP").stdout
+    assert re.search(r"picky +AP +0\.8333 +1\.0000 +0\.1667", text)
+    assert "picky and broad change places" in text
+    found = json.loads(run("thresholds", qrels, a, "-m", "AP", "--format", "json").stdout)
+    assert [row["value"] for row in found["values"]] == [(1 / 1 + 2 / 3) / 2, 1.0]
+    assert "has no threshold" in run("thresholds", qrels, a, "-m", "Judged", code=2).stderr
+    assert "cannot be read" in run("thresholds", qrels, a, "--levels", "x", code=2).stderr

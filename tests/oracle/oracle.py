@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from tests.oracle import diversity, pairs, trec, user_models
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -56,27 +58,42 @@ def read_measure(text: str) -> Spec:
 
 
 def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.Call):  # a measure within a measure
+        return ast.unparse(node)
     return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
 # -- alignment -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Slot:
-    """What stands at one rank: a document's grade (None: it earns nothing), and whether it was judged."""
+    """What stands at one rank: a document's grade (None: it earns nothing), and whether it was judged.
+
+    The document itself is named only for measures that look at more than its grade.  ``block`` numbers the
+    documents that tie; ``pooled`` marks one that was to be judged and was not.
+    """
 
     grade: float | None
     judged: bool
+    doc: Id | None = None
+    block: int = 0
+    pooled: bool = False
 
 
 @dataclass(frozen=True)
 class Facts:
-    """One query as a measure sees it: slots by rank, documents in the list, judged grades best first."""
+    """One query as a measure sees it: slots by rank, documents in the list, judged grades best first.
+
+    ``pool`` holds the judged documents where they are named; ``weighted`` says that intents have weights.
+    """
 
     slots: tuple[Slot | None, ...]
     n: int
     ideal: tuple[float, ...]
     lowest: float
     found: bool
+    pool: tuple[tuple[Id, float], ...] = ()
+    weighted: bool = False
+    candidates: int = 0
 
 
 def judge(rows: Iterable[Row], options: Mapping[str, Any]) -> dict[Id, Grades]:
@@ -168,8 +185,13 @@ def settle(
     imputed: Grades | None,
     options: Mapping[str, Any],
     lowest: float,
+    *,
+    named: bool = False,
+    pool: Iterable[Id] = (),
+    block: Mapping[Id, int] | None = None,
 ) -> Facts:
     """Turn an order of documents into slots: duplicates, depth, then unjudged documents."""
+    block = block or {}
     duplicates = options.get("duplicates", "error")
     copies = list(order)
     worthless = [False] * len(copies)
@@ -186,18 +208,23 @@ def settle(
     entered = set()
     for doc, nothing in zip(copies, worthless, strict=True):
         if doc in grades:
-            slots.append(Slot(None if nothing else grades[doc], judged=True))
+            grade, name = None if nothing else grades[doc], doc if named else None
+            slots.append(Slot(grade, judged=True, doc=name, block=block.get(doc, 0)))
         elif imputed is not None:
-            slots.append(Slot(None if nothing else imputed[doc], judged=False))
+            grade = None if nothing else imputed[doc]
+            slots.append(Slot(grade, judged=False, block=block.get(doc, 0)))
             if doc not in entered:
                 ideal.append(imputed[doc])
             entered.add(doc)
         elif options.get("unjudged", "nonrelevant") == "nonrelevant":
-            slots.append(Slot(None, judged=False))
+            slots.append(Slot(None, judged=False, block=block.get(doc, 0), pooled=doc in pool))
         elif options["unjudged"] == "condensed_keep_rank":
             slots.append(None)
     n = sum(slot is not None for slot in slots)
-    return Facts(tuple(slots), n, tuple(sorted(ideal, reverse=True)), lowest, found=True)
+    known = tuple(grades.items()) if named else ()
+    ideal.sort(reverse=True)
+    candidates = options.get("candidates") or 0
+    return Facts(tuple(slots), n, tuple(ideal), lowest, found=True, pool=known, candidates=candidates)
 
 
 def impute(
@@ -231,9 +258,15 @@ def align(
     run: Sequence[Row],
     options: Mapping[str, Any],
     exclude: Iterable[tuple[Id, Id]] = (),
+    *,
+    named: bool = False,
 ) -> dict[Id, dict[Facts, int]]:
-    """Return, per query, every list the rules leave possible and how many orders lead to it."""
+    """Return, per query, every list the rules leave possible and how many orders lead to it.
+
+    ``named`` keeps the documents' ids, for measures that look at more than their grades.
+    """
     judged = judge(qrels, options)
+    signed = judge(qrels, {**options, "negative": "keep"})
     everything = [grade for grades in judged.values() for grade in grades.values()]
     lowest = min(everything, default=0.0)
     out = set(exclude)
@@ -247,12 +280,18 @@ def align(
         if query not in lists:
             if options.get("missing", "zero") == "zero":
                 ideal = tuple(sorted(grades.values(), reverse=True))
-                possible[query] = {Facts((), 0, ideal, lowest, found=False): 1}
+                pool = tuple(grades.items()) if named else ()
+                candidates = options.get("candidates") or 0
+                facts = Facts((), 0, ideal, lowest, found=False, pool=pool, candidates=candidates)
+                possible[query] = {facts: 1}
             continue
         docs = [(doc, key) for doc, key in lists[query] if (query, doc) not in out]
         imputed = impute(query, [doc for doc, _ in docs], judged, options)
+        pooled_docs = set(signed.get(query, {})) - set(grades)
+        block = {doc: at for at, tied in enumerate(tie_blocks(docs, options)) for doc in tied}
         possible[query] = Counter(
-            settle(order, grades, imputed, options, lowest) for order in orders(docs, options)
+            settle(order, grades, imputed, options, lowest, named=named, pool=pooled_docs, block=block)
+            for order in orders(docs, options)
         )
     return possible
 
@@ -272,7 +311,11 @@ def is_hit(slot: Slot | None, spec: Spec) -> bool:
 
 
 def relevant_total(facts: Facts, spec: Spec) -> int:
-    """Return R."""
+    """Return R; for measures of subtopics how many there are to serve."""
+    if spec.name in diversity.NAMED:
+        return diversity.to_find(facts, spec)
+    if spec.name in trec.GROUPED:
+        return sum(relevant(grade, spec) for _, grade in facts.pool)
     return sum(relevant(grade, spec) for grade in facts.ideal)
 
 
@@ -320,9 +363,9 @@ def success(facts: Facts, spec: Spec) -> float:
 
 
 def r_precision(facts: Facts, spec: Spec) -> float:
-    """h_R / R."""
-    total = relevant_total(facts, spec)
-    return quotient(hits_until(facts, spec, total), total)
+    """h_c / c, where c is a multiple of R, rounded."""
+    cutoff = int(spec.get("multiple", 1) * relevant_total(facts, spec) + 0.9)
+    return quotient(hits_until(facts, spec, cutoff), cutoff)
 
 
 def average_precision(facts: Facts, spec: Spec) -> float:
@@ -476,9 +519,16 @@ FORMULAS: dict[str, Callable[[Facts, Spec], float | None]] = {
     "NumRet": retrieved,
     "NumRel": known,
     "NumRelRet": found,
+    **user_models.FORMULAS,
+    **trec.FORMULAS,
+    **diversity.FORMULAS,
+    **pairs.FORMULAS,
 }
 #: measures that a query without a relevant document leaves as they are
-INDIFFERENT = ("CG", "DCG", "NumRet", "NumRel", "NumRelRet", "Judged")
+INDIFFERENT = (
+    "CG", "DCG", "NumRet", "NumRel", "NumRelRet", "Judged", *user_models.INDIFFERENT, *trec.INDIFFERENT,
+    *pairs.INDIFFERENT, *diversity.INDIFFERENT,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -493,7 +543,7 @@ def score(possible: Mapping[Facts, int], spec: Spec, options: Mapping[str, Any])
     """Return one query's score; None when the query is left out."""
     some = next(iter(possible))
     empty = options.get("empty", "zero")
-    without = spec.name != "Judged" and relevant_total(some, spec) == 0
+    without = spec.name not in ("Judged", "Unjudged") and relevant_total(some, spec) == 0
     if without and empty == "drop":
         return None
     values = [(FORMULAS[spec.name](facts, spec), count) for facts, count in possible.items()]
@@ -502,7 +552,8 @@ def score(possible: Mapping[Facts, int], spec: Spec, options: Mapping[str, Any])
         return Score(None, "undefined")
     if spec.name == "nDCG" and all(ideal_dcg(facts, spec) == 0 for facts in possible):
         status = "no_ideal"
-    value = _over_ties([(float(value or 0.0), count) for value, count in values], options)
+    numbers = [(float(value or 0.0), count) for value, count in values]
+    value = _over_ties(numbers, options, lower=spec.name in pairs.LOWER)
     if without and spec.name not in INDIFFERENT:
         if empty == "undefined":
             return Score(None, "undefined")
@@ -510,11 +561,10 @@ def score(possible: Mapping[Facts, int], spec: Spec, options: Mapping[str, Any])
     return Score(value, status if some.found else "missing")
 
 
-def _over_ties(values: Sequence[tuple[float, int]], options: Mapping[str, Any]) -> float:
-    if options.get("ties") == "best":
-        return max(value for value, _ in values)
-    if options.get("ties") == "worst":
-        return min(value for value, _ in values)
+def _over_ties(values: Sequence[tuple[float, int]], options: Mapping[str, Any], *, lower: bool) -> float:
+    ties = options.get("ties")
+    if ties in ("best", "worst"):
+        return (min if (ties == "best") == lower else max)(value for value, _ in values)
     return math.fsum(value * count for value, count in values) / sum(count for _, count in values)
 
 

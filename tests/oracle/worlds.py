@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from hypothesis import strategies as st
-from tests.oracle.oracle import Id, Row, align, scores
+from tests.oracle import diversity, trec
+from tests.oracle.oracle import Id, Row, align, read_measure, scores
+from tests.oracle.pairs import CANDIDATES
 
 import rankstone
 
@@ -41,9 +43,18 @@ class World:
         """Return the same rows under other options."""
         return replace(self, options={**self.options, **options})
 
-    def judgments(self) -> pl.DataFrame:
-        """Return the judgments as a frame."""
-        return frame(self.qrels, "relevance")
+    def judgments(self, measures: Iterable[str] = ()) -> pl.DataFrame:
+        """Return the judgments as a frame, with subtopics and propensities where measures read them."""
+        kinds = [rankstone.parse_measure(text) for text in measures]
+        table = frame(self.qrels, "relevance")
+        if any("groups" in getattr(kind, "brings", ()) for kind in kinds):
+            rows = [(query, doc, grade) for query, _, doc, grade in diversity.split(self.qrels)]
+            names = [subtopic for _, subtopic, _, _ in diversity.split(self.qrels)]
+            table = frame(rows, "relevance").with_columns(subtopic=pl.Series(names, dtype=pl.String))
+        if any("propensity" in getattr(kind, "judgment_columns", ()) for kind in kinds):
+            chance = [diversity.propensity(doc) for doc in table["doc_id"]]
+            table = table.with_columns(propensity=pl.Series(chance, dtype=pl.Float64))
+        return table
 
     def table(self) -> pl.DataFrame:
         """Return the run as a frame."""
@@ -55,11 +66,19 @@ class World:
         if self.exclude:
             queries, docs = zip(*self.exclude, strict=True)
             out = pl.DataFrame({"query_id": queries, "doc_id": docs})
-        return rankstone.evaluate(self.judgments(), self.table(), list(measures), exclude=out, **self.options)
+        texts, options = list(measures), {"candidates": CANDIDATES, **self.options}
+        late = any(getattr(rankstone.parse_measure(text), "query_columns", ()) for text in texts)
+        names = {query for rows in (self.qrels, self.run) for query, _, _ in rows}
+        place = {query: {"session": str(query), "position": diversity.PLACE} for query in names}
+        queries = place if late else None
+        return rankstone.evaluate(
+            self.judgments(texts), self.table(), texts, exclude=out, queries=queries, **options
+        )
 
-    def possible(self) -> dict[Id, dict[Facts, int]]:
+    def possible(self, *, named: bool = False) -> dict[Id, dict[Facts, int]]:
         """Let the oracle align."""
-        return align(self.qrels, self.run, self.options, self.exclude)
+        options = {"candidates": CANDIDATES, **self.options}
+        return align(self.qrels, self.run, options, self.exclude, named=named)
 
 
 def frame(rows: Sequence[Row], number: str) -> pl.DataFrame:
@@ -78,7 +97,9 @@ def values(scored: rankstone.Scores, measure: str) -> dict[str, float | None]:
 
 def differences(world: World, measures: Sequence[str], within: float = 1e-12) -> list[str]:
     """Return a line for every value or status in which engine and oracle differ."""
-    scored, possible = world.evaluate(measures), world.possible()
+    names = {read_measure(measure).name for measure in measures}
+    scored = world.evaluate(measures)
+    possible = world.possible(named=not names.isdisjoint((*diversity.NAMED, *trec.GROUPED)))
     found: dict[str, dict[str, tuple[float | None, str]]] = {measure: {} for measure in measures}
     for measure, query, value, status in scored.per_query.select(
         "measure", "query_id", "value", "status"

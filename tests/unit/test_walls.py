@@ -21,11 +21,20 @@ WALLS = {
     "hits": {"hits"},
     "measures": {"measures", "hits"},
     "scores": {"scores", "measures", "io", "hits"},
-    "road": {"scores", "measures", "io", "hits"},
-    "evaluation": {"road", "scores", "measures", "io", "hits"},
+    "lists": {"lists", "scores", "measures", "io", "hits"},
+    "beside": {"measures", "io", "hits"},
+    "road": {"beside", "scores", "measures", "io", "hits"},
+    "truth": {"io"},
+    "evaluation": {"beside", "road", "scores", "measures", "io", "hits"},
+    "curves": {"curves", "measures", "io", "hits"},
+    "tracing": {"curves", "evaluation", "measures"},
     "checking": {"io", "evaluation"},
+    "baselines": {"measures", "hits"},
+    "bounding": {"bounding", "evaluation", "road", "scores", "measures", "io", "hits"},
     "testing": {"testing", "evaluation", "measures"},
-    "cli": {"cli", "io", "measures", "checking", "demo"},
+    "thresholding": {"evaluation", "measures", "hits", "io", "scores"},
+    "trec_eval": {"trec_eval", "evaluation", "scores", "measures", "hits", "io"},
+    "cli": {"cli", "io", "measures", "checking", "demo", "truth", "trec_eval"},
     "demo": set(),
 }
 
@@ -37,10 +46,20 @@ PACKAGES = {
     "hits": {"numpy", "polars"},
     "measures": {"numpy"},
     "scores": {"numpy", "polars"},
+    "lists": {"numpy", "polars"},
+    "beside": {"numpy", "polars"},
     "road": {"numpy", "polars"},
+    "truth": {"polars"},
+    "beyond_accuracy": {"numpy", "polars"},
     "evaluation": {"polars"},
+    "curves": {"numpy", "polars"},
+    "tracing": set(),
     "checking": {"numpy", "polars"},
+    "baselines": {"numpy"},
+    "bounding": {"numpy", "polars"},
     "testing": {"numpy", "polars"},
+    "thresholding": {"numpy", "polars"},
+    "trec_eval": {"numpy", "polars"},
     "cli": {"click", "rich"},
     "demo": set(),
 }
@@ -89,7 +108,9 @@ def test_import_is_free() -> None:
     assert not loaded("import rankstone") & {"numpy", "polars", "click", "rich"}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["eval", "--help"], ["check", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["eval", "--help"], ["check", "--help"], ["curve", "--help"]]
+)
 def test_help_is_fast(arguments: list[str]) -> None:
     """Help and version import neither NumPy nor Polars."""
     code = (

@@ -20,8 +20,14 @@ __all__ = ["cli", "main"]
 
 _COMMANDS = {
     "eval": "score runs against judgments, or one labelled table",
+    "bounds": "what scores could be if the unjudged documents were judged",
+    "curve": "precision over recall, ROC, or a measure over its cutoff, averaged over queries",
+    "diff": "how alike two runs are, without judgments: RBO, tau, overlap, what moved",
+    "beyond": "beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness",
+    "thresholds": "what the line between relevant and not relevant decides",
     "check": "what is in the files: duplicates, ties, missing queries, NaN, score order",
     "measures": "the measures there are, and the card of each",
+    "trec-eval": "print what trec_eval prints, by its own options",
     "demo": "score the shipped collection's two rankers",
 }
 _BUG = 70
@@ -37,7 +43,7 @@ class _Lazy(click.Group):
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"rankstone.cli.{name}_command").command
+        command: click.Command = import_module(f"rankstone.cli.{name.replace('-', '_')}_command").command
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

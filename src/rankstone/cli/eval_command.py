@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.options import Ticker, alignment, named_runs, reading, split_columns
+from rankstone.cli.options import (
+    Ticker,
+    alignment,
+    given_options,
+    named_runs,
+    reading,
+    refuse_with,
+    split_columns,
+)
 
 if TYPE_CHECKING:
     from rankstone import Scores
@@ -26,6 +32,7 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
     metavar="FILE",
     help="one table with query_id, score, relevance (or label)",
 )
+@click.option("--one-group", is_flag=True, help="--labeled: all rows are one list, as for a pooled AUC")
 @click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
 @click.option(
     "--format", "form", default="table", metavar="table|json|jsonl|csv|md|latex|trec", help="[table]"
@@ -35,12 +42,18 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
 @click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @click.option("--exclude", metavar="FILE", help="pairs (query_id, doc_id) taken out of every list first")
 @click.option("--collapse", metavar="REGEX", help="passages to documents: the first group is the document")
+@click.option("--queries", metavar="FILE", help="table of queries: query_id, weight, session, any columns")
+@click.option("--by", metavar="COLUMN,…", help="means for each value of columns of the table of queries")
+@click.option("--intents", metavar="FILE", help="weights of subtopics: query_id, subtopic, weight")
+@click.option("--truth", metavar="RUN", help="judge by the first --depth documents of an exact run, no QRELS")
+@click.option("--within", type=float, metavar="E", help="--truth: scores so close to the last count as tied")
 @reading
 @alignment
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     labelled: str | None,
+    one_group: bool,  # noqa: FBT001 - click passes flags so
     per_query: str | None,
     form: str,
     digits: int,
@@ -48,6 +61,11 @@ def command(
     quiet: bool,  # noqa: FBT001 - click passes flags so
     exclude: str | None,
     collapse: str | None,
+    queries: str | None,
+    by: str | None,
+    intents: str | None,
+    truth: str | None,
+    within: float | None,
     columns: str | None,
     format_in: str | None,
     **options: Any,  # noqa: ANN401 - click hands values over as they are
@@ -60,33 +78,39 @@ def command(
     \b
     rankstone eval qrels.txt bm25.run dense.run -m "nDCG@10 AP RR@10"
     rankstone eval --labeled clicks.parquet -m "nDCG@10 RR"
+    rankstone eval qrels.txt bm25.run --queries queries.csv --by country
+    rankstone eval --truth exact.run --depth 10 hnsw.run
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
     from rankstone.cli.render import FORMATS, render
-    from rankstone.errors import UsageError, nearest
+    from rankstone.errors import UsageError
 
-    if form not in FORMATS:
-        close = nearest(form, FORMATS, n=1)
-        raise UsageError(
-            f"--format {form} is not known",
-            expected=", ".join(FORMATS),
-            fix=f"did you mean {close[0]}?" if close else None,
-        )
-    suffix = _suffix(per_query)
-    _keep_inputs([*files, *filter(None, (labelled, exclude))], output, per_query)
+    check_format(form, FORMATS)
+    per_query_writer(per_query)
+    keep_inputs([*files, *filter(None, (labelled, exclude, queries, intents, truth))], output, per_query)
     wanted = measures or (DEFAULT_MEASURES,)
-    given = {name: _grade(value) for name, value in options.items() if value is not None}
+    given = given_options(options)
     read = {"columns": split_columns(columns), "format_in": format_in}
-    _keep_freed_memory()
+    keep_freed_memory()
+    lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
+    segments = [name.strip() for name in (by or "").split(",") if name.strip()]
+    _need(queries, "--queries", {"--by": by})
+    _need(truth, "--truth", {"--within": within})
+    if one_group and labelled is None:
+        raise UsageError("--one-group puts the rows of one table together", fix="give it by --labeled FILE")
     with Ticker(quiet=quiet) as ticker:
-        if labelled is None:
-            lists = {"exclude": exclude, "collapse": collapse}
-            scores = _against(files, wanted, ticker, {**read, **lists, **given})
+        if labelled is not None:
+            refuse_with("--labeled", {**lists, "truth": truth})
+            more = {**read, "queries": queries, "one_group": one_group, **given}
+            scores = _labelled(files, labelled, wanted, ticker, more)
+        elif truth is not None:
+            more = {**read, **lists, "queries": queries, **given}
+            scores = _against_run(truth, within, files, measures, ticker, more)
         else:
-            scores = _labelled(files, labelled, wanted, ticker, {**read, **given}, exclude, collapse)
-    text = render(scores, form, digits)
-    if per_query is not None:
-        _write_per_query(scores, per_query, suffix)
-    _deliver(text, output)
+            more = {**read, **lists, "queries": queries, **given}
+            scores = _against(files, wanted, ticker, more)
+    text = render(scores, form, digits, segments)
+    deliver(scores, text, output, per_query)
     if form not in ("table", "json") and not quiet:
         for line in scores.audit.lines():
             click.echo(line, err=True)
@@ -110,94 +134,55 @@ def _against(
     return Evaluator(files[0], measures, **options).runs(named_runs(files[1:]), progress=ticker)
 
 
+def _against_run(
+    truth: str,
+    within: float | None,
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    ticker: Ticker,
+    options: dict[str, Any],
+) -> Scores:
+    """Score approximate runs against the head of an exact one."""
+    from rankstone import Evaluator
+    from rankstone.errors import UsageError
+    from rankstone.truth import head_of_run
+
+    depth = options.pop("depth", None)
+    if depth is None:
+        raise UsageError(
+            "--truth needs --depth: how many documents of the exact run are right", fix="--depth 10"
+        )
+    if not files:
+        raise UsageError(
+            "--truth needs at least one run", fix=f"rankstone eval --truth {truth} --depth {depth} RUN"
+        )
+    refuse_with("--truth", {"exclude": options["exclude"], "collapse": options["collapse"]})
+    read = {"columns": options["columns"], "format_in": options["format_in"]}
+    order = options.get("order", "score")
+    right = head_of_run(truth, depth, within=within or 0.0, order=order, **read)
+    wanted = measures or (f"R(denom=min_R_k)@{depth}",)
+    return Evaluator(right, wanted, **options).runs(named_runs(files), progress=ticker)
+
+
+def _need(given: str | None, flag: str, others: dict[str, object]) -> None:
+    """Refuse options that make no sense without another one."""
+    from rankstone.errors import UsageError
+
+    asked = [name for name, value in others.items() if value is not None]
+    if asked and given is None:
+        raise UsageError(f"{' and '.join(asked)} needs {flag} FILE")
+
+
 def _labelled(
     files: tuple[str, ...],
     labelled: str,
     measures: tuple[str, ...],
     ticker: Ticker,
     options: dict[str, Any],
-    exclude: str | None,
-    collapse: str | None,
 ) -> Scores:
     from rankstone import evaluate_labelled
     from rankstone.errors import UsageError
 
     if files:
         raise UsageError("--labeled takes one table and no other files", given=" ".join(files))
-    if exclude or collapse:
-        raise UsageError("--exclude and --collapse go with judgments and runs, not with --labeled")
     return evaluate_labelled(labelled, measures, progress=ticker, **options)
-
-
-def _keep_freed_memory() -> None:
-    """Ask the C library to keep what is freed instead of giving it back to the system at once.
-
-    Batches allocate and free the same few megabytes again and again; page faults would otherwise
-    cost a quarter of the time.  This is our own process, so nobody else is concerned.
-    """
-    import ctypes
-
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
-    if mallopt is not None:  # the GNU C library
-        mallopt(_M_MMAP_THRESHOLD, _MOST_KEPT)
-        mallopt(_M_TRIM_THRESHOLD, 1 << 30)
-
-
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-#: the largest threshold the GNU C library accepts
-_MOST_KEPT = 32 << 20
-
-
-def _grade(value: Any) -> Any:  # noqa: ANN401 - a text or a number
-    """Read ``--unjudged 0.5`` as the grade it is."""
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
-
-
-def _keep_inputs(inputs: list[str], output: str | None, per_query: str | None) -> None:
-    """Refuse an output that would overwrite an input, or the other output."""
-    from rankstone.errors import UsageError
-
-    taken = {Path(name.partition("=")[2] or name).resolve(): "an input" for name in inputs}
-    taken |= {Path(name).resolve(): "an input" for name in inputs}
-    for flag, name in (("-o", output), ("--per-query", per_query)):
-        if name is None:
-            continue
-        if (place := Path(name).resolve()) in taken and (place.is_file() or not place.exists()):
-            raise UsageError(f"{flag} {name} is {taken[place]}, too", fix="name another file")
-        taken[place] = "the other output"
-
-
-_WRITERS = {
-    ".parquet": "write_parquet",
-    ".pq": "write_parquet",
-    ".csv": "write_csv",
-    ".jsonl": "write_ndjson",
-    ".ndjson": "write_ndjson",
-}
-
-
-def _suffix(per_query: str | None) -> str:
-    """Refuse a suffix nobody can write before any work is done."""
-    from rankstone.errors import UsageError
-
-    suffix = Path(per_query).suffix.lower() if per_query is not None else ".csv"
-    if suffix not in _WRITERS:
-        raise UsageError(f"--per-query {per_query}: no known suffix", expected=", ".join(_WRITERS))
-    return suffix
-
-
-def _write_per_query(scores: Scores, per_query: str, suffix: str) -> None:
-    getattr(scores, _WRITERS[suffix])(per_query)
-
-
-def _deliver(text: str, output: str | None) -> None:
-    from rankstone.io import atomic
-
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    with atomic(output) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from rankstone.measures import Named
 
+Kinds = list["type[Named]"]
+
 _WIDTH = 96
+_DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
 
 
 @click.group("measures", invoke_without_command=True)
@@ -19,83 +27,171 @@ _WIDTH = 96
 def command(ctx: click.Context) -> None:
     """List the measures by family; `measures show nDCG` prints a card."""
     if ctx.invoked_subcommand is None:
-        click.echo(_listing(), nl=False)
+        click.echo(_listing(_all()), nl=False)
+
+
+_format = click.option("--format", "form", default="text", metavar="text|md|json", help="[text]")
 
 
 @command.command("list")
-def listing() -> None:
-    """List the measures by family, a line each."""
-    click.echo(_listing(), nl=False)
+@_format
+def listing(form: str) -> None:
+    """List the measures by family, a line each (md: with their cards)."""
+    click.echo(_written(form, {"text": _listing, "md": _pages, "json": _objects})(_all()), nl=False)
 
 
 @command.command("show")
 @click.argument("names", nargs=-1, required=True, metavar="MEASURE…")
-def show(names: tuple[str, ...]) -> None:
+@_format
+def show(names: tuple[str, ...], form: str) -> None:
     """Print the card of a measure: meaning, formula, example, parameters, peers."""
-    from rankstone.measures import parse_measures
-
-    kinds = dict.fromkeys(type(measure) for measure in parse_measures(names))
-    click.echo("\n".join(card(kind) for kind in kinds), nl=False)
+    click.echo(_written(form, {"text": _cards, "md": _pages, "json": _objects})(_kinds(names)), nl=False)
 
 
-def _listing() -> str:
+def _written(form: str, writers: dict[str, Callable[[Kinds], str]]) -> Callable[[Kinds], str]:
+    from rankstone.errors import UsageError
+
+    if form not in writers:
+        raise UsageError(f"--format {form} is not known", expected=", ".join(writers))
+    return writers[form]
+
+
+def _all() -> Kinds:
     from rankstone.measures import MEASURES
 
-    families: dict[str, list[type[Named]]] = {}
-    for cls in MEASURES.values():
-        families.setdefault(cls.family, []).append(cls)
-    lines = []
-    for family, members in families.items():
+    return list(MEASURES.values())
+
+
+def _kinds(names: tuple[str, ...]) -> Kinds:
+    """Read names of measures; a card needs no parameters, so a bare name is enough."""
+    from rankstone.measures import measure_kind
+
+    return list(dict.fromkeys(measure_kind(name) for name in names))
+
+
+# -- one line each ---------------------------------------------------------------------------------------
+def _families(kinds: Kinds) -> dict[tuple[str, str], Kinds]:
+    """Return measures by what computes them and family, both in the order of the catalogue."""
+    ways = list(dict.fromkeys(kind.computed_by for kind in kinds))
+    found: dict[tuple[str, str], Kinds] = {}
+    for kind in sorted(kinds, key=lambda kind: ways.index(kind.computed_by)):
+        found.setdefault((kind.computed_by, kind.family), []).append(kind)
+    return found
+
+
+def _listing(kinds: Kinds) -> str:
+    width = max(len(kind.name) for kind in kinds)
+    lines, before = list[str](), ""
+    for (computed_by, family), members in _families(kinds).items():
+        if computed_by != before:
+            lines += (
+                ["", computed_by, "─" * len(computed_by)] if lines else [computed_by, "─" * len(computed_by)]
+            )
+            before = computed_by
         lines.append(family)
-        lines += [f"  {cls.name:<10} {cls.card.sentence}" for cls in members]
+        lines += [f"  {kind.name:<{width}}  {kind.card.sentence}" for kind in members]
     return "\n".join([*lines, "", "rankstone measures show NAME prints a card"]) + "\n"
 
 
-def card(cls: type[Named]) -> str:
-    """Return a measure's card as text."""
-    facts = cls.card
+# -- cards -----------------------------------------------------------------------------------------------
+def rows(kind: type[Named]) -> list[tuple[str, str]]:
+    """Return a measure's card as labels and texts; a label may come several times."""
+    facts = kind.card
     low, high = facts.span
-    names = ", ".join(cls.aliases)
-    rows = [
+    return [
         ("formula", facts.formula),
         ("where", facts.symbols),
         ("example", facts.example),
         ("needs", facts.needs),
+        ("computed by", kind.computed_by),
         ("range", f"{_bound(low, '-∞')} … {_bound(high, '∞')}, {_DIRECTION[facts.direction]}"),
         ("undefined", facts.undefined),
-        *(("parameters" if not i else "", line) for i, line in enumerate(_parameters(cls))),
-        *(("peers" if not i else "", f"{tool}: {how}") for i, (tool, how) in enumerate(facts.peers.items())),
+        *(("parameters", line) for line in _parameters(kind)),
+        *(("peers", f"{tool}: {how}") for tool, how in facts.peers.items()),
         ("sensitive", facts.sensitive),
         ("use", facts.use),
         ("source", facts.citation),
         ("since", facts.since),
     ]
-    title = f"{cls.name}{f' (also {names})' if names else ''}"
-    return "\n".join([title, f"  {facts.sentence}", *(_row(*row) for row in rows)]) + "\n"
 
 
-_DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
+def card(kind: type[Named]) -> str:
+    """Return a measure's card as text."""
+    lines, before = [_title(kind), f"  {kind.card.sentence}"], ""
+    for label, text in rows(kind):
+        lines.append(_row("" if label == before else label, text))
+        before = label
+    return "\n".join(lines) + "\n"
+
+
+def _cards(kinds: Kinds) -> str:
+    return "\n".join(card(kind) for kind in kinds)
+
+
+def _pages(kinds: Kinds) -> str:
+    """Return cards as Markdown, by family."""
+    lines = ["# Measures", ""]
+    for (computed_by, family), members in _families(kinds).items():
+        lines += [f"## {family[0].upper()}{family[1:]}", "", f"Computed by `{computed_by}`.", ""]
+        for kind in members:
+            lines += [f"### {_title(kind)}", "", kind.card.sentence, ""]
+            for label, group in groupby(rows(kind), key=itemgetter(0)):
+                texts = [_escaped(text) for _, text in group]
+                if len(texts) == 1:
+                    lines.append(f"- **{label}**: {texts[0]}")
+                else:
+                    lines += [f"- **{label}**:", *(f"  - {text}" for text in texts)]
+            lines.append("")
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Return text that Markdown leaves as it is."""
+    return "".join(f"\\{char}" if char in "\\`*_|<>" else char for char in text)
+
+
+def _objects(kinds: Kinds) -> str:
+    """Return cards as JSON."""
+    return json.dumps([_object(kind) for kind in kinds], ensure_ascii=False, indent=1) + "\n"
+
+
+def _object(kind: type[Named]) -> dict[str, Any]:
+    facts = {f.name: getattr(kind.card, f.name) for f in fields(kind.card)}
+    facts["peers"] = dict(facts["peers"])
+    head = {
+        "name": kind.name,
+        "aliases": kind.aliases,
+        "family": kind.family,
+        "computed_by": kind.computed_by,
+    }
+    return {**head, **facts, "parameters": list(_parameters(kind)), "examples": kind.examples}
+
+
+def _title(kind: type[Named]) -> str:
+    names = ", ".join(kind.aliases)
+    return f"{kind.name}{f' (also {names})' if names else ''}"
 
 
 def _bound(value: float | None, none: str) -> str:
     return none if value is None else f"{value:g}"
 
 
-def _parameters(cls: type[Named]) -> list[str]:
-    lines = []
-    for declared in fields(cls):
+def _parameters(kind: type[Named]) -> Iterable[str]:
+    for declared in fields(kind):
         if declared.name == "k":
-            if cls.takes_cutoff:
-                lines.append("@k: cutoff [whole list]")
+            if kind.takes_cutoff:
+                yield "@k: cutoff [whole list]"
             continue
-        choices = "|".join(declared.metadata.get("choices", ())) or "number"
+        rules = declared.metadata
+        kind_of_value = "measure" if declared.name == "of" else "number"
+        choices = "|".join(rules.get("choices", ())) or kind_of_value
         default = "none" if declared.default is None else declared.default
-        lines.append(f"{declared.name}: {declared.metadata['doc']}; {choices} [{default}]")
-    return lines
+        default = "must be given" if rules.get("needed") else default
+        yield f"{declared.name}: {rules['doc']}; {choices} [{default}]"
 
 
 def _row(label: str, text: str) -> str:
-    indent = " " * 14
+    indent = " " * 15
     return textwrap.fill(
-        text, _WIDTH, initial_indent=f"  {label:<12}", subsequent_indent=indent, break_long_words=False
+        text, _WIDTH, initial_indent=f"  {label:<13}", subsequent_indent=indent, break_long_words=False
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -13,7 +13,16 @@ import click
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Ticker", "alignment", "named_runs", "reading", "split_columns"]
+__all__ = [
+    "Ticker",
+    "alignment",
+    "given_options",
+    "named_runs",
+    "ordering",
+    "reading",
+    "refuse_with",
+    "split_columns",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -49,6 +58,46 @@ def alignment(command: Command) -> Command:
         flag = f"--{name.replace('_', '-')}"
         command = click.option(flag, name, metavar=values, help=text)(command)
     return command
+
+
+def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of alignment that were given; ``--unjudged 0.5`` is a grade."""
+    return {name: _grade(value) for name, value in options.items() if value is not None}
+
+
+def _grade(value: Any) -> Any:  # noqa: ANN401 - a text or a number
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def refuse_with(flag: str, others: Mapping[str, str | None]) -> None:
+    """Refuse options that make no sense beside another one."""
+    from rankstone.errors import UsageError
+
+    given = [f"--{name}" for name, value in others.items() if value]
+    if given:
+        raise UsageError(f"{' and '.join(given)} cannot go with {flag}")
+
+
+def ordering(command: Command) -> Command:
+    """Add the alignment options that say how a run is ordered, and no judgments are needed for."""
+    command = click.option("-k", "--depth", type=int, metavar="N", help="compare the first N documents only")(
+        command
+    )
+    for name, values in reversed(_ORDERING.items()):
+        flag = f"--{name.replace('_', '-')}"
+        command = click.option(flag, name, metavar=values, help=_ALIGNMENT[name][1])(command)
+    return command
+
+
+_ORDERING = {
+    "order": _ALIGNMENT["order"][0],
+    "score_dtype": _ALIGNMENT["score_dtype"][0],
+    "ties": "docid_desc|docid_asc|input|reverse_input|error",
+    "duplicates": "error|first_drop|last_drop",
+}
 
 
 def reading(command: Command) -> Command:

@@ -11,12 +11,12 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rankstone.errors import printable
+from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from rankstone import Scores
+    from rankstone import Bounds, Curves, Scores, Similarity
 
 __all__ = ["FORMATS", "render"]
 
@@ -24,14 +24,16 @@ __all__ = ["FORMATS", "render"]
 _MANY_EMPTY = 0.01
 
 Row = tuple[str, list[str]]
+#: columns of the query table that means are grouped by
+By = tuple[str, ...]
 
 
-def render(scores: Scores, form: str, digits: int) -> str:
-    """Return scores in one of :data:`FORMATS`, ending in a newline."""
-    return FORMATS[form](scores, digits)
+def render(scores: Scores, form: str, digits: int, by: Sequence[str] = ()) -> str:
+    """Return scores in one of :data:`FORMATS`, ending in a newline; with means by columns of queries."""
+    return FORMATS[form](scores, digits, tuple(by))
 
 
-def _rows(scores: Scores, digits: int) -> Iterable[Row]:
+def _rows(scores: Scores, digits: int, by: By) -> Iterable[Row]:
     """Yield a row for each run; more where other means than the asked-for one should be seen."""
     names = [str(measure) for measure in scores.measures]
 
@@ -46,6 +48,17 @@ def _rows(scores: Scores, digits: int) -> Iterable[Row]:
             yield f"  … {audit.queries} answered queries", cells(run, ("missing",))
         if _has_many_empty(scores, run):
             yield "  … queries with a relevant document", cells(run, ("no_relevant",))
+        if by:
+            yield from _segments(scores, digits, by, run)
+
+
+def _segments(scores: Scores, digits: int, by: By, run: str) -> Iterable[Row]:
+    """Yield a row for each segment of a run's queries."""
+    means = scores.mean(by=by).filter(run=run)
+    for segment in means.partition_by(by, maintain_order=True):
+        values = ["–" if segment[name][0] is None else printable(segment[name][0]) for name in by]
+        what = ", ".join(f"{printable(name)}={value}" for name, value in zip(by, values, strict=True))
+        yield f"  {what} ({segment['n'].max()!s})", [number(value, digits) for value in segment["value"]]
 
 
 def _has_many_empty(scores: Scores, run: str) -> bool:
@@ -71,7 +84,7 @@ def number(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def conventions_line(scores: Scores) -> str:
+def conventions_line(scores: Scores | Similarity | Curves | Bounds) -> str:
     """Return the one line that says by which conventions the numbers are made."""
     alignment: dict[str, Any] = scores.conventions["alignment"]
     shown = [f"{name}={value}" for name, value in alignment.items() if value is not None]
@@ -79,7 +92,7 @@ def conventions_line(scores: Scores) -> str:
     return "conventions  " + " ".join(shown) + (" · " + " ".join(parameters) if parameters else "")
 
 
-def _table(scores: Scores, digits: int) -> str:
+def _table(scores: Scores, digits: int, by: By) -> str:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -94,36 +107,43 @@ def _table(scores: Scores, digits: int) -> str:
     table.add_column("run")
     for measure in scores.measures:
         table.add_column(Text(str(measure)), justify="right")
-    for name, cells in _rows(scores, digits):
-        table.add_row(Text(name, style="dim" if name.startswith("  …") else ""), *map(Text, cells))
+    for name, cells in _rows(scores, digits, by):
+        table.add_row(Text(name, style="dim" if name.startswith("  ") else ""), *map(Text, cells))
     console.print(table)
     for line in [*scores.audit.lines(), conventions_line(scores)]:
         console.print(Text(line, style="dim"), soft_wrap=not terminal)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def _json(scores: Scores, _digits: int) -> str:
-    return json.dumps(scores.report(), ensure_ascii=False, indent=1) + "\n"
+def _json(scores: Scores, _digits: int, by: By) -> str:
+    return json.dumps(scores.report(by), ensure_ascii=False, indent=1, default=str) + "\n"
 
 
-def _jsonl(scores: Scores, _digits: int) -> str:
-    rows = scores.mean().iter_rows(named=True)
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+def _jsonl(scores: Scores, _digits: int, by: By) -> str:
+    rows = scores.mean(by=by).iter_rows(named=True)
+    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
 
 
-def _csv(scores: Scores, _digits: int) -> str:
-    return scores.mean().write_csv()
+def _csv(scores: Scores, _digits: int, by: By) -> str:
+    return scores.mean(by=by).write_csv()
 
 
-def _markdown(scores: Scores, digits: int) -> str:
+def _markdown(scores: Scores, digits: int, by: By) -> str:
+    head = ["run", *map(str, scores.measures)]
+    return markdown(head, [[name, *cells] for name, cells in _rows(scores, digits, by)])
+
+
+def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown; the first column holds texts, the others numbers."""
+
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(map(escaped, cells))} |"
+
     def escaped(text: str) -> str:
         marked = "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|" else c for c in text)
         return marked.strip()
 
-    names = [escaped(str(m)) for m in scores.measures]
-    lines = ["| run | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
-    lines += [f"| {escaped(name)} | " + " | ".join(cells) + " |" for name, cells in _rows(scores, digits)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([line(head), "|---|" + "---:|" * (len(head) - 1), *map(line, body)]) + "\n"
 
 
 _LATEX = {
@@ -141,12 +161,12 @@ _LATEX = {
 }
 
 
-def _latex(scores: Scores, digits: int) -> str:
+def _latex(scores: Scores, digits: int, by: By) -> str:
     def escaped(text: str) -> str:
         return "".join(_LATEX.get(c, c) for c in text.strip())
 
     head = " & ".join(["run", *(escaped(str(m)) for m in scores.measures)])
-    rows = [" & ".join(map(escaped, [name, *cells])) for name, cells in _rows(scores, digits)]
+    rows = [" & ".join(map(escaped, [name, *cells])) for name, cells in _rows(scores, digits, by)]
     body = "\n".join(rf"{row} \\" for row in rows)
     columns = "l" + "r" * len(scores.measures)
     return (
@@ -155,10 +175,12 @@ def _latex(scores: Scores, digits: int) -> str:
     )
 
 
-def _trec(scores: Scores, digits: int) -> str:
+def _trec(scores: Scores, digits: int, by: By) -> str:
     """Return trec_eval's three columns; a ``runid`` line begins each run."""
     from rankstone.measures import trec_name
 
+    if by:
+        raise UsageError("trec_eval's format has no place for segments", fix="--format csv or jsonl")
     lines = []
     for run, means in scores.to_dict().items():
         lines.append(f"{'runid':<22}\tall\t{printable(run)}")
@@ -170,7 +192,7 @@ def _trec(scores: Scores, digits: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMATS: dict[str, Callable[[Scores, int], str]] = {
+FORMATS: dict[str, Callable[[Scores, int, By], str]] = {
     "table": _table,
     "json": _json,
     "jsonl": _jsonl,

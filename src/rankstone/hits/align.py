@@ -234,6 +234,7 @@ class Aligner:
             return None, none.astype(bool)
         if isinstance(self.truth, Judgments) and self.truth.pooled is not None and keys is not None:
             pooled = self.truth.pooled.find(batch, batch.codes, keys).row
+            pooled = pooled[~np.isin(pooled, matches.row)]  # an imputed grade is a grade
         if "holes" not in self.brings and isinstance(self.truth, Judgments):
             return pooled, np.ones(len(pooled), bool)
         bare = np.ones(batch.height, bool)

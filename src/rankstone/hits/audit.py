@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankstone.hits.ragged import Hits, Ints
     from rankstone.hits.ranking import TieBlocks
 
-__all__ = ["Audit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
+__all__ = ["Audit", "BesideAudit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,22 +211,55 @@ def _warnings(n: Ints, judged: int, deepest: int | None) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
+class BesideAudit:
+    """What was found in a table of queries or of intents.
+
+    Attributes
+    ----------
+    source
+        Where it came from.
+    rows
+        Rows read.
+    unknown
+        Rows about queries (or subtopics) that nobody judged.
+    missing
+        Judged queries without a row.
+    weightless
+        Judged subtopics that count nothing, because other subtopics of their query have rows.
+    """
+
+    source: str
+    rows: int
+    unknown: int
+    missing: int
+    weightless: int = 0
+
+
+@dataclass(frozen=True, eq=False)
 class Audit:
-    """What alignment did: the judgments, and each run by name."""
+    """What alignment did: the judgments, each run by name, and the tables of queries and of intents."""
 
     judgments: JudgmentsAudit | None
     runs: dict[str, RunAudit] = field(default_factory=dict)
+    queries: BesideAudit | None = None
+    intents: BesideAudit | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
+        beside = {"queries": self.queries, "intents": self.intents}
         return {
             "judgments": None if self.judgments is None else asdict(self.judgments),
             "runs": {name: _plain(asdict(run)) for name, run in self.runs.items()},
+            **{name: asdict(table) for name, table in beside.items() if table is not None},
         }
 
     def lines(self) -> list[str]:
-        """Return the audit as one sentence for the judgments and one for each run."""
+        """Return the audit as one sentence for the judgments, one for each further table and each run."""
         head = [] if self.judgments is None else [f"judgments  {_judgments_line(self.judgments)}"]
+        if self.queries is not None:
+            head.append(f"queries  {_beside_line(self.queries, 'queries')}")
+        if self.intents is not None:
+            head.append(f"intents  {_beside_line(self.intents, 'subtopics')}")
         return head + [f"{name}  {_run_line(run)}" for name, run in self.runs.items()]
 
     def __repr__(self) -> str:
@@ -255,6 +288,17 @@ def _judgments_line(audit: JudgmentsAudit) -> str:
         parts.append(f"{counted(audit.duplicates, 'duplicate row')} merged")
     if audit.comments:
         parts.append(counted(audit.comments, "comment line"))
+    return " · ".join(parts)
+
+
+def _beside_line(audit: BesideAudit, what: str) -> str:
+    parts = [counted(audit.rows, "row")]
+    if audit.unknown:
+        parts.append(f"{counted(audit.unknown, 'row')} about {what} nobody judged")
+    if audit.missing:
+        parts.append(f"{queries(audit.missing)} without a row")
+    if audit.weightless:
+        parts.append(f"{counted(audit.weightless, 'subtopic')} without a row, weighing nothing")
     return " · ".join(parts)
 
 

@@ -238,7 +238,9 @@ class Lists:
             row += table.height
         group, names = groups.numbered()
         none = np.empty(0, np.int64)
-        return group, names, _batch(pl.concat(parts, rechunk=False), names[:0], none, none, 0)
+        # texts stay where they are; anything else is soon copied, and then quicker to reach
+        small = pl.String not in parts[0].dtypes if parts else False
+        return group, names, _batch(pl.concat(parts, rechunk=small), names[:0], none, none, 0)
 
     def _read(self, piece: Piece) -> Met:
         piece = self._check(piece)
@@ -259,6 +261,8 @@ class Lists:
         if judged.all():
             return Met(batch, codes, batch.names[:0])
         unjudged = batch.names.filter(~judged)
+        if self._keep_unjudged and unjudged.n_unique() < len(unjudged):
+            raise Scattered
         if not self._keep_unjudged:
             rows = np.flatnonzero(np.repeat(judged, batch.lengths))
             batch = batch.rows_at(rows, batch.lengths[judged])

@@ -10,27 +10,35 @@ import polars as pl
 
 from rankstone.errors import BadValue
 from rankstone.hits.judgments import Judgments, first, merge_duplicates, settle_negative
-from rankstone.hits.pairs import QueryIndex
+from rankstone.hits.pairs import PairIndex, QueryIndex
 from rankstone.hits.pool import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rankstone.hits.intents import Intents
     from rankstone.hits.options import Alignment
+    from rankstone.hits.ragged import Ints
 
 __all__ = ["grouped"]
 
 
-def grouped(table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]) -> Judgments:
-    """Prepare a table with ``query_id``, ``doc_id``, ``subtopic`` and ``relevance``.
+def grouped(
+    table: pl.DataFrame,
+    options: Alignment,
+    locate: Callable[[int], str],
+    intents: Intents | None = None,
+) -> Judgments:
+    """Prepare a table with ``query_id``, ``doc_id``, ``subtopic``, perhaps ``subgroup``, and ``relevance``.
 
     A document's own grade is the highest of its subtopics', so that measures that know nothing of
     subtopics can be computed beside those that do.
     """
-    if table["subtopic"].null_count():
-        at = first(table["subtopic"].is_null())
-        raise BadValue("a judgment without subtopic", where=locate(at), expected="a name")
-    whole = ["query_id", "doc_id", "subtopic"]
+    whole = ["query_id", "doc_id", *(c for c in ("subtopic", "subgroup") if c in table.columns)]
+    for column in whole[2:]:
+        if table[column].null_count():
+            at = first(table[column].is_null())
+            raise BadValue(f"a judgment without {column}", where=locate(at), expected="a name")
     rows = table.with_row_index("row")
     twice = np.flatnonzero(table.select(whole).is_duplicated().to_numpy())
     single = merge_duplicates(rows, twice, options, locate, whole)
@@ -48,17 +56,32 @@ def grouped(table: pl.DataFrame, options: Alignment, locate: Callable[[int], str
         rows=table.height,
         negative=int((single["relevance"] < 0).sum()),
         duplicates=table.height - single.height,
-        groups=_groups(judgments, by_doc, settled),
+        pooled=_pooled(queries, single, settled),
+        groups=_groups(judgments, by_doc, settled, intents),
     )
 
 
-def _groups(judgments: Judgments, by_doc: pl.DataFrame, entries: pl.DataFrame) -> Groups:
+def _pooled(queries: QueryIndex, single: pl.DataFrame, settled: pl.DataFrame) -> PairIndex | None:
+    """Return the documents that were pooled and left unjudged for every subtopic."""
+    if single.height == settled.height:
+        return None
+    pairs = ["query_id", "doc_id"]
+    left = single.select(pairs).unique(maintain_order=True).join(settled, on=pairs, how="anti")
+    return PairIndex(queries, queries.codes(left["query_id"]), left["doc_id"])
+
+
+def _groups(
+    judgments: Judgments, by_doc: pl.DataFrame, entries: pl.DataFrame, intents: Intents | None
+) -> Groups:
     """Arrange entries (query, document, subtopic, grade) by judged document."""
     place = np.empty(by_doc.height, np.int64)
     place[judgments.pairs.arranged(np.arange(by_doc.height))] = np.arange(by_doc.height)
-    names = entries.select("query_id", "subtopic").unique(maintain_order=True)
-    names = names.with_columns(code=pl.int_range(pl.len()).over("query_id"))
-    joined = entries.join(names, on=["query_id", "subtopic"], how="left", maintain_order="left").join(
+    key = ["query_id", *(c for c in ("subtopic", "subgroup") if c in entries.columns)]
+    names = entries.select(key).unique()
+    query = pl.Series("query", judgments.queries.codes(names["query_id"]))
+    names = names.with_columns(query).sort("query", *key[1:])  # so that sums keep their order
+    names = names.with_columns(code=pl.int_range(pl.len()).over("query"))
+    joined = entries.join(names, on=key, how="left", maintain_order="left").join(
         by_doc.select("query_id", "doc_id", pl.Series("place", place)),
         on=["query_id", "doc_id"],
         how="left",
@@ -66,11 +89,19 @@ def _groups(judgments: Judgments, by_doc: pl.DataFrame, entries: pl.DataFrame) -
     )
     joined = joined.sort("place", "code", maintain_order=True)
     counts = np.bincount(joined["place"].to_numpy(), minlength=by_doc.height)
-    per_query = np.bincount(judgments.queries.codes(names["query_id"]), minlength=len(judgments.queries))
+    per_query = np.bincount(names["query"].to_numpy(), minlength=len(judgments.queries))
     return Groups(
         offsets=np.concatenate(([0], np.cumsum(counts))),
         code=joined["code"].to_numpy().astype(np.int64),
         grade=joined["relevance"].to_numpy(),
         starts=np.concatenate(([0], np.cumsum(per_query))),
-        weight=np.ones(names.height),
+        weight=np.ones(names.height) if intents is None else intents.weights(names),
+        names=names["subtopic"],
+        parent=_parents(names) if "subgroup" in key else None,
     )
+
+
+def _parents(names: pl.DataFrame) -> Ints:
+    """Return the numbers, from 0 within each query, of the groups that subgroups belong to."""
+    numbers = names.select(pl.col("subtopic").rank("dense").over("query") - 1)
+    return numbers.to_series().to_numpy().astype(np.int64)

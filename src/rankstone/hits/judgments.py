@@ -87,7 +87,7 @@ class Judgments:
         queries
             The judged queries, where the table does not hold all of them.
         """
-        if not table.height:
+        if not table.height and queries is None:
             raise EmptyInput("there are no judgments", where=locate(-1))
         check_grades(table, locate)
         runs = table["query_id"].rle().struct.unnest()
@@ -197,6 +197,17 @@ def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
             expected="a finite number",
             fix="repair or remove the row; an unjudged document simply has no row",
         )
+    if "propensity" in table.columns:
+        chance = table["propensity"].to_numpy()
+        bad = ~(np.isfinite(chance) & (chance > 0))
+        if bad.any():
+            row = int(bad.argmax())
+            raise BadValue(
+                f"a judgment's propensity is {table['propensity'][row]}",
+                where=locate(row),
+                given=_pair(table, row),
+                expected="how likely it was to be observed, above 0",
+            )
 
 
 def _ideal(pairs: PairIndex, grade: Floats) -> Ideal:
@@ -224,7 +235,8 @@ def merge_duplicates(
             where=locate(second),
             given=f"{_pair(table, second)}, first judged at {locate(first)}",
             expected="one judgment for each (query, document)",
-            fix="choose what to do with duplicate_judgments=max, mean, majority, first, last or sum",
+            fix="choose what to do with duplicate_judgments=max, mean, majority, first, last or sum; "
+            "where each row is about a subtopic, max is what measures over subtopics take",
         )
     together = table.group_by(*key, maintain_order=True)
     rest = [pl.col(name).first() for name in table.columns if name not in (*key, "relevance")]

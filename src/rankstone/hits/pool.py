@@ -8,20 +8,27 @@ retrieved or not), :class:`Groups` (judgments by subtopic, intent or assessor) o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rankstone.hits.pairs import ragged_range
+from rankstone.hits.ragged import Ideal, descending_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import polars as pl
+
     from rankstone.hits.ragged import Floats, Ints
 
-__all__ = ["Groups", "Places", "Pool"]
+__all__ = ["Entries", "Groups", "Places", "Pool"]
+
+#: batches are measured on several threads, and what depends on judgments alone is made by one of them
+_MAKING: Final = RLock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +56,11 @@ class Places:
         """The query of each place, int64 ``[places]``."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
+    def above(self, query: Ints, rank: Ints) -> Ints:
+        """Count a query's places above each given rank, int64 like ``rank``."""
+        deep = 1 + max(int(rank.max(initial=0)), int(self.rank.max(initial=0)))
+        return np.searchsorted(self.query * deep + self.rank, query * deep + rank) - self.offsets[query]
+
     def down_to(self, k: int) -> Places:
         """Return the places that may stand among the first ``k`` ranks."""
         inside = np.flatnonzero(self.first <= k)
@@ -66,13 +78,18 @@ class Groups:
     offsets
         int64 ``[judged + 1]``: entries of judged document ``d`` are ``offsets[d]:offsets[d + 1]``.
     code
-        int64 ``[entries]``: the group, counted from 0 within the query, in the order of the judgments.
+        int64 ``[entries]``: the group, counted from 0 within the query, in the order of their names.
     grade
         float64 ``[entries]``: the document's grade for that group.
     starts
         int64 ``[queries + 1]``: groups of query ``q`` are ``starts[q]:starts[q + 1]``.
     weight
         float64 ``[groups]``: how much each group counts; 1 unless somebody says otherwise.
+    names
+        The groups' names; ``None`` for the groups of a part of the queries.
+    parent
+        int64 ``[groups]``: where groups are subgroups, the number within the query of the group each
+        belongs to.
     """
 
     offsets: Ints
@@ -80,6 +97,13 @@ class Groups:
     grade: Floats
     starts: Ints
     weight: Floats
+    names: pl.Series | None = None
+    parent: Ints | None = None
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each group, int64 ``[groups]``."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def entries(self, docs: Ints) -> tuple[Ints, Ints]:
         """Return, for some judged documents, all their entries and which document each is of.
@@ -91,6 +115,25 @@ class Groups:
         """
         lengths = self.offsets[docs + 1] - self.offsets[docs]
         return ragged_range(self.offsets[docs], lengths), np.repeat(np.arange(len(docs)), lengths)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Judgments of documents for groups, one after another.
+
+    Attributes
+    ----------
+    doc
+        int64 ``[entries]``: the judged document.
+    group
+        int64 ``[entries]``: the group, counted through all queries.
+    grade
+        float64 ``[entries]``.
+    """
+
+    doc: Ints
+    group: Ints
+    grade: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +175,23 @@ class Pool:
         """The query of each judged document, int64 ``[judged]``."""
         return np.repeat(np.arange(self.queries), np.diff(self.offsets))
 
+    @cached_property
+    def entries(self) -> Entries:
+        """Every judgment of a document for a group, one after another."""
+        assert self.groups is not None  # noqa: S101 - alignment brings them to measures that ask
+        doc = np.repeat(np.arange(len(self.grade)), np.diff(self.groups.offsets))
+        return Entries(doc, self.groups.starts[self.query[doc]] + self.groups.code, self.groups.grade)
+
+    @cached_property
+    def group_ideal(self) -> Ideal:
+        """The judged grades of each group, best first, the groups of all queries one after another."""
+        entries, groups = self.entries, self.groups
+        assert groups is not None  # noqa: S101 - entries has asked for them
+        order = np.argsort(entries.group, kind="stable")
+        counts = np.bincount(entries.group, minlength=int(groups.starts[-1]))
+        grades = descending_within(entries.group[order], entries.grade[order])
+        return Ideal(np.concatenate(([0], np.cumsum(counts))), grades)
+
     def take(self, codes: Ints) -> Pool:
         """Return the judged documents of some queries, in that order; code -1 has none."""
         known = codes >= 0
@@ -163,15 +223,11 @@ class Pool:
             return (
                 np.where(self.codes >= 0, values[self.codes], 0.0) if len(values) else np.zeros(self.queries)
             )
-        if key not in self._memo:
-            self._memo[key] = make(self)
+        with _MAKING:
+            if key not in self._memo:
+                self._memo[key] = make(self)
         made: Floats = self._memo[key]
         return made
-
-    def with_weights(self, weight: Floats) -> Pool:
-        """Return the pool whose groups weigh what is given, float64 ``[groups]``."""
-        assert self.groups is not None  # noqa: S101 - only a grouped pool is asked
-        return replace(self, groups=replace(self.groups, weight=weight), _memo={})
 
 
 def _taken(groups: Groups, docs: Ints, codes: Ints) -> Groups:
@@ -185,4 +241,5 @@ def _taken(groups: Groups, docs: Ints, codes: Ints) -> Groups:
         grade=groups.grade[entries],
         starts=np.concatenate(([0], np.cumsum(lengths))),
         weight=groups.weight[ragged_range(starts, lengths)],
+        parent=None if groups.parent is None else groups.parent[ragged_range(starts, lengths)],
     )

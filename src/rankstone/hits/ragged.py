@@ -8,6 +8,7 @@ the first hit to the last, so a score has the same bits whatever batch its query
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +18,7 @@ import numpy as np
 from rankstone.hits.pairs import ragged_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     Cutoff = int | Ints
     Value = TypeVar("Value")
 
-__all__ = ["Blocks", "ByGroup", "Hits", "Ideal", "descending_within", "running", "sums"]
+__all__ = ["Blocks", "ByGroup", "Hits", "Ideal", "before", "descending_within", "running", "sums"]
 
 #: scales of so few whole grades are sorted without looking for their levels first
 _SMALL = 256
@@ -87,6 +88,18 @@ class Ideal:
         best[some] = self.grade[self.offsets[:-1][some]]
         return best
 
+    def better(self, query: Ints, grade: Floats) -> Ints:
+        """Count the query's grades above each given grade, int64 like ``grade``: a search by halving."""
+        low = np.repeat(0, len(grade))
+        high = np.diff(self.offsets)[query]
+        while (low < high).any():
+            middle = (low + high) // 2
+            inside = low < high
+            at = np.where(inside, self.offsets[query] + middle, 0)
+            above = inside & (self.grade[at] > grade)
+            low, high = np.where(above, middle + 1, low), np.where(above | ~inside, high, middle)
+        return low
+
     def take(self, codes: Ints) -> Ideal:
         """Return the ideal lists of some queries, in that order; code -1 has an empty list."""
         first = int(codes[0]) if len(codes) else -1
@@ -140,6 +153,8 @@ class Hits:
     pool, pooled, holes
         Brought for measures that ask: all judged documents; ranks of retrieved documents that were
         pooled but not judged; ranks of all retrieved documents without a grade.
+    about
+        Columns of the query table that measures ask for, by name, float64 ``[queries]``.
     """
 
     offsets: Ints
@@ -161,6 +176,7 @@ class Hits:
     pool: Pool | None = None
     pooled: Places | None = None
     holes: Places | None = None
+    about: Mapping[str, Floats] = field(default_factory=dict)
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -182,12 +198,20 @@ class Hits:
 
     def down_to(self, k: int) -> Hits:
         """Return the hits that may stand among the first ``k`` ranks; queries stay the same."""
-        return self.remember(("down to", k), lambda: self._down_to_rank(k))
+        return self if k >= self.deepest else self.remember(("down to", k), lambda: self.shortened(k))
 
-    def _down_to_rank(self, k: int) -> Hits:
-        inside = np.flatnonzero((self.first if self.expected else self.rank) <= k)
-        if len(inside) == len(self.rank):
+    @cached_property
+    def deepest(self) -> int:
+        """The deepest rank of a hit or place (the first it may have where ranks are open), 0 without any."""
+        ranks = [self.first if self.expected else self.rank]
+        ranks += [places.first for places in (self.pooled, self.holes) if places is not None]
+        return max(int(rank.max(initial=0)) for rank in ranks)
+
+    def shortened(self, k: int) -> Hits:
+        """Return what :meth:`down_to` does without remembering it, for cutoff after cutoff."""
+        if k >= self.deepest:
             return self
+        inside = np.flatnonzero((self.first if self.expected else self.rank) <= k)
         offsets = np.searchsorted(inside, self.offsets)
 
         def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -234,10 +258,28 @@ class Hits:
         return k if isinstance(k, int) else self.spread(k)
 
     # -- columns and groups of the judgments --------------------------------------------------------
-    def column(self, name: str) -> Floats:
-        """Return a further column of the judgments for every hit, float64 ``[hits]``."""
+    def column(self, name: str, imputed: float = math.nan) -> Floats:
+        """Return a further column of the judgments for every hit, float64 ``[hits]``.
+
+        Parameters
+        ----------
+        name
+            The column.
+        imputed
+            Stands for hits that nobody judged, whose grade was imputed.
+        """
         pool, member = self._known()
-        return pool.columns[name][member]
+        known = member >= 0
+        values = np.full(len(member), imputed)
+        values[known] = pool.columns[name][member[known]]
+        return values
+
+    def regraded(self, grade: Floats) -> Hits:
+        """Return the same hits and ideal lists under other grades, float64 ``[judged]`` as in the pool."""
+        pool, member = self._known()
+        grades = np.where(member >= 0, grade[member], 0.0) if len(grade) else np.zeros(len(member))
+        ideal = Ideal(pool.offsets, descending_within(pool.query, grade))
+        return replace(self, grade=grades, ideal=ideal, _memo={})
 
     def _known(self) -> tuple[Pool, Ints]:
         assert self.pool is not None  # noqa: S101 - alignment brings it to measures that ask
@@ -245,22 +287,24 @@ class Hits:
         return self.pool, self.member
 
     def by_group(self) -> ByGroup:
-        """Return hits in which each group (subtopic, intent, assessor) of a query is a query of its own."""
+        """Return hits in which each group (subtopic, intent, assessor) of a query is a query of its own.
+
+        Documents nobody judged belong to no group, whatever grade was imputed to them.
+        """
         return self.remember("by group", self._by_group)
 
     def _by_group(self) -> ByGroup:
         pool, member = self._known()
         groups = pool.groups
         assert groups is not None  # noqa: S101 - alignment brings them to measures that ask
-        entries, of_hit = groups.entries(member)
+        known = np.flatnonzero(member >= 0)
+        entries, of_known = groups.entries(member[known])
+        of_hit = known[of_known]
         own = groups.starts[self.query[of_hit]] + groups.code[entries]
         order = np.argsort(own, kind="stable")
         entries, of_hit, own = entries[order], of_hit[order], own[order]
         query = np.repeat(np.arange(self.queries), np.diff(groups.starts))
         count = int(groups.starts[-1])
-        every = np.repeat(np.arange(len(pool.grade)), np.diff(groups.offsets))
-        judged = groups.starts[pool.query[every]] + groups.code
-        order = np.argsort(judged, kind="stable")
         hits = replace(
             self,
             offsets=_offsets(np.bincount(own, minlength=count)),
@@ -271,10 +315,7 @@ class Hits:
             judged=self.judged[of_hit],
             n=self.n[query],
             length=self.length[query],
-            ideal=Ideal(
-                _offsets(np.bincount(judged, minlength=count)),
-                descending_within(judged[order], groups.grade[order]),
-            ),
+            ideal=pool.group_ideal,
             found=self.found[query],
             candidates=None if self.candidates is None else self.candidates[query],
             run_row=None if self.run_row is None else self.run_row[of_hit],
@@ -283,6 +324,7 @@ class Hits:
             pool=None,
             pooled=None,
             holes=None,
+            about={name: values[query] for name, values in self.about.items()},
             _memo={},
         )
         return ByGroup(hits, of_hit, query, groups.weight)
@@ -296,6 +338,23 @@ class Hits:
         fresh = np.ones(len(self.first), bool)
         fresh[1:] = (self.first[1:] != self.first[:-1]) | (self.query[1:] != self.query[:-1])
         return Blocks(np.cumsum(fresh) - 1, self.first[fresh], self.last[fresh])
+
+    def with_open_ties(self, k: int | None = None) -> Hits:
+        """Return the hits at every rank of their tie block, whatever rule has settled the ties.
+
+        Parameters
+        ----------
+        k
+            Blocks end here; hits below it must have been left out.
+        """
+        if self.expected or np.array_equal(self.first, self.last):
+            return self
+        last = self.last if k is None else np.minimum(self.last, k)
+
+        def opened() -> Hits:
+            return replace(self, last=last, expected=True, pooled=None, holes=None, _memo={})
+
+        return self.remember(("open ties", k), opened)
 
     def at_rank(self, value: Callable[[Ints], Floats], k: Cutoff | None = None) -> Floats:
         """Return ``value(rank)`` for every hit, its mean over the block where the rank is open.
@@ -346,6 +405,30 @@ class Hits:
         share[chosen] = np.bincount(block, chance * value(rank), len(chosen)) / m
         return np.where(mask, share[blocks.of_hit], 0.0)
 
+    def nth_of(self, mask: Bools, nth: Ints) -> tuple[Floats, Floats]:
+        """Find the query's nth masked hit.
+
+        Where its rank is open, its block's masked hits share it, and its rank is the mean over orders: of
+        ``m`` among ``s`` tied documents the ``j``-th stands at place j (s + 1) / (m + 1).
+
+        Parameters
+        ----------
+        nth
+            int64 ``[queries]``, from 1.
+
+        Returns
+        -------
+        share
+            float64 ``[hits]``: 1 at that hit, 0 at all others; zeros where there are not so many.
+        rank
+            float64 ``[hits]``: its rank where the share is not 0.
+        """
+        blocks, inside = self.blocks, self.inside(mask)
+        j = nth[self.query[blocks.head]] - self.earlier(mask)
+        share = np.where((j > 0) & (j <= inside), 1.0 / np.maximum(inside, 1), 0.0)
+        rank = blocks.first - 1 + j * (blocks.size + 1) / (inside + 1)
+        return np.where(mask, share[blocks.of_hit], 0.0), rank[blocks.of_hit]
+
     def over_places(self, value: Callable[[Ints, Ints], Floats], k: Cutoff | None = None) -> Floats:
         """Return the mean of ``value(rank, block)`` over the ranks of each hit's block.
 
@@ -375,6 +458,73 @@ class Hits:
         if not self.expected:
             return mask.astype(np.int64)
         return np.bincount(self.blocks.of_hit, mask, len(self.blocks.first)).astype(np.int64)
+
+    # -- ranks that hold no hit --------------------------------------------------------------------
+    def vacant(self, tail: Callable[[Ints], Floats], k: int | None = None) -> Floats:
+        """Sum a function of rank over all ranks that hold no hit, float64 ``[queries]``.
+
+        In a tie block a rank holds a hit with the share of hits among its documents.
+
+        Parameters
+        ----------
+        tail
+            ``tail(i)``: the sum over all ranks below ``i``, so ``tail(0)`` is that over all there are.
+        k
+            Nothing below this rank is a hit.
+        """
+        blocks = self.blocks
+        query = self.query[blocks.head]
+        last = blocks.last if k is None else np.minimum(blocks.last, k)
+        count = np.bincount(query, minlength=self.queries)
+        closing = (np.cumsum(count) - 1)[count > 0]
+        above, lowest = np.zeros(len(last), np.int64), np.zeros(self.queries, np.int64)
+        above[1:] = last[:-1]
+        above[closing[:-1] + 1] = 0
+        lowest[count > 0] = last[closing]
+        free = 1.0 - self.inside(np.ones(len(self.rank), bool)) / blocks.size
+        between, within = tail(above) - tail(blocks.first - 1), tail(blocks.first - 1) - tail(last)
+        return sums(query, between + free * within, self.queries) + tail(lowest)
+
+    def every_rank(self, depth: int) -> Iterator[tuple[slice, Hits, Ints, Ints]]:
+        """Yield hits that fill all ranks 1 … depth of some queries at a time, so that memory stays flat.
+
+        Ranks nobody judged, and those behind a short list, get a hit of grade 0 that is not judged.
+        Ties must be settled.
+
+        Yields
+        ------
+        queries
+            Which queries come now.
+        hits
+            Theirs: ``depth`` hits each.
+        old, place
+            int64: these hits of ours stand at these places among them.
+        """
+        step = max(1, _SLICE // depth)
+        for begin in range(0, self.queries, step):
+            end = min(begin + step, self.queries)
+            low, high = self.offsets[begin], self.offsets[end]
+            old = low + np.flatnonzero(self.rank[low:high] <= depth)
+            place = (self.query[old] - begin) * depth + self.rank[old] - 1
+            yield slice(begin, end), self._filled(begin, end, depth, old, place), old, place
+
+    def _filled(self, begin: int, end: int, depth: int, old: Ints, place: Ints) -> Hits:
+        rank = np.tile(np.arange(1, depth + 1), end - begin)
+        grade, judged = np.zeros(len(rank)), np.zeros(len(rank), bool)
+        grade[place], judged[place] = self.grade[old], self.judged[old]
+        return Hits(
+            offsets=np.arange(end - begin + 1) * depth,
+            rank=rank,
+            grade=grade,
+            first=rank,
+            last=rank,
+            judged=judged,
+            n=self.n[begin:end],
+            length=self.length[begin:end],
+            ideal=self.ideal.take(np.arange(begin, end)),
+            found=self.found[begin:end],
+            lowest_grade=self.lowest_grade,
+        )
 
     # -- relevance --------------------------------------------------------------------------------
     def relevant(self, is_relevant: Callable[[Floats], Bools]) -> Bools:
@@ -475,6 +625,18 @@ def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
         table = op.accumulate(np.where(valid, values[np.where(valid, at, 0)], 1.0), axis=0)
         result[at[valid]] = table[valid]
     return result
+
+
+def before(op: np.ufunc, values: Floats, lengths: Ints, first: float) -> Floats:
+    """Accumulate ``op`` over what stands before each value of its run; ``first`` begins every run.
+
+    >>> before(np.add, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2]), 0.0).tolist()
+    [0.0, 2.0, 0.0, 5.0]
+    """
+    earlier = np.empty(len(values))
+    earlier[1:] = running(op, values, lengths)[:-1]
+    earlier[(np.cumsum(lengths) - lengths)[lengths > 0]] = first
+    return earlier
 
 
 def descending_within(group: Ints, values: Floats) -> Floats:

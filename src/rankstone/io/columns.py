@@ -13,8 +13,8 @@ __all__ = ["CANONICAL", "hidden", "is_text", "parse_columns", "renames", "requir
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 #: columns that some measures want beside them, and that a table may call otherwise
-FURTHER: Final = ("subtopic", "propensity", "weight")
-_TEXTS: Final = ("query_id", "doc_id", "subtopic")
+FURTHER: Final = ("subtopic", "subgroup", "propensity", "weight")
+_TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup")
 
 #: names that people use; only for suggestions, a table is never renamed on a guess
 _SYNONYMS: Final = {
@@ -26,6 +26,7 @@ _SYNONYMS: Final = {
     "score": ("sim", "prediction", "pred", "similarity", "_score", "scores"),
     "rank": ("position", "pos", "rank_position"),
     "subtopic": ("subtopic_id", "intent", "aspect", "nugget", "iteration", "group", "judgment_group"),
+    "subgroup": ("judgment_subgroup", "sub_group", "jsg"),
     "propensity": ("p", "prop", "propensity_score"),
     "weight": ("w", "frequency", "count"),
 }  # fmt: skip

@@ -17,7 +17,7 @@ from rankstone.io.text import Layout, delimited, trec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["FORMATS", "read_files", "stem"]
+__all__ = ["FORMATS", "read_files", "scan_files", "stem"]
 
 #: format → suffixes; a further .gz or .zst is looked through
 FORMATS: Final = {
@@ -78,6 +78,36 @@ def read_files(
             fix="name one kind of file (runs/*.parquet) or say --format-in",
         )
     return _read(paths, name, formats.pop(), layout, columns, rank, further)
+
+
+def scan_files(path: str | os.PathLike[str], format_in: str | None = None) -> pl.LazyFrame:
+    """Open a table of any columns, lazily; in CSV and TSV files every column is text.
+
+    Parameters
+    ----------
+    path
+        A file, a folder or a glob of parts, with column names.
+    format_in
+        A name of :data:`FORMATS`; ``None`` goes by the suffix.
+    """
+    name = os.fspath(path)
+    frames = []
+    for part in _expand(name):
+        kind = format_in or _format_of(part)
+        if kind not in FORMATS or kind == "trec":
+            raise UnknownFormat(
+                "a table with column names is needed",
+                where=name,
+                expected=", ".join(form for form in FORMATS if form != "trec"),
+                fix="--format-in names the format where the suffix does not",
+            )
+        with reading(str(part)):
+            if kind in ("csv", "tsv"):
+                separator = "," if kind == "csv" else "\t"
+                frames.append(pl.scan_csv(part, separator=separator, infer_schema=False, glob=False))
+            else:
+                frames.append(_scan(part, kind))
+    return frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
 
 
 def stem(path: str | os.PathLike[str]) -> str:

@@ -85,7 +85,7 @@ def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     lengths = [len(docs) for docs in inner]
     queries = _ids(list(value), "query_id", source).gather(np.repeat(np.arange(len(inner)), lengths))
     table = pl.DataFrame({"query_id": queries, **frame})
-    return replace(of_frame(table.lazy(), source, {}), listed=number not in frame)
+    return replace(of_frame(table.lazy(), source, {}, further=(number,)), listed=number not in frame)
 
 
 def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: str, source: str) -> Table:

@@ -89,6 +89,17 @@ class Table:
         require(self.schema, columns, self.source, self.present or tuple(self.schema))
         return self
 
+    def in_one_list(self) -> Table:
+        """Return the table with all rows in one list, and without document ids, which may stand in many."""
+        start, kept = self.start, [name for name in self.schema if name not in ("query_id", "doc_id")]
+
+        def together(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            for piece in start([pl.col(name) for name in kept]):
+                yield piece.with_columns(query_id=pl.lit("all")).select(wanted)
+
+        schema = {"query_id": pl.String(), **{name: self.schema[name] for name in kept}}
+        return replace(self, schema=schema, start=together)
+
     def with_text_ids(self, *columns: str) -> Table:
         """Return the table with whole-number ids written out as decimal text."""
         numbers = [c for c in columns if c in self.schema and self.schema[c] != pl.String]

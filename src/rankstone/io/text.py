@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: bytes looked at in one go
 _STEP: Final = 1 << 20
 
-__all__ = ["GROUPED_QRELS", "QRELS", "RUN", "Layout", "delimited", "trec"]
+__all__ = ["GROUPED_QRELS", "INTENTS", "PREFERENCES", "QRELS", "RUN", "Layout", "delimited", "trec"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,14 @@ QRELS: Final = Layout(("query_id", "", "doc_id", "relevance"), "relevance", "que
 GROUPED_QRELS: Final = Layout(
     ("query_id", "subtopic", "doc_id", "relevance"), "relevance", "query_id subtopic doc_id grade"
 )
+#: judgments that compare documents within a subgroup of a judgment group
+PREFERENCES: Final = Layout(
+    ("query_id", "subtopic", "subgroup", "doc_id", "relevance"),
+    "relevance",
+    "query_id group subgroup doc_id level",
+)
+#: how much each subtopic of a query counts
+INTENTS: Final = Layout(("query_id", "subtopic", "weight"), "weight", "query_id subtopic weight")
 RUN: Final = Layout(("query_id", "", "doc_id", "rank", "score"), "score", "query_id Q0 doc_id rank score tag")
 
 

@@ -1,4 +1,4 @@
-"""Average precision, with every denominator the field has used."""
+"""Average precision, with every denominator the field has used, and on a scale without ends."""
 
 from __future__ import annotations
 
@@ -15,11 +15,32 @@ from rankstone.measures.precision import BinaryMeasure
 if TYPE_CHECKING:
     from rankstone.hits.ragged import Floats, Hits, Ints
 
-__all__ = ["AP"]
+__all__ = ["AP", "PrecisionAtHits", "yaap"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AP(BinaryMeasure):
+class PrecisionAtHits(BinaryMeasure):
+    """A measure made of the precision at every relevant hit."""
+
+    def precisions(self, hits: Hits) -> Floats:
+        """Return the precision at the rank of each relevant hit, 0 for all others.
+
+        In a tie block of s documents, m of them relevant, after r relevant ones, place j holds a
+        relevant document with chance m/s and precision (r + 1 + (j−1)(m−1)/(s−1)) / rank
+        (McSherry and Najork, 2008); a block of one is the textbook formula.
+        """
+        limit, relevant = self.limit(hits), hits.relevant(self.rel)
+        above, inside, blocks = hits.earlier(relevant), hits.inside(relevant), hits.blocks
+        rise = (inside - 1) / np.maximum(blocks.size - 1, 1)
+
+        def precision(rank: Ints, block: Ints) -> Floats:
+            return (above[block] + 1 + (rank - blocks.first[block]) * rise[block]) / rank
+
+        return np.where(relevant, hits.over_places(precision, limit), 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AP(PrecisionAtHits):
     """Average precision: precision at every relevant hit, averaged over all relevant documents.
 
     >>> print(AP(denom="min_R_k", k=5))
@@ -72,22 +93,25 @@ class AP(BinaryMeasure):
         """Hold unless dividing by the hits: a new hit low in the list then lowers the mean."""
         return self.denom != "hits"
 
+    @property
+    def grows_with_k(self) -> bool:
+        """Hold where Z does not depend on k."""
+        return self.denom in ("R", "min_R_n")
+
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit the precision at its rank.
-
-        In a tie block of s documents, m of them relevant, after r relevant ones, place j holds a
-        relevant document with chance m/s and precision (r + 1 + (j−1)(m−1)/(s−1)) / rank
-        (McSherry and Najork, 2008); a block of one is the textbook formula.
-        """
-        limit, relevant = self.limit(hits), hits.relevant(self.rel)
-        above, inside, blocks = hits.earlier(relevant), hits.inside(relevant), hits.blocks
-        rise = (inside - 1) / np.maximum(blocks.size - 1, 1)
-
-        def precision(rank: Ints, block: Ints) -> Floats:
-            return (above[block] + 1 + (rank - blocks.first[block]) * rise[block]) / rank
-
-        shares = np.where(relevant, hits.over_places(precision, limit), 0.0)
+        """Give each relevant hit the precision at its rank; divide by Z."""
+        shares = self.precisions(hits)
         return Contributions(shares, self._norm(hits, shares))
+
+    @property
+    def bounds_by(self) -> str:
+        """Add precisions up, over what the number of relevant documents decides."""
+        return "counts" if self.denom == "hits" else "precisions"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Hold where R is in the denominator."""
+        return self.denom not in ("hits", "k")
 
     def _norm(self, hits: Hits, shares: Floats) -> Floats:
         if self.denom == "hits":
@@ -100,3 +124,50 @@ class AP(BinaryMeasure):
         elif self.denom == "min_R_n":
             most = np.minimum(most, hits.n)
         return most.astype(np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
+    """Yet another average precision: AP on a scale without ends, so that its mean respects extremes.
+
+    >>> print(yaap())
+    yaap
+    """
+
+    name: ClassVar[str] = "yaap"
+    family: ClassVar[str] = "average precision"
+    card: ClassVar[Card] = Card(
+        sentence="Average precision stretched, so that from 0.95 to 0.99 is as far as from 0.5 to 0.84.",
+        formula="yaap@k = ln( (1 + S) / (1 + R − S) ),  S = Σ_{i ≤ k} b_i · P@i",
+        symbols="b_i: 1 if the document at rank i is relevant; R: relevant documents, found or not",
+        example="relevant at ranks 1 and 4, R = 2: S = 3/2, yaap = ln(2.5 / 1.5)",
+        span=(None, None),
+        peers={
+            "trec_eval 10 yaap": "the same; a query missing under -c counts ln(1 / (1 + R)), as here",
+            "trec_eval 9, pytrec_eval yaap": "the same, but a query missing under -c counts 0",
+        },
+        sensitive="ties, unjudged documents (not relevant), unknown relevant documents (R)",
+        use="averaging over queries of very different difficulty; a value means little by itself",
+        citation="Robertson, On Smoothing Average Precision, ECIR 2012",
+    )
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Fail: the logarithm of a mean is not the mean of logarithms."""
+        return False
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit the precision at its rank; divide by R."""
+        return Contributions(self.precisions(hits), hits.relevant_count(self.rel).astype(np.float64))
+
+    def link(self, hits: Hits, ratio: Floats) -> Floats:
+        """Return the logarithm of the odds, each side one document richer."""
+        relevant = hits.relevant_count(self.rel)
+        added = ratio * relevant
+        stretched: Floats = np.log((1.0 + added) / (1.0 + relevant - added))
+        return stretched
+
+    @property
+    def bounds_by(self) -> str:
+        """Grow with the sum of precisions, where R is the same."""
+        return "counts"

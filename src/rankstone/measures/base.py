@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from rankstone.measures.named import PerQuery
 from rankstone.words import queries
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankstone.hits.ragged import Bools, Cutoff, Floats, Hits, Ints
+    from rankstone.measures.ideal_norm import IdealNorm
     from rankstone.measures.named import Span
 
 __all__ = ["ANY_GAIN", "Contributions", "Measure", "Scored", "Status", "Threshold"]
@@ -29,7 +32,8 @@ class Status(IntEnum):
 
     ``ok``; ``missing`` (judged, not answered by the run); ``no_relevant`` (no relevant document
     exists: the option ``empty`` decided); ``no_ideal`` (the norm is zero although relevant documents
-    exist: 0); ``undefined`` (no value).
+    exist: 0); ``undefined`` (no value); ``lower_bound`` (a maximum that was searched for, not proven:
+    the true value may be higher).
     """
 
     ok = 0
@@ -38,6 +42,7 @@ class Status(IntEnum):
     no_ideal = 3
     undefined = 4
     dropped = 5
+    lower_bound = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +83,15 @@ class Contributions:
         float64 ``[queries]``: added by judged documents that were not retrieved.
     unjudged
         float64 ``[queries]``: added by retrieved documents nobody judged, and by padding.
+    bounded
+        bool ``[queries]``: where the contributions are only known to be no more than the true ones.
     """
 
     hits: Floats
     norm: Floats
     missed: Floats | None = None
     unjudged: Floats | None = None
+    bounded: Bools | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +106,16 @@ class Scored:
     value: Floats
     status: Ints
     weight: Floats | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scored], order: Ints) -> Scored:
+        """Put parts one behind the other, then their queries in the order given."""
+
+        def column(name: str) -> Any:  # noqa: ANN401 - an array
+            return np.concatenate([getattr(part, name) for part in parts])[order]
+
+        weight = None if parts[0].weight is None else column("weight")
+        return cls(column("numerator"), column("denominator"), column("value"), column("status"), weight)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +138,8 @@ class Measure(PerQuery):
     brings: ClassVar[frozenset[str]] = frozenset()
     #: columns of the judgments it reads beside the grade
     judgment_columns: ClassVar[tuple[str, ...]] = ()
+    #: columns of the query table it reads, all of them numbers
+    query_columns: ClassVar[tuple[str, ...]] = ()
 
     # -- what a measure says of itself -------------------------------------------------------------
     def contributions(self, hits: Hits) -> Contributions:
@@ -151,9 +171,34 @@ class Measure(PerQuery):
         return False
 
     @property
+    def grows_with_k(self) -> bool:
+        """Whether a deeper cutoff never lowers the score, whatever the data (a law)."""
+        return False
+
+    @property
     def promotion_helps(self) -> bool:
         """Whether moving a better document up never lowers the score (a law)."""
         return True
+
+    @property
+    def bounds_by(self) -> str:
+        """How the extremes over the grades of unjudged documents are found, as ``docs/bounds.md`` tells.
+
+        A claim about :meth:`contributions`; whoever overrides them makes a claim anew, or none.
+        """
+        return "enumeration"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Whether the grade of a document below the cutoff matters: in R, say, or in the ideal list.
+
+        A claim about :meth:`contributions`, too.
+        """
+        return True
+
+    def ideal_norm(self, _hits: Hits) -> IdealNorm | None:
+        """Return the norm as a sum over the ideal list, ``None`` where no grade changes it."""
+        return None
 
     def span_of(self, _hits: Hits) -> Span:
         """Return the lowest and highest possible value for these hits."""
@@ -163,7 +208,7 @@ class Measure(PerQuery):
         """Return the values whose ratio of sums is given; nearly always that ratio itself."""
         return ratio
 
-    def weights(self, _hits: Hits) -> Floats | None:
+    def query_weights(self, _hits: Hits) -> Floats | None:
         """Return what each query weighs under agg=weighted; ``None`` leaves it to the user."""
         return None
 
@@ -202,12 +247,14 @@ class Measure(PerQuery):
         ratio = np.divide(numerator, norm, out=np.zeros(hits.queries), where=norm > 0)
         value = self.link(hits, ratio)
         status = np.zeros(hits.queries, np.int64)
+        if parts.bounded is not None:
+            status[parts.bounded] = Status.lower_bound
         status[norm <= 0] = self.zero_norm  # below zero: an ideal of negative grades is none
         self._settle_empty(hits, empty, value, status)
         status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
-        value[status == Status.undefined] = np.nan
+        value[(status == Status.undefined) | (status == Status.dropped)] = np.nan
         self._keep_in_span(hits, value)
-        return Scored(numerator, norm, value, status, self.weights(hits))
+        return Scored(numerator, norm, value, status, self.query_weights(hits))
 
     def _keep_in_span(self, hits: Hits, value: Floats) -> None:
         """Make sure that no value leaves the range the card declares."""

@@ -1,4 +1,4 @@
-"""Counts, and how much of what was shown is judged at all."""
+"""Counts of documents and queries."""
 
 from __future__ import annotations
 
@@ -7,59 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions, Measure, Status
+from rankstone.measures.base import Contributions
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits, Ints
+    from rankstone.hits.ragged import Hits
 
-__all__ = ["Judged", "NumRel", "NumRelRet", "NumRet"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judged(Measure):
-    """Judged@k: the share of the shown documents that anybody judged.
-
-    >>> print(Judged(k=10))
-    Judged@10
-    """
-
-    name: ClassVar[str] = "Judged"
-    family: ClassVar[str] = "counts"
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
-    card: ClassVar[Card] = Card(
-        sentence="Of the first k results, how many has anybody judged?",
-        formula="Judged@k = |{i ≤ min(k, n) : d_i judged}| / min(k, n)",
-        symbols="d_i: document at rank i; n: length of the list",
-        example="8 of the first 10 documents are judged: Judged@10 = 0.8",
-        undefined="empty list: no value",
-        peers={
-            "ir_measures Judged@k": "the same",
-            "BEIR hole@k": "1 − Judged@k",
-            "trec_eval unj_k": "unjudged documents over k, also for shorter lists",
-        },
-        sensitive="depth",
-        use="beside every other number: two systems with unequal Judged@k are not compared fairly",
-        citation="Buckley and Voorhees, SIGIR 2004 (the problem)",
-    )
-
-    def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
-        """Relevance plays no part."""
-        return None
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Fail: tied documents are ordered by grade, not by being judged."""
-        return False
-
-    def contributions(self, hits: Hits) -> Contributions:
-        """Give every judged hit 1; divide by the documents shown."""
-        limit = self.limit(hits)
-        inside = hits.at_rank(lambda rank: np.ones(len(rank)), limit)
-        shown = hits.n if limit is None else np.minimum(limit, hits.n)
-        return Contributions(np.where(hits.judged, inside, 0.0), shown.astype(np.float64))
+__all__ = ["NumNonrelRet", "NumQ", "NumRel", "NumRelRet", "NumRet"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +52,11 @@ class NumRet(Count):
         between = hits.n - hits.total(ones)
         return Contributions(ones, np.ones(hits.queries), unjudged=between)
 
+    @property
+    def bounds_by(self) -> str:
+        """Stay the same under every grade."""
+        return "uniform"
+
 
 @dataclass(frozen=True, kw_only=True)
 class NumRel(Count):
@@ -123,6 +83,11 @@ class NumRel(Count):
         missed = hits.relevant_count(self.rel) - hits.total(found)
         return Contributions(found, np.ones(hits.queries), missed=missed)
 
+    @property
+    def bounds_by(self) -> str:
+        """Grow with every relevant document."""
+        return "uniform"
+
 
 @dataclass(frozen=True, kw_only=True)
 class NumRelRet(Count):
@@ -144,6 +109,99 @@ class NumRelRet(Count):
         citation="trec_eval",
     )
 
+    @property
+    def grows_with_k(self) -> bool:
+        """Hold: what is found stays found."""
+        return True
+
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits."""
         return Contributions(self.found(hits, self.limit(hits)), np.ones(hits.queries))
+
+    @property
+    def bounds_by(self) -> str:
+        """Add up relevant documents."""
+        return "additive"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Fail: nothing is divided."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumNonrelRet(Count):
+    """How many documents are retrieved that were judged and found not relevant."""
+
+    name: ClassVar[str] = "NumNonrelRet"
+    family: ClassVar[str] = "counts"
+    takes_cutoff: ClassVar[bool] = True
+    card: ClassVar[Card] = Card(
+        sentence="How many of the first k documents (or of the whole list) are known to be not relevant?",
+        formula="NumNonrelRet@k = |{i ≤ k : d_i judged, not relevant}|",
+        symbols="d_i: document at rank i",
+        example="grades 1, 0, unjudged, 0: NumNonrelRet = 2",
+        span=(0.0, None),
+        direction="lower",
+        undefined="never",
+        peers={"trec_eval num_nonrel_judged_ret": "the same"},
+        sensitive="ties at the cutoff, which documents are judged",
+        use="to see how much of what was retrieved was judged at all, beside NumRelRet and NumRet",
+        citation="trec_eval",
+    )
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Fail: best first puts a document judged 0 before an unjudged one."""
+        return False
+
+    @property
+    def promotion_helps(self) -> bool:
+        """Fail: it counts what should not be there."""
+        return False
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Count judged hits that are not relevant."""
+        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        bad = hits.judged & ~hits.relevant(self.rel)
+        return Contributions(np.where(bad, inside, 0.0), np.ones(hits.queries))
+
+    @property
+    def bounds_by(self) -> str:
+        """Add up documents that are not relevant."""
+        return "additive"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Fail: nothing is divided."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumQ(Count):
+    """How many queries are averaged."""
+
+    name: ClassVar[str] = "NumQ"
+    family: ClassVar[str] = "counts"
+    card: ClassVar[Card] = Card(
+        sentence="How many queries are averaged?",
+        formula="NumQ = 1 for each query, added up",
+        symbols="none",
+        example="40 judged queries answered by the run, 10 not: 50; with missing=drop 40",
+        span=(0.0, None),
+        direction="neither",
+        undefined="never",
+        peers={"trec_eval num_q, ir_measures NumQ": "the same (50 of the example under -c)"},
+        sensitive="the options `missing`, `extra` and `empty`, nothing else",
+        use="to see what a mean is a mean of",
+        citation="trec_eval",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Count the query itself."""
+        return Contributions(np.zeros(len(hits.rank)), np.ones(hits.queries), missed=np.ones(hits.queries))
+
+    @property
+    def bounds_by(self) -> str:
+        """Stay the same under every grade."""
+        return "uniform"

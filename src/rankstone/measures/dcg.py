@@ -11,6 +11,7 @@ from rankstone.errors import BadParameter
 from rankstone.hits.pairs import ragged_range
 from rankstone.hits.ragged import Ideal, descending_within, sums
 from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Status, Threshold
+from rankstone.measures.ideal_norm import IdealNorm
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import DISCOUNTS, GAINS, GainTable, divisors, gains, never_falls
 
@@ -64,6 +65,11 @@ class GainMeasure(Measure):
         """Fail for 2^(g − 1), which is above 0 for every grade."""
         return self.gain != "pow2_shift"
 
+    @property
+    def grows_with_k(self) -> bool:
+        """Hold: gains are added up, and none is below 0 (unless such grades are kept)."""
+        return True
+
     def span_of(self, hits: Hits) -> Span:
         """Return the range; grades below zero that are kept take the lower bound away."""
         low, high = self.span
@@ -91,6 +97,16 @@ class GainMeasure(Measure):
     def contributions(self, hits: Hits) -> Contributions:
         """Add the (discounted) gains up; nothing is divided."""
         return Contributions(self.discounted(hits), np.ones(hits.queries), unjudged=self.padding(hits))
+
+    @property
+    def bounds_by(self) -> str:
+        """Add discounted gains up."""
+        return "additive"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Fail: nothing is divided."""
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,6 +248,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         return super().promotion_helps and self.ideal != "topk"
 
     @property
+    def grows_with_k(self) -> bool:
+        """Fail: the ideal list grows, too."""
+        return False
+
+    @property
     def looks_deeper(self) -> bool:
         """Hold where the ideal list is made of the whole list passed."""
         return self.ideal == "list"
@@ -239,6 +260,24 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
     def contributions(self, hits: Hits) -> Contributions:
         """Divide the discounted gains by those of the ideal list."""
         return Contributions(self.discounted(hits), self._norm(hits), unjudged=self.padding(hits))
+
+    @property
+    def bounds_by(self) -> str:
+        """Divide discounted gains by those of the ideal list; padding would enter that, too."""
+        return "multisets" if self.pad == "min_grade" else "additive"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Hold unless the ideal list knows ones only, or only what is shown."""
+        return self.ideal not in ("k_ones", "topk")
+
+    def ideal_norm(self, hits: Hits) -> IdealNorm | None:
+        """Return the gains of the ideal list, discounted; ones to the depth k are the same for all."""
+        if self.ideal == "k_ones":
+            return None
+        made_of = {"list": "list", "topk": "cutoff"}.get(self.ideal, "judged")
+        depth = self._ideal_depth(hits)
+        return IdealNorm(self._ideal_gains(hits), self.worth, lambda r: 1.0 / self.divisor(r), depth, made_of)
 
     def _norm(self, hits: Hits) -> Floats:
         depth = self._ideal_depth(hits)
@@ -268,7 +307,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         return hits.remember(key, lambda: self._make_ideal_gains(hits))
 
     def _make_ideal_gains(self, hits: Hits) -> Ideal:
-        if self.ideal == "judged":
+        if self.ideal in ("judged", "k_of_R"):
             gain = self.worth(hits.ideal.grade)
             if not never_falls(self.gain):
                 gain = descending_within(hits.ideal.query, gain)

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankstone.hits.options import Alignment
+
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
 
 __all__ = ["MOST_RANKS", "Card", "Named", "PerQuery", "Span", "aggregated", "parameter"]
 
@@ -87,6 +90,8 @@ def parameter(
     below: float | None = None,
     high: float | None = None,
     needed: str | None = None,
+    word: bool = False,
+    whole: bool = False,
 ) -> Any:  # noqa: ANN401 - a dataclass field stands for its value
     """Declare a parameter of a measure: default, meaning, and the values allowed.
 
@@ -102,10 +107,14 @@ def parameter(
         Bounds of a number: ``≥ low``, ``> above``, ``< below``, ``≤ high``.
     needed
         For a parameter without a default: why it must be said, and a value to suggest.
+    word
+        Whether it is a name of the user's own: a column, a group.
+    whole
+        Whether a number must be a whole one.
     """
     words = choices[0] if choices and not isinstance(choices[0], str) else choices
     rules = {"doc": doc, "choices": words, "low": low, "above": above, "below": below, "high": high}
-    return field(default=default, metadata={**rules, "needed": needed})
+    return field(default=default, metadata={**rules, "needed": needed, "word": word, "whole": whole})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +145,11 @@ class Named:
         """Lowest and highest possible value; ``None`` for no bound."""
         return self.card.span
 
+    @property
+    def deepest(self) -> int | None:
+        """The deepest rank it looks at; ``None`` for whole lists."""
+        return self.k
+
     def changed(self) -> dict[str, Any]:
         """Return the parameters (the cutoff aside) that are not at their default."""
         return {
@@ -151,6 +165,9 @@ class Named:
         if silent.get("base") is not None and getattr(self, "discount", "jk") != "jk":
             del silent["base"]
         return {f"{self.name}.{name}": _text(value) for name, value in silent.items() if value is not None}
+
+    def check_needs(self, options: Alignment) -> None:
+        """Refuse, before any work, options that leave something unknown this measure cannot do without."""
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={_text(value)}" for name, value in self.changed().items())
@@ -170,11 +187,34 @@ class PerQuery(Named):
         How queries become one number.
     """
 
+    #: the column of the query table whose values are the units of the mean; ``None``: each query is one
+    unit: ClassVar[str | None] = None
+
     agg: str = parameter(
         "mean",
         "how queries become one number",
         *("mean", "sum", "median", "gmean", "trimmed", "weighted", "pooled"),
     )
+
+    def of_units(self, unit: Ints, count: int, numerator: Floats, denominator: Floats) -> Floats:
+        """Return the value of each unit that queries make up: a ratio of sums, 0 over nothing.
+
+        Parameters
+        ----------
+        unit
+            int64 ``[queries]``: the unit of each query.
+        count
+            How many units there are.
+        numerator, denominator
+            float64 ``[queries]``.
+
+        Returns
+        -------
+        numpy.ndarray
+            float64 ``[count]``.
+        """
+        above, below = np.bincount(unit, numerator, count), np.bincount(unit, denominator, count)
+        return np.divide(above, below, out=np.zeros(count), where=below > 0)
 
     def aggregate(self, value: Floats, weight: Floats, numerator: Floats, denominator: Floats) -> float:
         """Make one number of the values of queries; NaN where there is none.
@@ -240,11 +280,25 @@ def _check(measure: Named, name: str, rules: Mapping[str, Any]) -> None:
     if value is None and rules.get("needed"):
         raise BadParameter(f"{measure.name} needs {name}: {rules['doc']}", fix=rules["needed"])
     choices: Sequence[str] = rules.get("choices", ())
-    if choices and isinstance(value, str):
+    if rules.get("word"):
+        _check_word(measure, name, value)
+    elif choices and isinstance(value, str):
         _check_choice(measure, name, value, choices)
     elif value is not None and any(rules.get(bound) is not None for bound in _BOUNDS):
         for number in value if isinstance(value, tuple) else (value,):
             _check_number(measure, name, number, rules)
+
+
+#: what can be read back from a measure's text
+_WORD: Final = re.compile(r"[^\s,{}()\"'=@](?:[^,{}()\"'=@]*[^\s,{}()\"'=@])?")
+
+
+def _check_word(measure: Named, name: str, value: object) -> None:
+    if value is not None and not (isinstance(value, str) and _WORD.fullmatch(value)):
+        raise BadParameter(
+            f"{measure.name}: {name}={value!r} cannot be written as a word",
+            expected="a name without brackets, quotes, commas, = and @",
+        )
 
 
 def _check_choice(measure: Named, name: str, value: str, choices: Sequence[str]) -> None:
@@ -272,8 +326,9 @@ _BOUNDS: Final = {
 
 
 def _check_number(measure: Named, name: str, value: object, rules: Mapping[str, Any]) -> None:
-    whole = name == "k"
-    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+    whole = name == "k" or rules.get("whole")
+    kind = int if name == "k" else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kind) or (whole and value % 1):
         raise BadParameter(f"{measure.name}: {name}={value!r} is no {'whole ' if whole else ''}number")
     low, above, below, high = (rules.get(bound) for bound in _BOUNDS)
     inside = (

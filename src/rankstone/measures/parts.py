@@ -233,5 +233,6 @@ def divisors(discount: str, rank: Ints, *, base: float = 2.0, p: float | None = 
     if discount == "none":
         return np.ones(len(rank))
     assert p is not None  # noqa: S101 - the measure has checked it
-    grown: Floats = np.power(1.0 / p, rank - 1.0)
+    with np.errstate(over="ignore"):  # a thousand ranks down nothing is left of a gain
+        grown: Floats = np.power(1.0 / p, rank - 1.0)
     return grown

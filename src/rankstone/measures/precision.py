@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankstone.errors import BadParameter
+from rankstone.hits.ragged import Ideal
 from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Threshold
+from rankstone.measures.ideal_norm import IdealNorm
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
@@ -36,6 +38,13 @@ class BinaryMeasure(Measure):
         """Return the cutoff of each query, the list's length where there is none."""
         return hits.n if self.k is None else np.full(hits.queries, self.k)
 
+    def ones(self, hits: Hits, depth: Ints | None = None, weight: float = 1.0) -> IdealNorm:
+        """Return a multiple of R (of ``depth`` at most) as a sum over the ideal list."""
+        known = Ideal(hits.ideal.offsets, self.rel(hits.ideal.grade).astype(np.float64))
+        return IdealNorm(
+            known, lambda grade: self.rel(grade).astype(np.float64), lambda r: np.full(len(r), weight), depth
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class P(BinaryMeasure):
@@ -54,7 +63,8 @@ class P(BinaryMeasure):
         symbols="h_k: relevant documents at ranks 1 … k",
         example="relevant at ranks 1, 2, 4 and 7: P@5 = 3/5, P@10 = 4/10",
         peers={
-            "trec_eval": "the same (k stays the denominator of short lists)",
+            "trec_eval P_k": "the same (k stays the denominator of short lists)",
+            "trec_eval relative_P_k": "P(denom=min_R_k)@k",
             "LensKit, MLflow, CatBoost": "divide by min(k, n): P(denom=n)@k",
             "RecTools r_precision": "divides by min(k, R): P(denom=min_R_k)@k",
             "scikit-learn": "precision_score is no ranking measure",
@@ -74,6 +84,20 @@ class P(BinaryMeasure):
         elif self.denom == "min_R_k":
             depth = np.minimum(depth, hits.relevant_count(self.rel))
         return Contributions(self.found(hits, self.limit(hits)), np.maximum(depth, 1.0))
+
+    @property
+    def bounds_by(self) -> str:
+        """Add up relevant documents over a fixed depth, or over min(R, k)."""
+        return "additive"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Hold where R is in the denominator."""
+        return self.denom == "min_R_k"
+
+    def ideal_norm(self, hits: Hits) -> IdealNorm | None:
+        """Return min(R, k), where that is the denominator."""
+        return self.ones(hits, self.depth(hits)) if self.denom == "min_R_k" else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,12 +129,26 @@ class R(BinaryMeasure):
 
     denom: str = parameter("R", "what the hits are divided by", "R", "min_R_k")
 
+    @property
+    def grows_with_k(self) -> bool:
+        """Hold where the denominator does not depend on k."""
+        return self.denom == "R"
+
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits; divide by the relevant documents."""
         relevant = hits.relevant_count(self.rel)
         if self.denom == "min_R_k":
             relevant = np.minimum(relevant, self.depth(hits))
         return Contributions(self.found(hits, self.limit(hits)), relevant.astype(np.float64))
+
+    @property
+    def bounds_by(self) -> str:
+        """Add up relevant documents over R or min(R, k)."""
+        return "additive"
+
+    def ideal_norm(self, hits: Hits) -> IdealNorm | None:
+        """Return R or min(R, k)."""
+        return self.ones(hits, self.depth(hits) if self.denom == "min_R_k" else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +185,16 @@ class F(BinaryMeasure):
         norm = np.maximum(self.depth(hits), 1) + square * hits.relevant_count(self.rel)
         return Contributions((1.0 + square) * self.found(hits, self.limit(hits)), norm)
 
+    @property
+    def bounds_by(self) -> str:
+        """Add up relevant documents over k + β² R."""
+        return "additive"
+
+    def ideal_norm(self, hits: Hits) -> IdealNorm | None:
+        """Return k + β² R."""
+        relevant = self.ones(hits, weight=float(self.beta) ** 2)
+        return replace(relevant, rest=np.maximum(self.depth(hits), 1).astype(np.float64))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Success(BinaryMeasure):
@@ -174,11 +222,26 @@ class Success(BinaryMeasure):
         citation="TREC question answering and web tracks",
     )
 
+    @property
+    def grows_with_k(self) -> bool:
+        """Hold: what is found stays found."""
+        return True
+
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit 1."""
         relevant = hits.relevant(self.rel)
         first = hits.first_of(relevant, lambda rank: np.ones(len(rank)), self.limit(hits))
         return Contributions(first, np.ones(hits.queries))
+
+    @property
+    def bounds_by(self) -> str:
+        """Look at the best placed relevant document."""
+        return "first"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Fail: one hit settles it."""
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,17 +258,19 @@ class Rprec(BinaryMeasure):
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="With R relevant documents in all: how many of the first R results are relevant?",
-        formula="Rprec = h_R / R",
-        symbols="R: relevant documents judged; h_R: relevant ones at ranks 1 … R",
-        example="R = 4, relevant at ranks 1, 2, 4 and 7: Rprec = 3/4",
+        formula="Rprec = h_c / c,  c = R; with a multiple m: c = ⌊m·R + 0.9⌋",
+        symbols="R: relevant documents judged; h_c: relevant ones at ranks 1 … c",
+        example="R = 4, relevant at ranks 1, 2, 4 and 7: Rprec = 3/4, Rprec(multiple=2) = 4/8",
         peers={
-            "trec_eval Rprec": "the same",
+            "trec_eval Rprec, Rprec_mult_m": "the same, its rounding of m·R included",
             "recommenders r_precision_at_k": "leaves out users without a hit",
         },
         sensitive="ties at rank R; unjudged documents; lists shorter than R keep R",
         use="a summary that adapts its cutoff to the query; highly correlated with AP",
         citation="Buckley and Voorhees, in TREC: Experiment and Evaluation, 2005",
     )
+
+    multiple: float = parameter(1.0, "cut at this multiple of R", above=0.0, high=1e6)
 
     def __post_init__(self) -> None:
         """Refuse a cutoff: R is the cutoff."""
@@ -214,6 +279,11 @@ class Rprec(BinaryMeasure):
             raise BadParameter("Rprec(agg=pooled) would pool different cutoffs", fix="use agg=mean")
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Count relevant hits in the first R ranks; divide by R."""
-        relevant = hits.relevant_count(self.rel)
-        return Contributions(self.found(hits, relevant), relevant.astype(np.float64))
+        """Count relevant hits in the first R ranks (or a multiple of them); divide by as many."""
+        cutoff = np.floor(self.multiple * hits.relevant_count(self.rel) + 0.9).astype(np.int64)
+        return Contributions(self.found(hits, cutoff), cutoff.astype(np.float64))
+
+    @property
+    def bounds_by(self) -> str:
+        """Count relevant documents down to a rank that R alone decides."""
+        return "counts"

@@ -46,6 +46,11 @@ class RR(BinaryMeasure):
 
     target: str = parameter("first", "which document counts", "first", "best")
 
+    @property
+    def grows_with_k(self) -> bool:
+        """Hold: what is found stays found."""
+        return True
+
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant (or best-graded relevant) hit one over its rank."""
         wanted = hits.relevant(self.rel)
@@ -53,3 +58,13 @@ class RR(BinaryMeasure):
             wanted = wanted & (hits.grade == hits.spread(hits.ideal.best()))
         share = hits.first_of(wanted, lambda rank: 1.0 / rank, self.limit(hits))
         return Contributions(share, np.ones(hits.queries))
+
+    @property
+    def bounds_by(self) -> str:
+        """Look at the best placed relevant document, or at the best placed of the best grade."""
+        return "first" if self.target == "first" else "multisets"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Hold where the best grade there is must be known."""
+        return self.target == "best"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from rankstone.errors import BadParameter, printable
+from rankstone.errors import BadParameter, UnknownMeasure, printable
 from rankstone.measures.named import Card, Named
 
 if TYPE_CHECKING:
@@ -26,10 +26,54 @@ ENTRY_POINTS: Final = "rankstone.measures"
 #: module → the measures it defines, in the order in which they are listed
 _HOMES: Final[dict[str, tuple[str, ...]]] = {
     "rankstone.measures.precision": ("P", "R", "F", "Success", "Rprec"),
-    "rankstone.measures.average_precision": ("AP",),
+    "rankstone.measures.average_precision": ("AP", "yaap"),
     "rankstone.measures.reciprocal_rank": ("RR",),
     "rankstone.measures.dcg": ("CG", "DCG", "nDCG"),
-    "rankstone.measures.counts": ("Judged", "NumRet", "NumRel", "NumRelRet"),
+    "rankstone.measures.averaged_ndcg": ("IDCG", "ndcg_rel", "Rndcg"),
+    "rankstone.measures.shortfall": ("binG", "G"),
+    "rankstone.measures.interpolated": ("IPrec", "IAP"),
+    "rankstone.measures.graded_precision": ("Q", "GAP"),
+    "rankstone.measures.cascade": ("ERR", "nERR"),
+    "rankstone.measures.geometric": ("RBP", "RBP_residual"),
+    "rankstone.measures.user_models": ("SDCG", "INSQ", "INST", "BPM"),
+    "rankstone.measures.nearly_err": ("NERR8", "NERR9", "NERR10", "NERR11"),
+    "rankstone.measures.cwl": ("CWL",),
+    "rankstone.measures.time_biased": ("TBG", "U"),
+    "rankstone.measures.compatibility": ("Compat",),
+    "rankstone.measures.precision_recall": ("PR",),
+    "rankstone.measures.roc": ("ROC",),
+    "rankstone.measures.sets": ("SetAP", "Utility"),
+    "rankstone.measures.judgment_groups": ("AP_avgjg", "P_avgjg", "Rprec_avgjg"),
+    "rankstone.measures.preferences": ("Prefs", "NumPrefs"),
+    "rankstone.measures.pairs": ("AUC", "GAUC", "pAUC"),
+    "rankstone.measures.concordance": ("RC",),
+    "rankstone.measures.negatives": ("Fallout",),
+    "rankstone.measures.incomplete": ("Bpref", "infAP"),
+    "rankstone.measures.positions": ("AvgRelPosition", "LastRel", "WSS"),
+    "rankstone.measures.judged": ("Judged", "Unjudged"),
+    "rankstone.measures.counts": ("NumRet", "NumRel", "NumRelRet", "NumNonrelRet", "NumQ"),
+    "rankstone.lists.rbo": ("RBO",),
+    "rankstone.lists.overlap": ("Overlap", "Jaccard"),
+    "rankstone.lists.correlation": ("tau_a", "tau_b", "rho"),
+    "rankstone.lists.ap_correlation": ("tau_ap",),
+    "rankstone.lists.weighted_tau": ("wtau",),
+    "rankstone.lists.distances": ("footrule", "Fagin_F", "Fagin_K"),
+    "rankstone.lists.beyond.catalogue_measures": (
+        "Coverage", "UserCoverage", "Gini", "Entropy", "Personalization",
+    ),
+    "rankstone.lists.beyond.novelty": ("Novelty", "EPC", "EFD", "Unexpectedness"),
+    "rankstone.lists.beyond.serendipity": ("Serendipity",),
+    "rankstone.lists.beyond.popularity": ("Popularity", "APLT", "ACLT", "PopularityLift"),
+    "rankstone.lists.beyond.diversity": ("ILD", "ILS"),
+    "rankstone.lists.beyond.calibration": ("Calibration",),
+    "rankstone.lists.beyond.exposure": ("DP", "EUR", "RUR"),
+    "rankstone.lists.beyond.shares": ("AWRF", "IAA", "RSP", "REO"),
+    "rankstone.lists.beyond.expected_exposure": ("EEL", "EED", "EER"),
+    "rankstone.measures.diversity": ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP"),
+    "rankstone.measures.intents": ("StRecall", "P_IA", "AP_IA", "IA"),
+    "rankstone.measures.dsharp": ("D_nDCG", "Dsharp_nDCG"),
+    "rankstone.measures.sessions": ("sDCG", "nsDCG"),
+    "rankstone.measures.propensity": ("PSP", "PSnDCG"),
 }
 
 
@@ -65,9 +109,13 @@ class Registry(Mapping[str, type[Named]]):
     def named(self, word: str) -> str | None:
         """Return the canonical name that a name or alias stands for, case aside."""
         folded = word.lower()
-        exact = {name.lower(): name for name in self}
-        if folded in exact:
-            return exact[folded]
+        alike = [name for name in self if name.lower() == folded]
+        if len(alike) > 1:  # scaled DCG is SDCG, session DCG is sDCG
+            raise UnknownMeasure(
+                f"{printable(word)} could be {' or '.join(alike)}", fix="write it in the right case"
+            )
+        if alike:
+            return alike[0]
         aliases = {alias.lower(): name for name, kind in self.items() for alias in kind.aliases}
         return aliases.get(folded)
 

@@ -3,7 +3,7 @@
 .. code-block:: text
 
     measure  = name [ "(" parameter { "," parameter } ")" ] [ "@" cutoff ]
-    parameter = key "=" ( number | word | "quoted" | "{" grade ":" gain { "," … } "}" )
+    parameter = key "=" ( number | word | "quoted" | "{" grade ":" gain { "," … } "}" | measure )
 
 ``str(measure)`` is the canonical text; it holds every choice that moves the number and leaves
 defaults out.  Parsing it gives the same measure back.
@@ -17,15 +17,17 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.errors import BadParameter, UnknownMeasure, nearest, printable
+from rankstone.measures import trec_names
 from rankstone.measures.base import Threshold
 from rankstone.measures.named import Named
 from rankstone.measures.parts import GainTable
 from rankstone.measures.registry import MEASURES
+from rankstone.measures.trec_table import NICKNAMES, TREC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["parse_measure", "parse_measures", "trec_name"]
+__all__ = ["measure_kind", "parse_measure", "parse_measures", "trec_name"]
 
 #: alternative spellings that stand for a name and parameters
 _SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -40,10 +42,12 @@ _SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "recall": ("R", {}),
     "set_recall": ("R", {}),
     "set_p": ("P", {"denom": "n"}),
+    "set_f": ("F", {}),
     "ndcg_cut": ("nDCG", {}),
     "num_ret": ("NumRet", {}),
     "num_rel": ("NumRel", {}),
     "num_rel_ret": ("NumRelRet", {}),
+    "num_nonrel_judged_ret": ("NumNonrelRet", {}),
     "hit_rate": ("Success", {}),
     "hits": ("NumRelRet", {"agg": "mean"}),
     "r-precision": ("Rprec", {}),
@@ -51,31 +55,21 @@ _SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "dcg_burges": ("DCG", {"gain": "exp2"}),
     "ndcg_burges": ("nDCG", {"gain": "exp2"}),
     "hr": ("Success", {}),
+    "accuracy": ("AUC", {"negatives": "candidates", "unreturned": "exclude", "tied": "order"}),
+    "wss_95": ("WSS", {}),
+    "wss_100": ("WSS", {"recall": "1"}),
+    "ndcg_ia": ("IA", {"of": "nDCG"}),
+    "ndcg-ia": ("IA", {"of": "nDCG"}),
+    "rr_ia": ("IA", {"of": "RR"}),
+    "mrr_ia": ("IA", {"of": "RR"}),
+    "mrr-ia": ("IA", {"of": "RR"}),
 }
 
-#: trec_eval measures whose number behind the last underscore or dot is a cutoff
-_TREC_CUT: Final = {
-    "p": "P",
-    "recall": "R",
-    "ndcg_cut": "nDCG",
-    "map_cut": "AP",
-    "success": "Success",
-}
-_TREC_NAMES: Final = {
-    "AP": ("map", "map_cut_{k}"),
-    "P": ("set_P", "P_{k}"),
-    "R": ("set_recall", "recall_{k}"),
-    "nDCG": ("ndcg", "ndcg_cut_{k}"),
-    "RR": ("recip_rank", None),
-    "Success": (None, "success_{k}"),
-    "Rprec": ("Rprec", None),
-    "NumRet": ("num_ret", None),
-    "NumRel": ("num_rel", None),
-    "NumRelRet": ("num_rel_ret", None),
-}
+#: words that trec_eval's list of cutoffs, or its persistence, belongs to when they stand alone
+_TREC_ALONE: Final = ("map_cut", "ndcg_cut", "rbp", "rbp_resid", *NICKNAMES)
 
 _SHAPE: Final = re.compile(
-    r"""^(?P<name>[A-Za-z_][\w.\-]*?)       # nDCG, ndcg_cut_10, r-precision
+    r"""^(?P<name>[^\W\d][\w.\-#]*?)      # nDCG, ndcg_cut_10, r-precision, α-nDCG, D#-nDCG
         (?:-l(?P<early>\d+))?               # ranx: relevant from this grade up
         (?:\((?P<inside>.*)\))?             # (gain=exp2, rel=2)
         (?:@(?P<cut>.*?))?                  # @10
@@ -83,7 +77,6 @@ _SHAPE: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_TREC_SHAPE: Final = re.compile(r"^(?P<name>[A-Za-z_]+?)[_.](?P<cuts>\d+(?:,\d+)*)$")
 
 
 def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named, ...]:
@@ -134,20 +127,26 @@ def parse_measure(text: str | Named) -> Named:
     return found[0]
 
 
+def measure_kind(text: str) -> type[Named]:
+    """Return the kind of measure that a name or text stands for, whatever its parameters.
+
+    >>> measure_kind("map").name, measure_kind("nDCG(gain=exp2)@10").name
+    ('AP', 'nDCG')
+    """
+    shape = _SHAPE.match(text)
+    name = shape["name"] if shape else text
+    if not _is_ours(name) and (texts := trec_names.expanded(text)):
+        return measure_kind(texts[0])
+    return MEASURES[_resolve(name)[0]]
+
+
 def trec_name(measure: Named) -> str:
     """Return trec_eval's name of a measure where it has one, the canonical name otherwise.
 
     >>> [trec_name(measure) for measure in parse_measures("nDCG@10 nDCG(gain=exp2)@10")]
     ['ndcg_cut_10', 'nDCG(gain=exp2)@10']
     """
-    changed = measure.changed()
-    if measure.name == "AP" and changed == {"agg": "gmean"} and measure.k is None:
-        return "gm_map"
-    if measure.name == "P" and measure.k is None:
-        return "set_P" if changed.get("denom", "n") == "n" and set(changed) <= {"denom"} else str(measure)
-    whole, cut = _TREC_NAMES.get(measure.name, (None, None))
-    name = whole if measure.k is None else cut
-    return str(measure) if changed or name is None else name.format(k=measure.k)
+    return trec_names.name_of(measure) or str(measure)
 
 
 def _split(text: str) -> list[str]:
@@ -155,7 +154,7 @@ def _split(text: str) -> list[str]:
     parts, depth, word = [], 0, ""
     for at, char in enumerate(text):
         depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(char, 0)
-        divides = char.isspace() or (char == "," and not _in_cut_list(word, text[at + 1 :]))
+        divides = char.isspace() or (char == "," and not trec_names.continues(word, text[at + 1 :]))
         if divides and depth == 0:
             parts.append(word)
             word = ""
@@ -166,15 +165,14 @@ def _split(text: str) -> list[str]:
     return [part for part in [*parts, word] if part]
 
 
-def _in_cut_list(word: str, rest: str) -> bool:
-    return bool(_TREC_SHAPE.match(word)) and rest[:1].isdigit()
-
-
 def _read(text: str) -> list[Named]:
-    trec = _TREC_SHAPE.match(text)
-    if trec and trec["name"].lower() in _TREC_CUT:
-        name = _TREC_CUT[trec["name"].lower()]
-        return [_build(name, {}, cut, text) for cut in trec["cuts"].split(",")]
+    shape = _SHAPE.match(text)
+    if not (shape and _is_ours(shape["name"])) and (texts := trec_names.expanded(text)):
+        return [_read_ours(ours) for ours in texts]
+    return [_read_ours(text)]
+
+
+def _read_ours(text: str) -> Named:
     shape = _SHAPE.match(text)
     if shape is None:
         raise UnknownMeasure(f"{printable(text)!r} is no measure", expected="such as nDCG@10, AP(rel=2)@100")
@@ -182,7 +180,14 @@ def _read(text: str) -> list[Named]:
     if level := shape["early"] or shape["late"]:
         given["rel"] = level
     name, extra = _resolve(shape["name"])
-    return [_build(name, {**extra, **given}, shape["cut"], text)]
+    return _build(name, {**extra, **given}, shape["cut"], text)
+
+
+def _is_ours(name: str) -> bool:
+    """Say whether a word means something before trec_eval is asked."""
+    if name in _TREC_ALONE:
+        return False
+    return name in MEASURES or name.lower() in _SPELLINGS or MEASURES.named(name) is not None
 
 
 def _resolve(name: str) -> tuple[str, dict[str, Any]]:
@@ -193,18 +198,25 @@ def _resolve(name: str) -> tuple[str, dict[str, Any]]:
         return _SPELLINGS[folded]
     if canonical := MEASURES.named(name):
         return canonical, {}
-    known = [*_SPELLINGS, *MEASURES.spellings()]
-    close = list(dict.fromkeys(_resolve(word)[0] for word in nearest(name, known)))
+    known = [*_SPELLINGS, *MEASURES.spellings(), *TREC]
+    close = list(dict.fromkeys(_named(word) for word in nearest(name, known)))
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
         fix=(f"did you mean {', '.join(close)}? " if close else "") + "`rankstone measures` lists them all",
     )
 
 
+def _named(word: str) -> str:
+    """Return our name for a spelling, trec_eval's own for what it has and we spell otherwise."""
+    return word if word in TREC and not _is_ours(word) else _resolve(word)[0]
+
+
 def _build(name: str, given: dict[str, Any], cut: str | None, text: str) -> Named:
     cls = MEASURES[name]
     known = {f.name: f for f in fields(cls) if f.name != "k"}
     arguments: dict[str, Any] = {}
+    if name == "IPrec" and cut is not None and "recall" not in given:  # ir_measures: IPrec@0.1
+        given, cut = {**given, "recall": cut}, None
     for key, value in _translated(given):
         if key not in known:
             raise BadParameter(
@@ -224,10 +236,18 @@ def _build(name: str, given: dict[str, Any], cut: str | None, text: str) -> Name
 
 
 def _translated(given: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Yield parameters under our names: ir_measures says dcg='exp-log2' and gains={…}."""
+    """Yield parameters under our names: ir_measures says dcg='exp-log2', gains={…}, max_rel and min_rel."""
     for key, value in given.items():
         if key == "dcg":
             yield "gain", {"exp-log2": "exp2", "log2": "linear"}.get(str(value).strip("'\""), value)
+        elif key == "max_rel":
+            yield "max_grade", value
+        elif key == "min_rel":
+            if str(value) != "0":
+                raise BadParameter(
+                    f"min_rel={printable(str(value))}: scales start at 0 here",
+                    fix="say what each grade is worth: gain={1: 0, 2: 0.5, 3: 1}",
+                )
         else:
             yield ("gain" if key == "gains" else key), value
 
@@ -252,7 +272,12 @@ def _cutoff(cut: str, text: str) -> int:
 
 
 _PAIR: Final = re.compile(
-    r"""\s*(?P<key>\w+)\s*=\s*(?P<value>\{[^{}]*\}|"[^"]*"|'[^']*'|[^,{}"'=]+?)\s*(?:,|$)""", re.VERBOSE
+    r"""\s*(?P<key>\w+)\s*=\s*(?P<value>
+        \{[^{}]*\} | "[^"]*" | '[^']*'
+        | [\w.\-]+\([^()]*\)(?:@\d+)?      # another measure: of=nDCG(gain=exp2)@10
+        | [^,{}"'=]+?
+    )\s*(?:,|$)""",
+    re.VERBOSE,
 )
 
 
@@ -275,14 +300,29 @@ def _value(cls: type[Named], key: str, value: str) -> Any:  # noqa: ANN401 - by 
     bare = value[1:-1] if quoted else value
     if key == "rel":
         return _threshold(bare)
+    if key == "of":
+        return parse_measure(bare)
     if bare.startswith("{"):
-        return _table(bare)
-    if key == "agg" or any(f.name == key and f.metadata.get("choices") for f in fields(cls)):
-        return bare
+        return _table(bare) if key == "gain" else _list(bare)
+    declared = next(f for f in fields(cls) if f.name == key)
+    if isinstance(declared.default, bool):
+        return _truth(cls, key, bare)
+    words, free = declared.metadata.get("choices"), declared.metadata.get("word")
+    worded = words and (bare in words or declared.metadata.get("low") is None)
+    return bare if free or worded else _number(cls, key, bare)
+
+
+def _number(cls: type[Named], key: str, text: str) -> float:
     try:
-        return float(bare)
+        return float(text)
     except ValueError:
-        raise BadParameter(f"{cls.name}: {key}={printable(bare)} is no number") from None
+        raise BadParameter(f"{cls.name}: {key}={printable(text)} is no number") from None
+
+
+def _truth(cls: type[Named], key: str, text: str) -> bool:
+    if text not in ("True", "False"):
+        raise BadParameter(f"{cls.name}: {key}={printable(text)} is not known", expected="True or False")
+    return text == "True"
 
 
 def _threshold(text: str) -> Threshold:
@@ -297,6 +337,13 @@ def _threshold(text: str) -> Threshold:
             f"rel={printable(text)} is no threshold", expected='a grade (rel=2), or ">2" for above it'
         )
     return Threshold(level, strict=strict)
+
+
+def _list(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(entry) for entry in text[1:-1].split(","))
+    except ValueError:
+        raise BadParameter("a list of numbers cannot be read", given=printable(text)) from None
 
 
 def _table(text: str) -> GainTable:

@@ -68,9 +68,15 @@ class World:
 
     def values(self, measure: Measure) -> dict[str, tuple[Any, ...]]:
         """Return ``{query: (value, numerator, denominator, status)}``."""
-        scored = evaluate(self.judgments, self.run, measure, **self.options).per_query
+        queries = self._sessions() if measure.query_columns else None
+        scored = evaluate(self.judgments, self.run, measure, queries=queries, **self.options).per_query
         rows = scored.select("query_id", "value", "numerator", "denominator", "status").iter_rows()
         return {query: tuple(rest) for query, *rest in rows}
+
+    def _sessions(self) -> dict[str, dict[str, Any]]:
+        """Make every query the second of a session of its own."""
+        names = {*self.judgments["query_id"], *self.run["query_id"]}
+        return {query: {"session": query, "position": 2} for query in names}
 
     def __str__(self) -> str:
         judged = [f"  {row}" for row in self.judgments.rows()]

@@ -1,0 +1,89 @@
+"""Tables beside judgments and runs: what is known of queries, and how much their subtopics count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.hits.audit import BesideAudit
+from rankstone.hits.intents import Intents
+from rankstone.hits.query_table import QueryTable
+from rankstone.io import read_attributes, read_intents
+from rankstone.measures import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+__all__ = ["check_queries", "intents_of", "query_table", "require_columns"]
+
+
+def query_table(
+    source: object, measures: Sequence[object], columns: Mapping[str, str] | None = None
+) -> QueryTable | None:
+    """Open the table of queries, and make sure that measures find in it what they read.
+
+    Parameters
+    ----------
+    source
+        A path, a frame, ``{query: {column: value}}``, or ``None`` where there is no table.
+    measures
+        What is going to be computed.
+    columns
+        {their name: our name}.
+    """
+    table = None
+    if source is not None:
+        read = read_attributes(source, "query_id", columns)
+        table = QueryTable.of(read.source, read.collect(*read.columns))
+        if {"session", "position"} <= set(table.columns.columns):
+            table.in_order()
+    require_columns(table, measures)
+    return table
+
+
+def require_columns(table: QueryTable | None, measures: Sequence[object]) -> None:
+    """Refuse measures that read columns of the query table which are not there."""
+    for measure in measures:
+        for name, reason in _reads(measure):
+            if table is None:
+                raise BadParameter(
+                    f"{reason} a query table with a column {name}",
+                    fix="give one: queries={query: {column: value}} or a file, --queries FILE",
+                )
+            table.require((name,), reason)
+
+
+def _reads(measure: object) -> list[tuple[str, str]]:
+    """Return the columns that a measure reads of the query table, and why."""
+    if not isinstance(measure, Measure):
+        return []
+    names = [*measure.query_columns, *([] if measure.unit is None else [measure.unit])]
+    if measure.agg == "weighted" and type(measure).query_weights is Measure.query_weights:
+        names.append("weight")
+    return [(name, f"{measure} needs") for name in names]
+
+
+def check_queries(table: QueryTable, measures: Sequence[object], queries: pl.Series) -> BesideAudit:
+    """Say how the table fits the queries that are evaluated; refuse it where a measure lacks a value."""
+    for measure in measures:
+        if wanted := _reads(measure):
+            table.covers(queries, [name for name, _ in wanted], wanted[0][1])
+    rows = table.rows(queries)
+    return BesideAudit(
+        source=table.source,
+        rows=len(table.ids),
+        unknown=len(table.ids) - len(np.unique(rows[rows >= 0])),
+        missing=int((rows < 0).sum()),
+    )
+
+
+def intents_of(source: object, columns: Mapping[str, str] | None = None) -> Intents | None:
+    """Open the table of intents; ``None`` where there is none."""
+    if source is None:
+        return None
+    read = read_intents(source, columns)
+    return Intents(read.source, read.collect("query_id", "subtopic", "weight"), read.locate)

@@ -1,0 +1,261 @@
+"""The conductor of whole lists: read → tables beside the run → measure → values per user and run."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from rankstone.errors import BadParameter, UsageError
+from rankstone.evaluation import name_runs
+from rankstone.hits.options import Alignment
+from rankstone.io import read_attributes
+from rankstone.lists.beyond.codes import Codes
+from rankstone.lists.beyond.frame import ListFrame
+from rankstone.lists.beyond.measure import OfLists, OfRun
+from rankstone.lists.beyond.notes import Notes, notes_of
+from rankstone.lists.beyond.opening import Opener
+from rankstone.lists.beyond.pairs import Pairs
+from rankstone.lists.beyond.results import BeyondScores
+from rankstone.lists.beyond.tables import Tables
+from rankstone.lists.opening import listing_options
+from rankstone.measures import parse_measures
+from rankstone.measures.base import Scored
+from rankstone.scores import RunScores
+from rankstone.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.measures import Named
+
+    Beyond = OfLists | OfRun
+    Progress = Callable[[int], None]
+
+__all__ = ["USUAL", "beyond"]
+
+#: what is computed when nobody says what: as much of it as the tables allow
+USUAL: Final = (
+    "Coverage@10 UserCoverage@10 Gini@10 Entropy(scale=effective)@10 Personalization@10 Novelty@10 "
+    "Popularity@10 APLT@10 PopularityLift@10 ILD@10 Calibration@10 Unexpectedness@10 Serendipity@10 "
+    "DP@10 EUR@10"
+)
+_OF_JUDGMENTS: Final = ("duplicate_judgments", "negative")
+_THREADS: Final = 2
+
+
+def beyond(
+    runs: object,
+    measures: str | Named | Sequence[str | Named] | None = None,
+    *,
+    items: object = None,
+    history: object = None,
+    qrels: object = None,
+    users: object = None,
+    baseline: object = None,
+    catalogue_size: int | None = None,
+    separator: str = "|",
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - checked by listing_options
+) -> BeyondScores:
+    """Measure runs beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness.
+
+    Parameters
+    ----------
+    runs
+        One run or ``{name: run}``, as for :func:`rankstone.evaluate`; a query is a user, a document an item.
+    measures
+        ``"Coverage@10 Gini@10"``, a list of texts, or values; ``None`` for the usual ones that the tables
+        given allow.  Each says on its card what it needs, and is refused at once without it.
+    items
+        What is known of items: a table with ``doc_id`` and any columns (numbers, lists of numbers,
+        categories, lists of categories), or ``{item: {column: value}}``.
+    history
+        Past interactions: a table with ``query_id`` and ``doc_id``, or ``{user: [item, …]}``.
+    qrels
+        Judgments, as for :func:`rankstone.evaluate`.
+    users
+        What is known of users: a table with ``query_id`` and any columns; means by these columns are
+        ``result.mean(by="column")``, gaps between groups :func:`rankstone.group_gaps`.
+    baseline
+        Another run, what was to be expected, for ``Unexpectedness(against=baseline)``.
+    catalogue_size
+        How many items there are, where no table of items says so.
+    separator
+        What divides several categories in one text: ``"Action|Comedy"``.
+    columns
+        {their name: our name}, for all tables: ``{"user_id": "query_id", "item_id": "doc_id"}``.
+    format_in
+        The format of files whose suffix does not say it.
+    progress
+        Called with row counts while reading.
+    **options
+        How lists are ordered: ``order``, ``score_dtype``, ``ties``, ``duplicates``, ``depth``; how
+        judgments are read: ``duplicate_judgments``, ``negative``.  All as in
+        :class:`~rankstone.hits.options.Alignment`.
+
+    Returns
+    -------
+    BeyondScores
+        Values per run and per user, and what was found in the tables.
+
+    Raises
+    ------
+    UsageError
+        When a measure or option does not exist, or a measure lacks a table or column it needs.
+    InputError
+        When a file or table is not what it should be: what, where, and what to do.
+
+    Examples
+    --------
+    >>> run = {"u1": ["a", "b"], "u2": ["a", "c"]}
+    >>> past = {"u1": ["c"], "u2": ["a", "b"], "u3": ["a"], "u4": ["a"]}
+    >>> beyond(run, "Novelty@2 Coverage@2", history=past, catalogue_size=6).to_dict()
+    {'run': {'Novelty@2': 1.207518749639422, 'Coverage@2': 0.5}}
+    """
+    judging = {name: options.pop(name) for name in _OF_JUDGMENTS if name in options}
+    rules, of_judgments = listing_options(options), Alignment(**judging)
+    wanted = None if measures is None else _of_lists(measures)
+    opener = Opener(columns, format_in, progress)
+    draft = Tables(Codes(), Codes(), catalogue_size=_count(catalogue_size))
+    draft = replace(
+        draft,
+        items=None if items is None else opener.items(items, draft.item_codes, separator),
+        users=None if users is None else read_attributes(users, "query_id", columns, format_in),
+    )
+    # whether tables are there at all is known before they are read
+    empty = Pairs(np.empty(0, np.uint64))
+    there = replace(
+        draft,
+        history=None if history is None else empty,
+        judged=None if qrels is None else empty,
+        baseline=None if baseline is None else ListFrame.empty(),
+    )
+    found = _checked(wanted, there)
+    tables = replace(
+        draft,
+        history=None if history is None else opener.history(history, draft, found),
+        judged=None if qrels is None else opener.judgments(qrels, draft, of_judgments),
+        _memo={},
+    )
+    deepest = None if any(m.deepest is None for m in found) else max(m.deepest or 0 for m in found)
+    if baseline is not None:
+        lists = opener.run(baseline, "baseline", tables, rules, deepest)[0].frame
+        tables = replace(tables, baseline=lists, _memo={})
+    notes = Notes(_told(tables))
+    scored: dict[str, RunScores] = {}
+    whole: dict[str, dict[Named, float]] = {}
+    sources: dict[str, str] = {}
+    for name, run in name_runs(runs).items():
+        reading, sources[name] = opener.run(run, name, tables, rules, deepest)
+        notes.runs[name] = notes_of(reading, tables, sources[name])
+        scored[name] = _per_list(reading.frame, tables, found)
+        whole[name] = {m: m.value(reading.frame, tables) for m in found if isinstance(m, OfRun)}
+    given = {"items": items, "history": history, "judgments": qrels, "users": users, "baseline": baseline}
+    return BeyondScores(
+        scored,
+        cast("Any", found),
+        cast("Any", notes),
+        _conventions(rules, of_judgments, found),
+        {
+            "runs": sources,
+            **{table: opener.sources.get(table) for table, one in given.items() if one is not None},
+        },
+        whole=whole,
+    )
+
+
+def _count(catalogue_size: int | None) -> int | None:
+    if catalogue_size is not None and (isinstance(catalogue_size, bool) or catalogue_size < 1):
+        raise UsageError(f"catalogue_size={catalogue_size!r} is no number of items", expected="1 or more")
+    return catalogue_size
+
+
+def _of_lists(measures: str | Named | Sequence[str | Named]) -> tuple[Beyond, ...]:
+    """Read measures, and refuse those of something else than whole lists."""
+    found: list[Beyond] = []
+    for measure in parse_measures(measures):
+        if not isinstance(measure, (OfLists, OfRun)):
+            raise BadParameter(f"{measure} is no measure of whole lists", fix=f"use {measure.computed_by}")
+        found.append(measure)
+    return tuple(found)
+
+
+def _checked(wanted: tuple[Beyond, ...] | None, tables: Tables) -> tuple[Beyond, ...]:
+    """Return the measures that the tables allow, or refuse the first that they do not."""
+    if wanted is not None:
+        for measure in wanted:
+            measure.check(tables)
+        return wanted
+    found = []
+    for measure in _of_lists(USUAL):
+        try:
+            measure.check(tables)
+        except (UsageError, ValueError):
+            continue
+        found.append(measure)
+    return tuple(found)
+
+
+def _per_list(frame: ListFrame, tables: Tables, measures: Sequence[Beyond]) -> RunScores:
+    """Measure all lists, chunk by chunk on two threads, and put the parts together."""
+    wanted = [m for m in measures if isinstance(m, OfLists)]
+
+    def score(chunk: ListFrame) -> list[Scored]:
+        return [measure.score(chunk, tables) for measure in wanted]
+
+    by_measure: dict[Any, Scored] = {}
+    if wanted:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            parts = list(pool.map(score, frame.chunks()))
+        for at, measure in enumerate(wanted):
+            of = [part[at] for part in parts]
+            joined = (np.concatenate([getattr(one, name) for one in of]) for name in _COLUMNS)
+            by_measure[measure] = Scored(*joined)
+    about = None
+    if tables.users is not None:
+        known = tables.users.collect(*tables.users.columns)
+        names = frame.names.rename("query_id").to_frame()
+        about = names.join(known, on="query_id", how="left", maintain_order="left").drop("query_id")
+    return RunScores(frame.names, by_measure, about)
+
+
+_COLUMNS: Final = ("numerator", "denominator", "value", "status")
+
+
+def _told(tables: Tables) -> dict[str, str]:
+    """Return what there is to say about each table."""
+    told: dict[str, str] = {}
+    if tables.has("catalogue"):
+        catalogue = tables.catalogue()
+        by = (
+            "as said"
+            if tables.catalogue_size
+            else ("table of items" if tables.items is not None else "history")
+        )
+        told["catalogue"] = f"{counted(catalogue.size, 'item')} ({by})"
+    if tables.history is not None:
+        users, pairs = counted(len(tables.history.users), "user"), len(tables.history)
+        told["history"] = f"{users}, {counted(pairs, 'interaction')}"
+    if tables.judged is not None:
+        users = counted(len(tables.judged.users), "user")
+        told["judgments"] = f"{users}, {counted(len(tables.judged), 'judgment')}"
+    return told
+
+
+def _conventions(rules: Alignment, judging: Alignment, measures: Sequence[Beyond]) -> dict[str, Any]:
+    """Return every choice the numbers depend on."""
+    defaults: dict[str, str] = {}
+    for measure in measures:
+        defaults.update(measure.unsaid())
+    names = ("order", "score_dtype", "ties", "duplicates", "depth")
+    alignment = {name: getattr(rules, name) for name in names}
+    if any(isinstance(m, OfLists) and m.relevance() is not None for m in measures):
+        alignment |= {name: getattr(judging, name) for name in _OF_JUDGMENTS}
+    # a user without a list has no value; one without a relevant item counts 0 where judgments play a part
+    alignment |= {"missing": "drop", "empty": "zero"}
+    return {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}

@@ -1,0 +1,222 @@
+"""Bounds as data: per query first, bounds of means derived from them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.bounding.search import Certificate
+from rankstone.io import atomic
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.hits.audit import Audit
+    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.measures import Measure
+
+__all__ = ["Bounds", "Found"]
+
+_CERTIFICATE: Final = pl.Enum([certificate.name for certificate in Certificate])
+_NAMES: Final = pl.Series([certificate.name for certificate in Certificate], dtype=_CERTIFICATE)
+_PER_QUERY: Final[dict[str, Any]] = {
+    "run": pl.String,
+    "query_id": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "certificate": _CERTIFICATE,
+    "holes": pl.Int64,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """One measure's bounds for some queries of a run, or of the difference of two.
+
+    Attributes
+    ----------
+    value, low, high
+        float64 ``[queries]``; NaN where there is no value, infinite where there is no bound.
+    certificate
+        int64 ``[queries]``, as :class:`~rankstone.bounding.search.Certificate`.
+    holes
+        int64 ``[queries]``: unjudged documents of the list, or of either list.
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    certificate: Ints
+    holes: Ints
+
+    @classmethod
+    def joined(cls, parts: Sequence[Found], order: Ints) -> Found:
+        """Put parts one behind the other, then their queries in the order given."""
+        names = ("value", "low", "high", "certificate", "holes")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts])[order] for name in names))
+
+    def frame(self, run: str, measure: str, queries: pl.Series) -> pl.DataFrame:
+        """Return a row for each query."""
+        nothing = np.isnan(self.value)
+        numbers = {"value": self.value, "low": self.low, "high": self.high}
+        return pl.DataFrame(
+            {
+                "run": pl.repeat(run, len(queries), eager=True),
+                "query_id": queries.cast(pl.String),
+                "measure": pl.repeat(measure, len(queries), eager=True),
+                **{name: np.where(nothing, np.nan, values) for name, values in numbers.items()},
+                "certificate": _NAMES.gather(self.certificate),
+                "holes": self.holes,
+            },
+            schema=_PER_QUERY,
+        ).with_columns(_finite("value", "low", "high"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds:
+    """The lowest and the highest score that the unjudged documents leave open.
+
+    Attributes
+    ----------
+    per_query
+        One row per run, query and measure: ``run``, ``query_id``, ``measure``, ``value`` (unjudged
+        documents not relevant; null where undefined), ``low``, ``high`` (null where there is no bound),
+        ``certificate`` (see :class:`~rankstone.bounding.search.Certificate`) and ``holes``, how many
+        unjudged documents the list holds.  The difference of two runs is a run ``a - b``.
+    measures
+        The measures, in the order asked for.
+    grades
+        The scale: grades an unjudged document can have.
+    difference
+        The names of the two runs whose difference is among the runs.
+    audit, conventions, inputs
+        As for :class:`~rankstone.Scores`.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> found = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR")
+    >>> found.per_query.select("value", "low", "high", "certificate", "holes").row(0)
+    (0.5, 0.5, 1.0, 'proven', 1)
+    """
+
+    per_query: pl.DataFrame
+    measures: tuple[Measure, ...]
+    grades: tuple[float, ...]
+    difference: tuple[str, str] | None
+    audit: Audit
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def mean(self) -> pl.DataFrame:
+        """One row per run and measure: the bounds of the mean (or whatever ``agg`` says).
+
+        Queries are bounded one by one, so the mean of the lowest values is the lowest mean.  Columns
+        ``run``, ``measure``, ``value``, ``low``, ``high``, ``certificate`` (the weakest of the queries'),
+        ``n`` (queries with a value) and ``sign``: for a difference ``>``, ``<`` or ``=`` where it is
+        certain, ``?`` where it is not.
+        """
+        measures = {str(measure): measure for measure in self.measures}
+        rows = []
+        for part in self.per_query.partition_by("run", "measure", maintain_order=True):
+            run, measure = part["run"][0], part["measure"][0]
+            counted = part.filter(pl.col("value").is_not_null())
+            value, low, high = (
+                _aggregated(measures[measure], counted[name], beyond)
+                for name, beyond in (("value", 0.0), ("low", -np.inf), ("high", np.inf))
+            )
+            weakest = counted["certificate"].to_physical().max()
+            sign = _sign(low, high) if self.difference and run == " - ".join(self.difference) else None
+            name = None if weakest is None else Certificate(int(weakest)).name  # type: ignore[arg-type]
+            rows.append((run, measure, value, low, high, name, counted.height, sign))
+        schema = {
+            **{name: _PER_QUERY[name] for name in ("run", "measure", "value", "low", "high", "certificate")},
+            "n": pl.Int64,
+            "sign": pl.String,
+        }
+        return pl.DataFrame(rows, schema, orient="row").with_columns(_finite("value", "low", "high"))
+
+    def residuals(self) -> pl.DataFrame:
+        """Return how far each score may fall and rise: ``value - low`` and ``high - value``."""
+        return self.per_query.select(
+            "run",
+            "query_id",
+            "measure",
+            "value",
+            below=pl.col("value") - pl.col("low"),
+            above=pl.col("high") - pl.col("value"),
+        )
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Return ``{run: {measure: {"value": …, "low": …, "high": …, "certificate": …}}}``."""
+        found: dict[str, dict[str, dict[str, Any]]] = {}
+        for row in self.mean.iter_rows(named=True):
+            run, measure = row.pop("run"), row.pop("measure")
+            found.setdefault(run, {})[measure] = row
+        return found
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts: means with their bounds, audit, conventions, inputs."""
+        return {
+            "runs": self.to_dict(),
+            "grades": list(self.grades),
+            "difference": self.difference,
+            "audit": self.audit.to_dict(),
+            "conventions": dict(self.conventions),
+            "inputs": dict(self.inputs),
+        }
+
+    # -- files and people ---------------------------------------------------------------------------
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`per_query` as Parquet, whole or not at all."""
+        with atomic(path) as unfinished:
+            self.per_query.write_parquet(unfinished)
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`per_query` as CSV, whole or not at all."""
+        with atomic(path) as unfinished:
+            self.per_query.write_csv(unfinished)
+
+    def write_ndjson(self, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`per_query` as JSON lines, whole or not at all."""
+        with atomic(path) as unfinished:
+            self.per_query.write_ndjson(unfinished)
+
+    def write_json(self, path: str | os.PathLike[str]) -> None:
+        """Write :meth:`report` as one JSON object, whole or not at all."""
+        with atomic(path) as unfinished:
+            unfinished.write_text(json.dumps(self.report(), ensure_ascii=False, indent=1) + "\n")
+
+    def __repr__(self) -> str:
+        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4, tbl_cols=-1, tbl_rows=-1):
+            return "\n".join([str(self.mean), *self.audit.lines()])
+
+
+def _finite(*names: str) -> list[pl.Expr]:
+    """Say null where there is no number."""
+    return [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in names]
+
+
+def _aggregated(measure: Measure, values: pl.Series, beyond: float) -> float:
+    """Aggregate one value a query; where a query has no bound, the aggregate has none."""
+    array = values.fill_null(beyond).to_numpy()
+    if np.isinf(array).any():
+        return beyond
+    ones = np.ones(len(array))
+    return measure.aggregate(array, ones, array, ones)
+
+
+def _sign(low: float, high: float) -> str:
+    """Return which of two runs is above, ``?`` where that is open."""
+    if low > 0 or high < 0:
+        return ">" if low > 0 else "<"
+    return "=" if low == high else "?"

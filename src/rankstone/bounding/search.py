@@ -1,0 +1,173 @@
+"""The search for the lowest and the highest score: assignments are proposed, the measure scores them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import combinations_with_replacement, product
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstone.bounding.filling import slices
+from rankstone.hits.pairs import ragged_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rankstone.bounding.question import Question
+    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.measures.base import Measure
+
+__all__ = ["Certificate", "Search", "stepped"]
+
+
+class Certificate(IntEnum):
+    """How far an interval may be trusted.
+
+    ``proven``: both ends are scores of assignments, and no assignment scores beyond them, by proof.
+    ``enumerated``: the same, because every assignment was scored.  ``outer``: every assignment scores
+    inside, but the ends need not be reached.
+    """
+
+    proven = 0
+    enumerated = 1
+    outer = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """One measure's extremes over the assignments proposed so far.
+
+    Attributes
+    ----------
+    question
+        Gives values.
+    measure
+        The measure.
+    scale
+        float64 ``[grades]``: the grades a hole can have, ascending.
+    most
+        Assignments of one query tried at most.
+    low, high
+        float64 ``[queries]``: lowest and highest value so far.
+    certificate
+        int64 ``[queries]``, as :class:`Certificate`.
+    """
+
+    question: Question
+    measure: Measure
+    scale: Floats
+    most: int
+    low: Floats = field(init=False)
+    high: Floats = field(init=False)
+    certificate: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with every hole at the lowest grade."""
+        count = len(self.question.holes)
+        object.__setattr__(self, "low", np.full(count, np.nan))
+        object.__setattr__(self, "high", np.full(count, np.nan))
+        object.__setattr__(self, "certificate", np.zeros(count, np.int64))
+        self.constant(self.every, self.scale[0])
+
+    @property
+    def every(self) -> Ints:
+        """All queries, int64 ``[queries]``."""
+        return np.arange(len(self.question.holes))
+
+    # -- proposals ----------------------------------------------------------------------------------
+    def record(self, query: Ints, value: Floats) -> None:
+        """Keep the extremes of values of some queries."""
+        np.fmin.at(self.low, query, value)
+        np.fmax.at(self.high, query, value)
+
+    def consider(self, query: Ints, grade: Floats) -> None:
+        """Score assignments, one copy of a query each, and keep the extremes."""
+        self.record(query, self.question.value(self.measure, query, grade))
+
+    def constant(self, query: Ints, grade: float) -> None:
+        """Give every hole of some queries the same grade."""
+        self.consider(query, np.full(int(self.question.holes[query].sum()), grade))
+
+    def steps(self, query: Ints, ends: tuple[float, float]) -> None:
+        """Give the m topmost holes one grade and the others another, then the m bottommost, for every m."""
+        for copy, _, top, bottom in stepped(self.question.holes, query, ends):
+            self.consider(copy, top)
+            self.consider(copy, bottom)
+
+    def patterns(self, query: Ints, rows: Floats) -> None:
+        """Give the holes of some queries, all of which have as many, every row of grades in turn."""
+        for begin, end in slices(np.full(len(query) * len(rows), max(rows.shape[1], 1))):
+            copy = np.arange(begin, end)
+            self.consider(query[copy // len(rows)], rows[copy % len(rows)].ravel())
+
+    # -- exhaustion ---------------------------------------------------------------------------------
+    def enumerate(self, query: Ints, scale: Floats) -> Ints:
+        """Try every assignment of grades from a scale; return the queries that have too many."""
+        left = self._exhaust(
+            query,
+            lambda holes: len(scale) ** holes,
+            lambda holes: [list(product(scale.tolist(), repeat=holes))],
+        )
+        tried = query[~np.isin(query, left) & (self.question.holes[query] > 0) & (len(scale) > 1)]
+        self.certificate[tried] = Certificate.enumerated
+        return left
+
+    def multisets(self, query: Ints, scale: Floats) -> Ints:
+        """Try every multiset of grades, best first and best last; return the queries that have too many."""
+        steps = len(scale) - 1
+
+        def rows(holes: int) -> list[list[tuple[float, ...]]]:
+            rising = list(combinations_with_replacement(scale.tolist(), holes))
+            return [rising, [row[::-1] for row in rising]]
+
+        return self._exhaust(query, lambda holes: comb(holes + steps, steps), rows)
+
+    def _exhaust(
+        self,
+        query: Ints,
+        count: Callable[[int], int],
+        tables: Callable[[int], list[list[tuple[float, ...]]]],
+    ) -> Ints:
+        """Try whole tables of assignments for each number of holes that does not have too many."""
+        holes = self.question.holes[query]
+        left = [np.empty(0, np.int64)]
+        for some in np.unique(holes).tolist():
+            concerned = query[holes == some]
+            if count(some) > self.most:
+                left.append(concerned)
+                continue
+            for table in tables(some):
+                self.patterns(concerned, np.array(table, np.float64).reshape(len(table), some))
+        return np.concatenate(left)
+
+    def settle(self, query: Ints, low: Floats, high: Floats) -> None:
+        """Take an interval that is certain to hold every value in place of what was tried."""
+        self.low[query] = low
+        self.high[query] = high
+        self.certificate[query] = Certificate.outer
+
+
+def stepped(
+    holes: Ints, query: Ints, ends: tuple[float, float]
+) -> Iterator[tuple[Ints, Ints, Floats, Floats]]:
+    """Yield copies of queries in which 0, 1, … all holes have the second grade, the others the first.
+
+    Yields
+    ------
+    tuple
+        int64 ``[copies]``: the query of each, and how many of its holes; float64: the grades of their
+        holes when those are the topmost, and when they are the bottommost.
+    """
+    for begin, end in slices(np.repeat(holes[query], holes[query] + 1)):
+        last = np.cumsum(holes[query] + 1)
+        number = np.arange(begin, end)
+        run = np.searchsorted(last, number, side="right")
+        copy, count = query[run], number - (last - holes[query] - 1)[run]
+        size = holes[copy]
+        place = ragged_range(np.zeros_like(size), size)
+        top = np.where(place < np.repeat(count, size), ends[1], ends[0])
+        bottom = np.where(place >= np.repeat(size - count, size), ends[1], ends[0])
+        yield copy, count, top, bottom

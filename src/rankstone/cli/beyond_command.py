@@ -1,0 +1,87 @@
+"""``rankstone beyond``: what runs do beyond accuracy, to the catalogue, to users and to groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rankstone.cli.options import Ticker, named_runs, ordering, reading, split_columns
+
+
+@click.command("beyond")
+@click.argument("runs", nargs=-1, metavar="RUN [RUN]…")
+@click.option(
+    "-m", "--measures", multiple=True, metavar="TEXT", help="measures [the usual ones that the tables allow]"
+)
+@click.option("--items", metavar="FILE", help="table with doc_id and what is known of each item")
+@click.option("--history", metavar="FILE", help="past interactions: query_id, doc_id")
+@click.option("--qrels", metavar="FILE", help="judgments: what each user found relevant")
+@click.option("--users", metavar="FILE", help="table with query_id and what is known of each user")
+@click.option("--by", multiple=True, metavar="COLUMN", help="columns of --users: means by their values, too")
+@click.option("--baseline", metavar="RUN", help="what was to be expected: Unexpectedness(against=baseline)")
+@click.option("--catalogue-size", type=int, metavar="N", help="how many items there are")
+@click.option(
+    "--separator", default="|", show_default=True, metavar="TEXT", help="divides several categories"
+)
+@click.option("--per-query", metavar="FILE", help="write values per user: .parquet, .csv or .jsonl")
+@click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
+@click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="decimals shown")
+@click.option("-o", "--output", metavar="FILE", help="write the result there instead of printing it")
+@click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@reading
+@ordering
+def command(
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    by: tuple[str, ...],
+    catalogue_size: int | None,
+    separator: str,
+    per_query: str | None,
+    form: str,
+    digits: int,
+    output: str | None,
+    quiet: bool,  # noqa: FBT001 - click passes flags so
+    columns: str | None,
+    format_in: str | None,
+    **given: Any,  # noqa: ANN401 - click hands values over as they are
+) -> None:
+    """Measure runs beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness.
+
+    RUN is a file as `rankstone eval` takes it, a user for a query and an item for a document; name=FILE
+    names a run.  What a measure needs beside the run stands on its card: `rankstone measures show ILD`.
+
+    \b
+    rankstone beyond recs.parquet -m "Coverage@10 Gini@10" --catalogue-size 3706
+    rankstone beyond recs.parquet --items items.csv --history train.parquet --users users.csv --by gender
+    """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
+    from rankstone import beyond
+    from rankstone.cli.beyond_render import FORMATS, render
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
+    from rankstone.errors import UsageError
+
+    check_format(form, FORMATS)
+    per_query_writer(per_query)
+    if not runs:
+        raise UsageError("a run is needed", expected="rankstone beyond RUN [RUN]…")
+    if by and given["users"] is None:
+        raise UsageError("--by needs a table of users", fix="add --users FILE")
+    tables = {name: given.pop(name) for name in ("items", "history", "qrels", "users", "baseline")}
+    keep_inputs([*runs, *filter(None, tables.values())], output, per_query)
+    keep_freed_memory()
+    with Ticker(quiet=quiet) as ticker:
+        scores = beyond(
+            named_runs(runs),
+            measures or None,
+            **tables,
+            catalogue_size=catalogue_size,
+            separator=separator,
+            columns=split_columns(columns),
+            format_in=format_in,
+            progress=ticker,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+    deliver(scores, render(scores, form, digits, by), output, per_query)
+    if form not in ("table", "json") and not quiet:
+        for line in scores.audit.lines():
+            click.echo(line, err=True)

@@ -1,0 +1,89 @@
+"""``rankstone diff``: how alike two runs are, without judgments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rankstone.cli.options import Ticker, named_runs, ordering, reading, split_columns
+
+DEFAULT_MEASURES = "RBO(p=0.9) tau_ap Jaccard@10"
+#: ranks of two lists side by side that are shown unless --depth says how many
+_SHOWN = 20
+
+
+@click.command("diff")
+@click.argument("files", nargs=-1, metavar="A B")
+@click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
+@click.option("-q", "--query", metavar="QUERY", help="show the two lists of this query side by side")
+@click.option("--top", type=click.IntRange(1), metavar="N", help="show the N queries that changed most")
+@click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
+@click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
+@click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="decimals shown")
+@click.option("-o", "--output", metavar="FILE", help="write the result there instead of printing it")
+@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@reading
+@ordering
+def command(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    query: str | None,
+    top: int | None,
+    per_query: str | None,
+    form: str,
+    digits: int,
+    output: str | None,
+    quiet: bool,  # noqa: FBT001 - click passes flags so
+    columns: str | None,
+    format_in: str | None,
+    **options: Any,  # noqa: ANN401 - click hands values over as they are
+) -> None:
+    """Say how alike two runs are, without judgments.
+
+    A is the reference (the old run), B is held against it.  Both are files as `rankstone eval` takes
+    them; name=FILE names a run.
+
+    \b
+    rankstone diff old.run new.run -m "RBO(p=0.9) tau_ap Jaccard@10" --top 5
+    rankstone diff old.run new.run -q 1037798
+    """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
+    from rankstone import diff
+    from rankstone.cli.diff_render import FORMATS, View, render
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
+
+    check_format(form, FORMATS)
+    per_query_writer(per_query)
+    keep_inputs(files, output, per_query)
+    (first, a), (second, b) = _two(files).items()
+    given = {name: value for name, value in options.items() if value is not None}
+    keep_freed_memory()
+    with Ticker(quiet=quiet) as ticker:
+        alike = diff(
+            a,
+            b,
+            measures or (DEFAULT_MEASURES,),
+            names=(first, second),
+            columns=split_columns(columns),
+            format_in=format_in,
+            progress=ticker,
+            **given,
+        )
+    view = View(alike, digits, query, top, given.get("depth", _SHOWN))
+    deliver(alike, render(view, form), output, per_query)
+    if form not in ("table", "json") and not quiet:
+        for line in alike.audit.lines():
+            click.echo(line, err=True)
+
+
+def _two(files: tuple[str, ...]) -> dict[str, object]:
+    """Return the two runs by name."""
+    from rankstone.errors import UsageError
+
+    if len(files) != 2:  # noqa: PLR2004 - this and that
+        raise UsageError(
+            "two runs are needed", given=" ".join(files) or "nothing", expected="rankstone diff A B"
+        )
+    if files == ("-", "-"):
+        raise UsageError("standard input can be read only once", given="- -")
+    return named_runs(files)

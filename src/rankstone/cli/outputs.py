@@ -1,0 +1,91 @@
+"""What commands do with results: print them, or write files that spare the inputs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["check_format", "deliver", "keep_freed_memory", "keep_inputs", "per_query_writer"]
+
+_WRITERS = {
+    ".parquet": "write_parquet",
+    ".pq": "write_parquet",
+    ".csv": "write_csv",
+    ".jsonl": "write_ndjson",
+    ".ndjson": "write_ndjson",
+}
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+#: the largest threshold the GNU C library accepts
+_MOST_KEPT = 32 << 20
+
+
+def check_format(form: str, known: Iterable[str]) -> None:
+    """Refuse a --format that nobody can write."""
+    from rankstone.errors import UsageError, nearest
+
+    names = list(known)
+    if form not in names:
+        close = nearest(form, names, n=1)
+        raise UsageError(
+            f"--format {form} is not known",
+            expected=", ".join(names),
+            fix=f"did you mean {close[0]}?" if close else None,
+        )
+
+
+def keep_inputs(inputs: Iterable[str], output: str | None, per_query: str | None) -> None:
+    """Refuse an output that would overwrite an input, or the other output."""
+    from rankstone.errors import UsageError
+
+    taken = {
+        Path(part).resolve(): "an input" for name in inputs for part in (name.partition("=")[2] or name, name)
+    }
+    for flag, name in (("-o", output), ("--per-query", per_query)):
+        if name is None:
+            continue
+        if (place := Path(name).resolve()) in taken and (place.is_file() or not place.exists()):
+            raise UsageError(f"{flag} {name} is {taken[place]}, too", fix="name another file")
+        taken[place] = "the other output"
+
+
+def per_query_writer(per_query: str | None) -> str:
+    """Return the method that writes such a file; refuse a suffix nobody can write before any work is done."""
+    from rankstone.errors import UsageError
+
+    suffix = Path(per_query).suffix.lower() if per_query is not None else ".csv"
+    if suffix not in _WRITERS:
+        raise UsageError(f"--per-query {per_query}: no known suffix", expected=", ".join(_WRITERS))
+    return _WRITERS[suffix]
+
+
+def deliver(results: Any, text: str, output: str | None, per_query: str | None) -> None:  # noqa: ANN401
+    """Write values per query where that was asked for, and print the text or write it to a file."""
+    from rankstone.io import atomic
+
+    if per_query is not None:
+        getattr(results, per_query_writer(per_query))(per_query)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    with atomic(output) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+def keep_freed_memory() -> None:
+    """Ask the C library to keep what is freed instead of giving it back to the system at once.
+
+    Batches allocate and free the same few megabytes again and again; page faults would otherwise
+    cost a quarter of the time.  This is our own process, so nobody else is concerned.
+    """
+    import ctypes
+
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
+    if mallopt is not None:  # the GNU C library
+        mallopt(_M_MMAP_THRESHOLD, _MOST_KEPT)
+        mallopt(_M_TRIM_THRESHOLD, 1 << 30)

@@ -1,0 +1,132 @@
+"""The bootstrap over queries: which queries a resample draws, and the mean curve of each resample.
+
+Every resample has a random stream of its own (Philox, keyed by seed and resample), and sums are sums
+of whole numbers.  So the same seed gives the same bits, whatever the machine, its threads or its
+library for matrix products.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.errors import BadOption
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Floats
+
+__all__ = ["Resampling", "resampled_means"]
+
+#: numbers worked on at a time
+_SLICE: Final = 1 << 23
+#: whole numbers up to 2^53 are exact as float64; a bit is kept in hand
+_EXACT_BITS: Final = 52
+_MOST_RESAMPLES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling:
+    """How spread and certainty over queries are expressed.
+
+    Parameters
+    ----------
+    resamples
+        Bootstrap samples of queries, drawn with replacement.
+    seed
+        Makes every interval reproducible, bit by bit.
+    confidence
+        Probability content of intervals of means (percentiles, each place on the x axis for itself).
+    band
+        Lower and upper quantile of the queries' own curves.
+    """
+
+    resamples: int = 1000
+    seed: int = 0
+    confidence: float = 0.95
+    band: tuple[float, float] = (0.1, 0.9)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of resamples, seed, probability or pair of quantiles."""
+        for name, least in (("resamples", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise BadOption(f"{name}={value!r} is no number", expected=f"a whole number from {least} up")
+        if self.resamples > _MOST_RESAMPLES:
+            raise BadOption(
+                f"resamples={self.resamples} is out of range", expected=f"up to {_MOST_RESAMPLES:,}"
+            )
+        if not 0 < self.confidence < 1:
+            raise BadOption(f"confidence={self.confidence!r} is out of range", expected="0 < confidence < 1")
+        low, high = self.band
+        if not 0 <= low <= high <= 1:
+            raise BadOption(f"band={self.band!r} are no quantiles", expected="0 ≤ low ≤ high ≤ 1: (0.1, 0.9)")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The percentiles an interval ends at, as shares."""
+        return (1 - self.confidence) / 2, (1 + self.confidence) / 2
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return every setting and its value."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _drawn(queries: int, seed: int, resample: int) -> Floats:
+    """Return how often a resample draws each query, float64 ``[queries]``."""
+    stream = np.random.Philox(np.random.SeedSequence(seed, spawn_key=(resample,)))
+    share = (stream.random_raw(queries) >> np.uint64(11)) * 2.0**-53  # the same in every NumPy
+    return np.bincount((share * queries).astype(np.int64), minlength=queries).astype(np.float64)
+
+
+def resampled_means(numerator: Floats, denominator: Floats | None, how: Resampling) -> Floats:
+    """Return the mean over queries in every resample, float64 ``[resamples, columns]``.
+
+    Parameters
+    ----------
+    numerator
+        float64 ``[queries, columns]``, without NaN.
+    denominator
+        What sums are divided by the sum of, float64 ``[queries, columns]``; ``None`` for ones.  A
+        resample whose denominators sum to zero has no mean: NaN.
+    how
+        Number of resamples and seed.
+    """
+    queries = len(numerator)
+    tables = [_Whole.of(numerator)] if denominator is None else [_Whole.of(numerator), _Whole.of(denominator)]
+    sums = [np.empty((how.resamples, numerator.shape[1])) for _ in tables]
+    step = max(1, _SLICE // max(queries, 1))
+    for begin in range(0, how.resamples, step):
+        end = min(begin + step, how.resamples)
+        counts = np.stack([_drawn(queries, how.seed, resample) for resample in range(begin, end)])
+        for table, into in zip(tables, sums, strict=True):
+            into[begin:end] = table.summed(counts)
+    if denominator is None:
+        return sums[0] / queries
+    means: Floats = np.full(sums[0].shape, np.nan)
+    np.divide(sums[0], sums[1], out=means, where=sums[1] != 0)
+    return means
+
+
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """Numbers as whole multiples of a power of two, so small that no sum over queries is rounded.
+
+    For values up to 1 of 10,000 queries the multiple is 2^-38: intervals keep eleven digits.
+    """
+
+    whole: Floats
+    bits: int
+
+    @classmethod
+    def of(cls, values: Floats) -> _Whole:
+        largest = float(np.abs(values).max(initial=0.0)) * len(values)
+        bits = _EXACT_BITS - math.frexp(largest)[1] if largest else 0
+        return cls(np.rint(np.ldexp(values, bits)), bits)
+
+    def summed(self, counts: Floats) -> Floats:
+        """Return sums over queries, each taken as often as counted."""
+        sums: Floats = np.ldexp(counts @ self.whole, -self.bits)
+        return sums

@@ -1,0 +1,140 @@
+"""Tables about things: an id, and whatever columns somebody knows of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColumn, nearest, printable
+from rankstone.io.columns import hidden, renames, require
+from rankstone.io.files import scan_files
+from rankstone.io.table import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Attributes", "read_attributes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """One row a thing, read column by column when somebody asks.
+
+    Attributes
+    ----------
+    source
+        What to call the table in messages.
+    key
+        The column of ids, each once.
+    frame
+        The rows, lazily.
+    schema
+        All columns and their types; in CSV files everything is text.
+    """
+
+    source: str
+    key: str
+    frame: pl.LazyFrame
+    schema: Mapping[str, pl.DataType]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns beside the id."""
+        return tuple(name for name in self.schema if name != self.key)
+
+    def require(self, columns: Sequence[str]) -> None:
+        """Refuse a column that is not there, naming those that are."""
+        for name in columns:
+            if name not in self.columns:
+                close = nearest(name, self.columns, n=1)
+                raise MissingColumn(
+                    f"there is no column {printable(name)}",
+                    where=self.source,
+                    given=f"columns {', '.join(map(printable, self.columns)) or 'none'}",
+                    fix=f"did you mean {printable(close[0])}?" if close else None,
+                )
+
+    def collect(self, *columns: str) -> pl.DataFrame:
+        """Read the ids, as text, and some columns."""
+        self.require(columns)
+        with reading(self.source):
+            frame = self.frame.select(pl.col(self.key).cast(pl.String), *columns).collect()
+        if not frame.height:
+            raise EmptyInput("the table is empty", where=self.source)
+        ids = frame[self.key]
+        if ids.null_count():
+            raise InputError(f"a row without {self.key}", where=self.source, expected="an id in every row")
+        if ids.n_unique() < frame.height:
+            twice = ids.filter(ids.is_duplicated())[0]
+            raise DuplicateRows(
+                f"{self.key} {printable(twice)} stands in more than one row",
+                where=self.source,
+                expected="one row each",
+                fix="put several values in one row, as a list or divided by |",
+            )
+        return frame
+
+
+def read_attributes(
+    source: object, key: str, columns: Mapping[str, str] | None = None, format_in: str | None = None
+) -> Attributes:
+    """Open a table of attributes.
+
+    Parameters
+    ----------
+    source
+        A path (CSV, TSV, JSON lines, Parquet, Arrow), a frame of any library, ``{id: value}`` or
+        ``{id: {column: value}}``.
+    key
+        The column of ids: ``doc_id`` or ``query_id``; a plain mapping's values are called ``group``.
+    columns
+        {their name: our name}.
+    format_in
+        Format of a file; ``None`` goes by the suffix.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        name, frame = os.fspath(source), scan_files(source, format_in)
+    else:
+        name = f"table of {key}"
+        frame = _of_object(source, key, name)
+    with reading(name):
+        chosen = renames(frame.collect_schema().names(), columns or {}, name)
+        frame = frame.drop(hidden(frame.collect_schema().names(), chosen)).rename(chosen)
+        schema = dict(frame.collect_schema())
+    require(schema, (key,), name, tuple(schema))
+    return Attributes(name, key, frame, schema)
+
+
+def _of_object(source: object, key: str, name: str) -> pl.LazyFrame:
+    if isinstance(source, pl.LazyFrame):
+        return source
+    if isinstance(source, Mapping):
+        return _of_mapping(source, key, name).lazy()
+    if hasattr(source, "__arrow_c_stream__") or isinstance(source, pl.DataFrame):
+        with reading(name):
+            arrow: Any = source
+            return pl.DataFrame(arrow).lazy()
+    raise InputError(
+        f"a {type(source).__module__}.{type(source).__name__} cannot be read as a table",
+        where=name,
+        expected=f"a path, a frame (Polars, pandas, PyArrow, DuckDB), {{{key}: value}} or "
+        f"{{{key}: {{column: value}}}}",
+    )
+
+
+def _of_mapping(source: Mapping[Any, Any], key: str, name: str) -> pl.DataFrame:
+    if not source:
+        raise EmptyInput("the table is empty", where=name)
+    ids = pl.Series(key, [str(one) for one in source], dtype=pl.String)
+    values = list(source.values())
+    if all(isinstance(value, Mapping) for value in values):
+        names = dict.fromkeys(column for value in values for column in value)
+        cells = {str(column): [value.get(column) for value in values] for column in names}
+    else:
+        cells = {"group": values}
+    with reading(name):
+        return pl.DataFrame({key: ids, **{c: pl.Series(v, strict=False) for c, v in cells.items()}})

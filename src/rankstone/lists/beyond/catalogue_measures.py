@@ -1,0 +1,283 @@
+"""Coverage and concentration: how much of the catalogue is shown, to how many, how evenly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.lists.beyond.measure import DISCOUNTS, Attention, OfRun, Parts
+from rankstone.measures.named import Card, parameter
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.lists.beyond.frame import ListFrame
+    from rankstone.lists.beyond.tables import Tables
+
+__all__ = ["Coverage", "Entropy", "Gini", "Personalization", "UserCoverage"]
+
+_NEEDS_CATALOGUE = "the number of items: a table of items, catalogue_size, or at least the past"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage(OfRun):
+    """Coverage: the share of the catalogue that stands in any list.
+
+    >>> print(Coverage(k=10))
+    Coverage@10
+    """
+
+    name: ClassVar[str] = "Coverage"
+    family: ClassVar[str] = "catalogue"
+    aliases: ClassVar[tuple[str, ...]] = ("CatalogCoverage", "ItemCoverage", "AggregateDiversity")
+    needs: ClassVar[tuple[str, ...]] = ("catalogue",)
+    card: ClassVar[Card] = Card(
+        sentence="How much of the catalogue does anybody get to see?",
+        formula="Coverage@k = |{i : c_i > 0}| / m",
+        symbols="c_i: lists whose first k items hold item i; m: items in the catalogue",
+        example="lists (a, b) and (a, c), catalogue a … e: 3/5",
+        needs=_NEEDS_CATALOGUE,
+        undefined="never",
+        peers={
+            "RecTools CatalogCoverage": "the count, Coverage(scale=count); normalize=True gives the share",
+            "RecBole ItemCoverage": "the same; its catalogue has one padding item more",
+            "recommenders catalog_coverage": "divides by the items of the past; cold ones can lift it over 1",
+            "RePlay Coverage": "only items of the past count, above and below",
+        },
+        sensitive="the number of lists and k: compare runs with the same users only; items outside the "
+        "catalogue are not counted",
+        use="is the long tail reachable at all? One showing is enough, so look at Gini too",
+        citation="Herlocker et al., TOIS 2004; Ge, Delgado-Battenfeld and Jannach, RecSys 2010",
+    )
+
+    scale: str = parameter("share", "share of the catalogue, or number of items", "share", "count")
+
+    def parts(self, lists: ListFrame, tables: Tables) -> Parts:
+        """Count 1 for each item shown."""
+        catalogue = tables.catalogue(lists)
+        shown = catalogue.of(lists.counts(tables.known)) > 0
+        return Parts(shown.astype(np.float64), float(catalogue.size) if self.scale == "share" else 1.0)
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """Between 0 and 1 as a share."""
+        return (0.0, 1.0 if self.scale == "share" else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserCoverage(OfRun):
+    """User coverage: the share of users that receive a list, or a full one.
+
+    >>> print(UserCoverage(at_least="k", k=10))
+    UserCoverage(at_least=k)@10
+    """
+
+    name: ClassVar[str] = "UserCoverage"
+    family: ClassVar[str] = "catalogue"
+    aliases: ClassVar[tuple[str, ...]] = ("CoveredUsers",)
+    card: ClassVar[Card] = Card(
+        sentence="How many of the users get anything recommended?",
+        formula="UserCoverage@k = |{u : n_u ≥ 1}| / |U|; at_least=k: n_u ≥ k",
+        symbols="n_u: items in u's list; U: the users of the first of these tables that is given: users, "
+        "judgments, history; without any, those of the run",
+        example="3 users, lists of 2, 1 and 0 items: 2/3; with at_least=k, k = 2: 1/3",
+        needs="who the users are: a table of users, judgments or the past; else it is 1 for at_least=one",
+        undefined="never",
+        peers={
+            "Elliot UserCoverage": "counts users with a list, UserCoverageAtN those with k items",
+            "RecTools CoveredUsers": "the share of users with a list",
+        },
+        sensitive="who counts as a user: the note beside the number says it",
+        use="models that cannot answer everybody: thresholds, filters, cold users",
+        citation="Ge, Delgado-Battenfeld and Jannach, RecSys 2010",
+    )
+
+    at_least: str = parameter("one", "how long a list must be", "one", "k")
+
+    def check(self, tables: Tables) -> None:
+        """Refuse at_least=k without a cutoff."""
+        super().check(tables)
+        if self.at_least == "k" and self.k is None:
+            from rankstone.errors import BadParameter
+
+            raise BadParameter("UserCoverage(at_least=k) needs a cutoff", fix="UserCoverage(at_least=k)@10")
+
+    def parts(self, lists: ListFrame, tables: Tables) -> Parts:
+        """Count 1 for each user with a list that is long enough."""
+        audience = tables.audience()
+        enough = lists.n >= (self.k if self.at_least == "k" and self.k is not None else 1)
+        if audience is None:
+            return Parts(enough.astype(np.float64), float(len(lists)))
+        return Parts((enough & np.isin(lists.user, audience)).astype(np.float64), float(len(audience)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gini(Attention, OfRun):
+    """Gini: how unevenly recommendations fall on the items of the catalogue.
+
+    >>> print(Gini(discount="geometric", p=0.85, k=10))
+    Gini(discount=geometric, p=0.85)@10
+    """
+
+    name: ClassVar[str] = "Gini"
+    family: ClassVar[str] = "catalogue"
+    aliases: ClassVar[tuple[str, ...]] = ("GiniIndex", "ListGini")
+    needs: ClassVar[tuple[str, ...]] = ("catalogue",)
+    card: ClassVar[Card] = Card(
+        sentence="How unevenly are the recommendations spread over the catalogue?",
+        formula="Gini@k = Σ_j (2j − m − 1) c_(j) / ((m − 1) Σ_j c_(j))",
+        symbols="c_(1) ≤ … ≤ c_(m): how often each of the m items is shown, never-shown ones included; with "
+        "a discount, the attention each receives; denom=m divides by m instead of m − 1",
+        example="shown 0, 1 and 3 times: (−2·0 + 0·1 + 2·3) / (2·4) = 3/4",
+        needs=_NEEDS_CATALOGUE,
+        direction="lower",
+        undefined="nothing shown, or one item in the catalogue",
+        peers={
+            "RecBole GiniIndex": "Gini(denom=m)",
+            "LensKit ListGini": "Gini(denom=m)",
+            "LensKit ExposureGini": "Gini(denom=m, discount=geometric, p=0.85), summed in single precision",
+            "Elliot Gini": "1 − Gini: higher is more even",
+        },
+        sensitive="the size of the catalogue; items outside it are not counted",
+        use="concentration; 0: every item equally often, 1: always the same item (with the default denom)",
+        citation="Gini, 1912; Fleder and Hosanagar, Management Science 2009; Adomavicius and Kwon, TKDE 2012",
+    )
+
+    discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
+    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
+    denom: str = parameter("m_minus_1", "what the sum is divided by", "m_minus_1", "m")
+
+    def __post_init__(self) -> None:
+        """Check p against the discount."""
+        super().__post_init__()
+        self.check_discount()
+
+    def parts(self, lists: ListFrame, tables: Tables) -> Parts:
+        """Weigh what each item has by its place from the bottom."""
+        catalogue = tables.catalogue(lists)
+        m = catalogue.size
+        shown = np.sort(catalogue.of(self.received(lists, tables.known)))
+        place = np.arange(m - len(shown) + 1, m + 1)
+        whole = float(shown.sum())
+        return Parts((2.0 * place - m - 1) * shown / (whole or 1.0), 0.0 if not whole else self._norm(m))
+
+    def received(self, lists: ListFrame, items: int) -> Floats | Ints:
+        """Return what each item receives: showings, or attention."""
+        return lists.counts(items) if self.discount == "none" else lists.exposure(items, self.attention)
+
+    def _norm(self, m: int) -> float:
+        return float(m if self.denom == "m" else m - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entropy(OfRun):
+    """Entropy: how evenly recommendations fall on items, in bits.
+
+    >>> print(Entropy(scale="effective", k=10))
+    Entropy(scale=effective)@10
+    """
+
+    name: ClassVar[str] = "Entropy"
+    family: ClassVar[str] = "catalogue"
+    aliases: ClassVar[tuple[str, ...]] = ("ShannonEntropy", "DistributionalCoverage")
+    card: ClassVar[Card] = Card(
+        sentence="How many questions would tell which item a random recommendation is?",
+        formula="H@k = −Σ_i p_i log2 p_i;  scale=share: H / log2 m;  scale=effective: 2^H",
+        symbols="p_i: the share of recommendations that item i has; m: items in the catalogue",
+        example="shares 1/2, 1/4, 1/4: H = 1/2·1 + 1/4·2 + 1/4·2 = 3/2 bits; effective 2^1.5 = 2.83 items",
+        needs="nothing beside the run; scale=share the number of items",
+        span=(0.0, None),
+        undefined="nothing shown; scale=share with one item in the catalogue",
+        peers={
+            "recommenders distributional_coverage": "the same, over the items recommended",
+            "RecBole ShannonEntropy": "natural logarithm, divided by the number of distinct items shown",
+            "LensKit entropy": "something else: categories inside one list",
+        },
+        sensitive="the number of lists; items outside the catalogue count, except for scale=share",
+        use="effective reads best: as varied as if so many items were shown equally often",
+        citation="Shannon, 1948; Shani and Gunawardana, Recommender Systems Handbook, 2011",
+    )
+
+    scale: str = parameter(
+        "bits", "bits, share of the possible, or effective items", *("bits", "share", "effective")
+    )
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """Up to 1 as a share, at least one effective item."""
+        return {"bits": (0.0, None), "share": (0.0, 1.0), "effective": (1.0, None)}[self.scale]
+
+    def needed(self) -> tuple[str, ...]:
+        """Only a share needs the number of items."""
+        return ("catalogue",) if self.scale == "share" else ()
+
+    def parts(self, lists: ListFrame, tables: Tables) -> Parts:
+        """Give each item −p log2 p."""
+        counts = lists.counts(tables.known)
+        norm = 1.0
+        if self.scale == "share":
+            catalogue = tables.catalogue(lists)
+            counts = catalogue.of(counts).astype(np.int64)
+            norm = float(np.log2(catalogue.size)) if catalogue.size else 0.0
+        share = counts[counts > 0] / max(counts.sum(), 1)
+        return Parts(-share * np.log2(share), norm if len(share) else 0.0)
+
+    def link(self, ratio: float) -> float:
+        """Turn bits into as many equally frequent items."""
+        return float(2.0**ratio) if self.scale == "effective" else ratio
+
+
+@dataclass(frozen=True, kw_only=True)
+class Personalization(OfRun):
+    """Personalization: how little two users' lists have in common.
+
+    >>> print(Personalization(k=10))
+    Personalization@10
+    """
+
+    name: ClassVar[str] = "Personalization"
+    family: ClassVar[str] = "catalogue"
+    aliases: ClassVar[tuple[str, ...]] = ("InterListDiversity", "InterUserDiversity")
+    card: ClassVar[Card] = Card(
+        sentence="How different are the lists of two users?",
+        formula="Personalization@k = 1 − mean_{u≠v} |L_u ∩ L_v| / k "
+        "= 1 − Σ_i c_i (c_i − 1) / (k |U| (|U| − 1))",
+        symbols="c_i: lists that hold item i; U: lists; k: the cutoff, without one the longest list; "
+        "similarity=cosine divides each overlap by √(n_u n_v)",
+        example="lists (a, b), (a, c), (b, d): c = 2, 2, 1, 1: 1 − (2 + 2)/(2·3·2) = 2/3",
+        needs="nothing beside the run",
+        undefined="fewer than two lists",
+        peers={
+            "recmetrics personalization": "Personalization(similarity=cosine), of a dense matrix",
+            "Zhou et al.": "the Hamming distance of lists of one length L, averaged: the same",
+        },
+        sensitive="lists of different lengths: shorter ones look more personal; similarity=cosine does not",
+        use="does everybody get the same bestsellers? No table needed; summed over items, not pairs of users",
+        citation="Zhou et al., PNAS 2010",
+    )
+
+    similarity: str = parameter("overlap", "of two lists", "overlap", "cosine")
+
+    def parts(self, lists: ListFrame, tables: Tables) -> Parts:
+        """Count for each item the pairs of lists that share it."""
+        users = len(lists)
+        if self.similarity == "cosine":
+            return Parts(_squares(lists, tables.known), float(users * (users - 1)))
+        counts = lists.counts(tables.known).astype(np.float64)
+        k = self.k or int(lists.n.max(initial=0))
+        return Parts(counts * (counts - 1), float(k * users * (users - 1)))
+
+    def link(self, ratio: float) -> float:
+        """Turn likeness into difference."""
+        return 1.0 - ratio
+
+
+def _squares(lists: ListFrame, items: int) -> Floats:
+    """Return Σ_{u≠v} 1/√(n_u n_v) over the lists that share each item."""
+    once, twice = np.zeros(items), np.zeros(items)
+    for part in lists.chunks():
+        n = part.n.astype(np.float64)[part.list]
+        once += np.bincount(part.item, 1.0 / np.sqrt(n), items)
+        twice += np.bincount(part.item, 1.0 / n, items)
+    return once * once - twice

@@ -1,0 +1,254 @@
+"""How far apart the items of a list are, for many lists at once.
+
+What a row contributes is the sum of its distances to the other items of its list.  Where distance comes
+from an inner product, that needs no pairs: with S = Σ v_j, Σ_{j≠i} (1 − v_i·v_j) = n − 1 + v_i·v_i − v_i·S.
+Other distances go through the pairs by how many ranks lie between them, all lists at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.hits.ragged import sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.lists.beyond.items import Sets
+
+    #: arrays ``[lists, longest, width]``
+    Block = NDArray[Any]
+
+__all__ = [
+    "cosine_of_sets",
+    "cosine_of_vectors",
+    "dots_of_sets",
+    "dots_of_vectors",
+    "hamming",
+    "jaccard",
+    "squared",
+    "straight",
+    "sum_by_list",
+    "unit",
+]
+
+#: numbers held at once while lists are gone through
+_CELLS: Final = 1 << 20
+_WORD: Final = 64
+
+
+def unit(values: Floats) -> Floats:
+    """Return vectors of length one; a zero vector stays zero, and is like nothing."""
+    length = np.sqrt(np.einsum("id,id->i", values, values))
+    units: Floats = np.divide(values, length[:, None], out=np.zeros_like(values), where=length[:, None] > 0)
+    return units
+
+
+# -- lists side by side ----------------------------------------------------------------------------
+def _ranges(n: Ints, width: int) -> Iterator[tuple[int, int]]:
+    """Cut lists into ranges that, padded to the longest list, fit into ``_CELLS`` numbers."""
+    begin = 0
+    while begin < len(n):
+        end, longest = begin + 1, int(n[begin])
+        while end < len(n):
+            more = min(2 * end - begin, len(n))
+            longest = max(longest, int(n[end:more].max()))
+            if (more - begin) * longest * width > _CELLS:
+                break
+            end = more
+        yield begin, end
+        begin = end
+
+
+def _blocks(n: Ints, row: Ints, values: NDArray[Any]) -> Iterator[tuple[int, int, slice, Block, Bools]]:
+    """Yield the values of a few lists at a time as ``[lists, longest, width]``; shorter lists end in zeros.
+
+    Parameters
+    ----------
+    n
+        int64 ``[lists]``: how many rows each has.
+    row
+        int64 ``[rows]``: which of the ``values`` belongs to each row.
+    values
+        ``[table rows, width]``.
+
+    Yields
+    ------
+    begin, end
+        The lists.
+    stretch
+        Their rows.
+    block
+        Their values.
+    there
+        bool ``[lists, longest]``: where there is a row.
+    """
+    starts = np.cumsum(n) - n
+    for begin, end in _ranges(n, values.shape[1]):
+        size = n[begin:end]
+        longest = int(size.max())
+        stretch = slice(int(starts[begin]), int(starts[end - 1] + size[-1]))
+        there = np.arange(longest) < size[:, None]
+        found = values[row[stretch]]
+        if there.all():
+            block = found.reshape(end - begin, longest, values.shape[1])
+        else:
+            block = np.zeros((end - begin, longest, values.shape[1]), values.dtype)
+            block[there] = found
+        if longest:
+            yield begin, end, stretch, block, there
+
+
+def _sum_of_list(block: Block) -> Floats:
+    """Sum the vectors of each list from the first rank to the last, ``[lists, width]``."""
+    if block.shape[2] == 1:  # along the only axis that is left, NumPy would sum pairwise
+        only: Floats = np.add.accumulate(block, axis=1)[:, -1]
+        return only
+    total: Floats = block.sum(axis=1)
+    return total
+
+
+def _by_pairs(n: Ints, row: Ints, values: NDArray[Any], apart: Callable[[Block, Block], Floats]) -> Floats:
+    """Sum each row's distances to the others of its list, pair by pair.
+
+    Parameters
+    ----------
+    n, row, values
+        As for :func:`_blocks`.
+    apart
+        The distances between places of two blocks.
+    """
+    found = np.empty(len(row))
+    for _, _, stretch, block, there in _blocks(n, row, values):
+        sum_of_row = np.zeros(there.shape)
+        for step in range(1, there.shape[1]):
+            distance = np.where(there[:, step:], apart(block[:, :-step], block[:, step:]), 0.0)
+            sum_of_row[:, :-step] += distance
+            sum_of_row[:, step:] += distance
+        found[stretch] = sum_of_row[there]
+    return found
+
+
+# -- vectors ---------------------------------------------------------------------------------------
+def cosine_of_vectors(n: Ints, row: Ints, units: Floats) -> Floats:
+    """Sum each row's 1 − cosine to the others of its list; ``units`` have length one, or zero."""
+    found = np.empty(len(row))
+    for _, _, stretch, block, there in _blocks(n, row, units):
+        found[stretch] = np.einsum("lnd,ld->ln", block, _sum_of_list(block))[there]
+    itself = np.einsum("id,id->i", units, units)[row]
+    apart: Floats = np.maximum(np.repeat(n - 1.0, n) + itself - found, 0.0)
+    return apart
+
+
+def squared(n: Ints, row: Ints, values: Floats) -> Floats:
+    """Sum each row's squared Euclidean distances to the others of its list; best about the middle."""
+    length = np.einsum("id,id->i", values, values)
+    found = np.empty(len(row))
+    for _, _, stretch, block, there in _blocks(n, row, values):
+        dots = np.einsum("lnd,ld->ln", block, _sum_of_list(block))
+        lengths = np.einsum("lnd,lnd->ln", block, block)
+        found[stretch] = (np.add.accumulate(lengths, axis=1)[:, -1:] - 2.0 * dots)[there]
+    apart: Floats = np.maximum(np.repeat(n.astype(np.float64), n) * length[row] + found, 0.0)
+    return apart
+
+
+def straight(n: Ints, row: Ints, values: Floats) -> Floats:
+    """Sum each row's Euclidean distances to the others of its list."""
+
+    def apart(a: Block, b: Block) -> Floats:
+        gap = a - b
+        distance: Floats = np.sqrt(np.einsum("lnd,lnd->ln", gap, gap))
+        return distance
+
+    return _by_pairs(n, row, values, apart)
+
+
+def hamming(n: Ints, row: Ints, values: Floats) -> Floats:
+    """Count the features in which each row differs from the others of its list."""
+    return _by_pairs(n, row, values, lambda a, b: np.count_nonzero(a != b, axis=2).astype(np.float64))
+
+
+def sum_by_list(n: Ints, row: Ints, values: Floats) -> Floats:
+    """Sum the vectors of each list from the first to the last, float64 ``[lists, features]``."""
+    found = np.zeros((len(n), values.shape[1]))
+    for begin, end, _, block, _ in _blocks(n, row, values):
+        found[begin:end] = _sum_of_list(block)
+    return found
+
+
+def dots_of_vectors(row: Ints, values: Floats, of: Ints, others: Floats) -> Floats:
+    """Return the inner product of each row's vector with the one of its group, float64 ``[rows]``."""
+    found = np.empty(len(row))
+    step = max(_CELLS // values.shape[1], 1)
+    for start in range(0, len(row), step):
+        part = slice(start, start + step)
+        found[part] = np.einsum("id,id->i", values[row[part]], others[of[part]])
+    return found
+
+
+# -- sets ------------------------------------------------------------------------------------------
+def cosine_of_sets(n: Ints, row: Ints, sets: Sets) -> Floats:
+    """Sum each row's 1 − |A ∩ B| / √(|A| |B|) to the others of its list; no set is empty."""
+    lists = np.repeat(np.arange(len(n)), n)
+    return np.maximum(np.repeat(n.astype(np.float64), n) - dots_of_sets(lists, row, lists, row, sets), 0.0)
+
+
+def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> Floats:
+    """Sum the cosines of each row's set to the sets of others in the same group.
+
+    Parameters
+    ----------
+    of, row
+        int64: the group of each row, and its row in the table.
+    among, others
+        int64: the group of each of the others, and its row in the table.
+    sets
+        The categories; no set is empty.
+    """
+    groups, width = int(max(of.max(initial=-1), among.max(initial=-1))) + 1, len(sets.names)
+    which, label = sets.spread(others)
+    cell = among[which] * width + label
+    weight = 1.0 / np.sqrt(sets.size[others])[which]
+    mine, own = sets.spread(row)
+    wanted = of[mine] * width + own
+    if groups * width <= 4 * _CELLS:
+        shared = sums(cell, weight, groups * width)[wanted]
+    else:
+        cells, place = np.unique(cell, return_inverse=True)
+        at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+        shared = np.where(cells[at] == wanted, sums(place, weight, len(cells))[at], 0.0)
+    return sums(mine, shared, len(row)) / np.sqrt(sets.size[row])
+
+
+def jaccard(n: Ints, row: Ints, sets: Sets) -> Floats:
+    """Sum each row's 1 − |A ∩ B| / |A ∪ B| to the others of its list; no set is empty."""
+
+    def apart(a: Block, b: Block) -> Floats:
+        distance: Floats = 1.0 - _ones(np.bitwise_and(a, b)) / np.maximum(_ones(np.bitwise_or(a, b)), 1)
+        return distance
+
+    return _by_pairs(n, np.arange(len(row)), _bits(n, row, sets), apart)
+
+
+def _ones(words: Block) -> NDArray[Any]:
+    """Count the bits of all words of a row."""
+    count = np.bitwise_count(words)
+    return count[:, :, 0] if count.shape[2] == 1 else count.sum(axis=2, dtype=np.int64)
+
+
+def _bits(n: Ints, row: Ints, sets: Sets) -> NDArray[np.uint64]:
+    """Write each row's set as bits, ``[rows, words]``; of many categories only those of its list have one."""
+    which, label = sets.spread(row)
+    lists = np.repeat(np.arange(len(n)), n)
+    if len(sets.names) > _WORD:
+        cells, place = np.unique(lists[which] * len(sets.names) + label, return_inverse=True)
+        first = np.searchsorted(cells // len(sets.names), np.arange(len(n)))
+        label = place - first[lists[which]]
+    words = np.zeros((len(row), int(label.max(initial=0)) // _WORD + 1), np.uint64)
+    np.bitwise_or.at(words, (which, label // _WORD), np.uint64(1) << (label % _WORD).astype(np.uint64))
+    return words

@@ -1,0 +1,248 @@
+"""What is known of items: categories as sets, features as vectors, by the rows of their table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadParameter, BadValue, InputError, MissingColumn, printable
+from rankstone.hits.pairs import ragged_range
+from rankstone.hits.ragged import sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.io import Attributes
+    from rankstone.lists.beyond.codes import Codes, Numbers
+    from rankstone.lists.beyond.frame import ListFrame
+
+    Value = TypeVar("Value")
+
+__all__ = ["ItemTable", "Sets", "Vectors"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Each item's categories.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[table rows + 1]``: labels of row ``i`` are ``offsets[i]:offsets[i + 1]``.
+    label
+        int64: the number of each category.
+    names
+        The categories, in the order of their texts.
+    """
+
+    offsets: Ints
+    label: Ints
+    names: list[str]
+
+    @cached_property
+    def size(self) -> Ints:
+        """How many categories each row has, int64 ``[table rows]``."""
+        return np.diff(self.offsets)
+
+    @property
+    def known(self) -> Bools:
+        """Which rows have a category at all."""
+        return self.size > 0
+
+    def spread(self, row: Ints) -> tuple[Ints, Ints]:
+        """Return, for rows of the table (-1 is none), every category of each.
+
+        Returns
+        -------
+        which, label
+            int64: the place in ``row`` and the category.
+        """
+        there = np.flatnonzero(row >= 0)
+        size = self.size[row[there]]
+        return np.repeat(there, size), self.label[ragged_range(self.offsets[row[there]], size)]
+
+    def shared_out(self, values: Floats) -> Floats:
+        """Sum what rows have by category, equally where a row has several, float64 ``[categories]``."""
+        parts = np.divide(values, self.size, out=np.zeros(len(values)), where=self.size > 0)
+        return sums(self.label, np.repeat(parts, self.size), len(self.names))
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Each item's features, float64 ``[table rows, features]``; ``known`` where none is missing."""
+
+    values: Floats
+    known: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """The table of items, its rows found by the numbers of items.
+
+    Attributes
+    ----------
+    attributes
+        The table.
+    code
+        uint32 ``[table rows]``: the number of each row's item.
+    separator
+        What divides several values in one text.
+    """
+
+    attributes: Attributes
+    code: Numbers
+    separator: str
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, attributes: Attributes, codes: Codes, separator: str) -> ItemTable:
+        """Give the items of a table numbers."""
+        return cls(attributes, codes.of(attributes.collect()[attributes.key]), separator)
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    def _remember(self, key: object, make: Callable[[], Value]) -> Value:
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: Value = self._memo[key]
+        return found
+
+    def rows(self, lists: ListFrame) -> Ints:
+        """Return the table's row for every row of the lists, -1 for items it does not have."""
+        return lists.remember(("table row", self), lambda: self.rows_of(lists.item))
+
+    def rows_of(self, item: Numbers) -> Ints:
+        """Return the table's row of each item, -1 for items it does not have."""
+        place = self._remember("place", self._places)
+        inside = np.minimum(item, len(place) - 1)
+        return np.where(item < len(place), place[inside], -1)
+
+    def _places(self) -> Ints:
+        place = np.full(int(self.code.max(initial=0)) + 1, -1, np.int64)
+        place[self.code] = np.arange(len(self.code))
+        return place
+
+    def chosen(self, said: str | None, usual: str, owner: str) -> tuple[str, ...]:
+        """Return the columns that a measure's parameter means; several are written with a plus.
+
+        Parameters
+        ----------
+        said
+            The parameter's value; ``None`` means the column called ``usual``, or all there are.
+        usual
+            What the parameter and its usual column are called.
+        owner
+            The measure, for messages.
+        """
+        if said is not None:
+            columns = tuple(said.split("+"))
+            self.attributes.require(columns)
+            if len(columns) > 1 and usual != "features":
+                raise BadParameter(f"{owner}: {usual}={said} names several columns", expected="one column")
+            return columns
+        there = self.attributes.columns
+        if usual in there:
+            return (usual,)
+        if len(there) == 1 or (there and usual == "features"):
+            return there
+        raise MissingColumn(
+            f"{owner} does not say which column is the {usual}",
+            where=self.attributes.source,
+            given=f"columns {', '.join(map(printable, there)) or 'none'}",
+            fix=f"name it: {usual}=<column> in the measure's brackets",
+        )
+
+    def numbers(self, column: str) -> Floats:
+        """Return a column of numbers, NaN where there is none, float64 ``[table rows]``."""
+        return self._remember(("numbers", column), lambda: self._numbers(column))
+
+    def _numbers(self, column: str) -> Floats:
+        values = self.attributes.collect(column)[column]
+        if values.dtype == pl.String:
+            values = values.str.strip_chars().replace("", None)
+        if values.dtype.is_nested():
+            raise self._not(column, values.dtype, "numbers")
+        numbers = values.cast(pl.Float64, strict=False)
+        bad = values.filter(numbers.is_null() & values.is_not_null())
+        if len(bad):
+            raise BadValue(
+                f"{column} {printable(str(bad[0]), 40)!r} is no number",
+                where=self.attributes.source,
+                expected="numbers",
+                fix="name the columns to compare, features=<column>; categories go by cosine or jaccard",
+            )
+        return numbers.fill_null(float("nan")).to_numpy()
+
+    def vectors(self, columns: Sequence[str]) -> Vectors:
+        """Return columns of numbers, or one column of lists of numbers, as vectors."""
+        return self._remember(("vectors", tuple(columns)), lambda: self._vectors(columns))
+
+    def _vectors(self, columns: Sequence[str]) -> Vectors:
+        schema = self.attributes.schema
+        if len(columns) == 1 and isinstance(schema[columns[0]], (pl.List, pl.Array)):
+            values = self._matrix(columns[0])
+        else:
+            values = np.stack([self.numbers(column) for column in columns], axis=1)
+        return Vectors(values, np.asarray(~np.isnan(values).any(axis=1)))
+
+    def _matrix(self, column: str) -> Floats:
+        lists = self.attributes.collect(column)[column]
+        if isinstance(lists.dtype, pl.Array):
+            lists = lists.arr.to_list()
+        if not isinstance(lists.dtype, pl.List) or not lists.dtype.inner.is_numeric():
+            raise self._not(column, lists.dtype, "lists of numbers")
+        lengths = lists.list.len().drop_nulls().unique()
+        if len(lengths) > 1:
+            raise InputError(
+                f"{column} holds lists of {lengths.min()!s} to {lengths.max()!s} numbers",
+                where=self.attributes.source,
+                expected="lists of one length",
+            )
+        there = np.flatnonzero(lists.is_not_null().to_numpy())
+        width = int(lengths[0]) if len(lengths) else 1
+        values = np.full((len(lists), width), np.nan)
+        flat = lists.drop_nulls().explode().cast(pl.Float64)
+        values[there] = flat.fill_null(float("nan")).to_numpy().reshape(len(there), width)
+        return values
+
+    def _not(self, column: str, dtype: object, expected: str) -> InputError:
+        return InputError(f"{column} holds {dtype}", where=self.attributes.source, expected=expected)
+
+    def is_text(self, columns: Sequence[str]) -> bool:
+        """Say whether columns hold names, or lists of names, instead of numbers."""
+        if len(columns) > 1:
+            return False
+        dtype = self.attributes.schema[columns[0]]
+        if isinstance(dtype, (pl.List, pl.Array)):
+            return not dtype.inner.is_numeric()
+        if dtype != pl.String:
+            return not dtype.is_numeric()
+        values = self.attributes.collect(*columns)[columns[0]].str.strip_chars().replace("", None)
+        return bool((values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()).any())
+
+    def sets(self, column: str) -> Sets:
+        """Return a column as sets of categories; a text is divided at the separator."""
+        return self._remember(("sets", column), lambda: self._sets(column))
+
+    def _sets(self, column: str) -> Sets:
+        values = self.attributes.collect(column)[column]
+        if isinstance(values.dtype, pl.Array):
+            values = values.arr.to_list()
+        if values.dtype == pl.String:
+            values = values.str.split(self.separator)
+        frame = pl.DataFrame({"label": values}).with_row_index("row")
+        if isinstance(values.dtype, pl.List):
+            frame = frame.explode("label")
+        label = pl.col("label").cast(pl.String).str.strip_chars()
+        frame = frame.with_columns(label).filter(pl.col("label").is_not_null() & (pl.col("label") != ""))
+        frame = frame.unique(["row", "label"], maintain_order=True)
+        names = frame["label"].unique().sort()
+        number = frame["label"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+        size = np.bincount(frame["row"].to_numpy(), minlength=len(values))
+        return Sets(np.concatenate(([0], np.cumsum(size))), number, names.to_list())

@@ -1,0 +1,184 @@
+"""What was found in a run and the tables beside it: what is unknown, tied, dropped, without a list."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone.errors import NotComparable, printable
+from rankstone.words import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankstone.hits.ragged import Bools
+    from rankstone.lists.beyond.codes import Numbers
+    from rankstone.lists.beyond.reading import Reading
+    from rankstone.lists.beyond.tables import Tables
+
+__all__ = ["Notes", "RunNotes", "notes_of"]
+
+
+@dataclass(frozen=True)
+class RunNotes:
+    """What was found in one run.
+
+    Attributes
+    ----------
+    source
+        Where the run came from.
+    rows, queries
+        Rows read, and lists.
+    shown, items
+        Rows that count, down to the deepest cutoff, and distinct items among them.
+    shortest, longest
+        Spread of the list lengths, cut likewise.
+    tied, duplicates
+        Rows in tie blocks that reach into the ranks that count; rows dropped as duplicates.
+    unknown
+        Table → distinct items shown that it does not have, and the share of rows that show them.
+    without
+        Table → users with a list of whom it knows nothing.
+    unlisted
+        Users without a list, where somebody says who the users are.
+    """
+
+    source: str
+    rows: int
+    queries: int
+    shown: int
+    items: int
+    shortest: int
+    longest: int
+    tied: int
+    duplicates: int
+    unknown: dict[str, tuple[int, float]]
+    without: dict[str, int]
+    unlisted: int
+    #: judged queries without an answer play no part here
+    missing: int = 0
+
+    def line(self) -> str:
+        """Return it as one line."""
+        spread = (
+            f"{self.shortest:,}" if self.shortest == self.longest else f"{self.shortest:,}–{self.longest:,}"
+        )
+        parts = [f"{counted(self.queries, 'list')} × {spread} items that count, {self.items:,} distinct"]
+        if self.tied:
+            parts.append(f"{counted(self.tied, 'tied row')}")
+        if self.duplicates:
+            parts.append(f"{counted(self.duplicates, 'duplicate row')} dropped")
+        parts += [
+            f"{counted(items, 'item')} ({share:.1%} of rows) not in the {table}"
+            for table, (items, share) in self.unknown.items()
+            if items
+        ]
+        parts += [f"{counted(users, 'user')} without {what}" for what, users in self.without.items() if users]
+        if self.unlisted:
+            parts.append(f"{counted(self.unlisted, 'user')} without a list")
+        return " · ".join(parts)
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What was found in the tables and in each run."""
+
+    tables: dict[str, str]
+    runs: dict[str, RunNotes] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Return a line for each table and run."""
+        told = [f"{table}  {what}" for table, what in self.tables.items()]
+        return told + [f"{printable(name)}  {run.line()}" for name, run in self.runs.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dicts."""
+        return {"tables": dict(self.tables), "runs": {name: asdict(run) for name, run in self.runs.items()}}
+
+    def __repr__(self) -> str:
+        return "\n".join(["Notes", *(f"  {line}" for line in self.lines())])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"
+
+
+def notes_of(reading: Reading, tables: Tables, source: str) -> RunNotes:
+    """Look at a run and the tables beside it.
+
+    Raises
+    ------
+    NotComparable
+        When a table knows no item of the run, or judgments none of its users: then ids do not fit.
+    """
+    lists = reading.frame
+    counts = lists.counts(tables.known)
+    shown = np.flatnonzero(counts).astype(np.uint32)
+    unknown: dict[str, tuple[int, float]] = {}
+    strange: dict[str, bool] = {}
+    for table, code in _items_of(tables).items():
+        foreign = ~_among(shown, code, tables.known)
+        rows = int(counts[shown[foreign]].sum())
+        unknown[table] = (int(foreign.sum()), rows / max(len(lists.item), 1))
+        strange[table] = bool(foreign.all())
+    alone = {what: ~np.isin(lists.user, user) for what, user in _users_of(tables).items()}
+    if strange.get("table of items"):
+        raise _apart("no item of the run is in the table of items", tables.item_codes.ids(shown[:3]), source)
+    if strange.get("history") and alone["a history"].all():
+        raise _apart("neither users nor items of the run are in the history", lists.names[:3], source)
+    if "judgments" in alone and alone["judgments"].all():
+        raise _apart("no user of the run is judged", lists.names[:3], source)
+    without = {what: int(one.sum()) for what, one in alone.items()}
+    audience = tables.audience()
+    return RunNotes(
+        source=source,
+        rows=reading.rows,
+        queries=len(lists),
+        shown=len(lists.item),
+        items=len(shown),
+        shortest=int(lists.n.min(initial=lists.n.max(initial=0))),
+        longest=int(lists.n.max(initial=0)),
+        tied=reading.tied,
+        duplicates=reading.dropped,
+        unknown=unknown,
+        without=without,
+        unlisted=0 if audience is None else int((~np.isin(audience, lists.user)).sum()),
+    )
+
+
+def _items_of(tables: Tables) -> dict[str, Numbers]:
+    found = {}
+    if tables.items is not None:
+        found["table of items"] = tables.items.code
+    if tables.history is not None:
+        found["history"] = tables.history.item
+    return found
+
+
+def _users_of(tables: Tables) -> dict[str, Numbers]:
+    found = {}
+    if tables.history is not None:
+        found["a history"] = tables.history.users
+    if tables.judged is not None:
+        found["judgments"] = tables.judged.users
+    return found
+
+
+def _among(shown: Numbers, code: Numbers, known: int) -> Bools:
+    there = np.zeros(known, bool)
+    there[code] = True
+    among: Bools = there[shown]
+    return among
+
+
+def _apart(what: str, examples: pl.Series, source: str) -> NotComparable:
+    return NotComparable(
+        what,
+        where=source,
+        given=f"{', '.join(map(printable, examples))} …",
+        expected="the same ids on both sides",
+        fix="check that the files belong together, and that ids are spelled alike",
+    )

@@ -1,0 +1,237 @@
+"""Novelty: how little known recommended items are, to the world or to their user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.lists.beyond.measure import ANY, DISCOUNTS, Attention, Contributions, OfLists
+from rankstone.measures.named import Card, parameter
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Floats
+    from rankstone.lists.beyond.frame import ListFrame
+    from rankstone.lists.beyond.tables import Tables
+    from rankstone.measures.base import Threshold
+
+__all__ = ["EFD", "EPC", "Novelty", "Unexpectedness"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Novelty(OfLists):
+    """Novelty: the mean self-information of recommended items.
+
+    >>> print(Novelty(k=10))
+    Novelty@10
+    """
+
+    name: ClassVar[str] = "Novelty"
+    family: ClassVar[str] = "novelty"
+    aliases: ClassVar[tuple[str, ...]] = ("MSI", "MIUF", "MeanInvUserFreq", "SelfInformation")
+    needs: ClassVar[tuple[str, ...]] = ("history",)
+    card: ClassVar[Card] = Card(
+        sentence="How surprising is it that somebody knows a recommended item?",
+        formula="Novelty@k(u) = (1/n) Σ_{i ∈ L_u} −log2(φ(i) / |U|)",
+        symbols="φ(i): users who met item i in the past; |U|: users of the past; n: items in the list, k at "
+        "most; count=records: interactions with i, over all interactions",
+        example="4 users; items known to 1 and to 2 of them: (log2 4 + log2 2) / 2 = 3/2",
+        needs="the past",
+        span=(0.0, None),
+        undefined="no item left in the list (cold=drop)",
+        peers={
+            "RecTools MeanInvUserFreq": "the same",
+            "recommenders novelty": "Novelty(count=records, cold=zero), pooled over all rows: agg=pooled",
+            "Evidently Novelty": "Novelty(cold=drop)",
+            "RePlay Surprisal": "divides by log2 |U|",
+            "RePlay Novelty": "the share of items new to the user: Unexpectedness(against=history)",
+        },
+        sensitive="cold items (nobody met them: as if one user had, unless cold says otherwise)",
+        use="away from bestsellers; random items are most novel, so read it beside accuracy",
+        citation="Zhou et al., PNAS 2010; Castells, Vargas and Wang, DDR 2011",
+    )
+
+    count: str = parameter("users", "what is counted: users, or interactions", "users", "records")
+    cold: str = parameter(
+        "one",
+        "an item nobody met: as if met once, left out, worth nothing, or as novel as the most novel one",
+        *("one", "drop", "zero", "rarest"),
+    )
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Give each item its self-information."""
+        worth = tables.remember(("novelty", self.count, self.cold, tables.known), lambda: self._worth(tables))
+        values = worth[lists.item]
+        if self.cold != "drop":
+            return Contributions(values, lists.n.astype(np.float64))
+        known = np.isfinite(values)
+        return Contributions(np.where(known, values, 0.0), lists.total(known.astype(np.float64)))
+
+    def _worth(self, tables: Tables) -> Floats:
+        met = tables.popularity(self.count)
+        everybody = tables.user_count() if self.count == "users" else len(tables.past)
+        stand_in = {"one": 1.0, "rarest": float(met[met > 0].min(initial=np.inf)), "zero": float(everybody)}
+        counted = np.where(met > 0, met, stand_in.get(self.cold, np.nan))
+        return -np.log2(counted / everybody)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Discovery(Attention, OfLists):
+    """Novelty weighed by attention and relevance, as a share of all attention."""
+
+    aliases: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]] = ("history",)
+
+    relevance_by: str = parameter("judged", "which items count: judged relevant, or all", "judged", "all")
+    rel: Threshold = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
+    discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
+    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
+
+    def __post_init__(self) -> None:
+        """Check p against the discount."""
+        super().__post_init__()
+        self.check_discount()
+
+    def needed(self) -> tuple[str, ...]:
+        """Judgments are needed to know what is relevant."""
+        return (*self.needs, "qrels") if self.relevance_by == "judged" else self.needs
+
+    def relevance(self) -> Threshold | None:
+        """Return when an item is relevant."""
+        return self.rel if self.relevance_by == "judged" else None
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Weigh each item's novelty by attention and relevance; divide by all attention."""
+        attention = self.attention(lists.rank)
+        worth = tables.remember((self.name, tables.known), lambda: self.worth(tables))
+        values = attention * worth[lists.item]
+        if self.relevance_by == "judged":
+            values = values * tables.is_relevant(lists, self.rel)
+        return Contributions(values, lists.total(attention))
+
+    def worth(self, tables: Tables) -> Floats:
+        """Return how novel each item is, float64 ``[known]``."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class EPC(_Discovery):
+    """Expected popularity complement: how many users do not know what is relevant and seen.
+
+    >>> print(EPC(k=10))
+    EPC@10
+    """
+
+    name: ClassVar[str] = "EPC"
+    family: ClassVar[str] = "novelty"
+    card: ClassVar[Card] = Card(
+        sentence="How unknown are the relevant items that a user gets to see?",
+        formula="EPC@k(u) = Σ_r a(r) rel(i_r) (1 − φ(i_r)/|U|) / Σ_r a(r)",
+        symbols="a(r): attention of rank r, 1/log2(r + 1); φ(i)/|U|: share of users of the past who met i",
+        example="one relevant item at rank 1 of 1, met by 1 of 4 users: 3/4",
+        needs="the past; judgments, unless relevance_by=all",
+        undefined="never; a user without a relevant item has 0",
+        peers={"Elliot EPC": "the same; leaves out users without a relevant item"},
+        sensitive="unjudged items count as not relevant; a cold item counts 1",
+        use="novelty that was welcome; compare with nDCG, which it follows closely",
+        citation="Vargas and Castells, RecSys 2011",
+    )
+
+    def worth(self, tables: Tables) -> Floats:
+        """Return the share of users who did not meet each item."""
+        share: Floats = 1.0 - tables.popularity("users") / tables.user_count()
+        return share
+
+
+@dataclass(frozen=True, kw_only=True)
+class EFD(_Discovery):
+    """Expected free discovery: the self-information of what is relevant and seen.
+
+    >>> print(EFD(k=10))
+    EFD@10
+    """
+
+    name: ClassVar[str] = "EFD"
+    family: ClassVar[str] = "novelty"
+    card: ClassVar[Card] = Card(
+        sentence="How informative are the relevant items that a user gets to see?",
+        formula="EFD@k(u) = Σ_r a(r) rel(i_r) (−log2 p(i_r)) / Σ_r a(r)",
+        symbols="a(r): attention of rank r, 1/log2(r + 1); p(i): i's share of the pairs of "
+        "a user and an item in the past",
+        example="one relevant item at rank 1 of 1, 1 of 4 pairs in the past: log2 4 = 2",
+        needs="the past; judgments, unless relevance_by=all",
+        span=(0.0, None),
+        undefined="never; a user without a relevant item has 0",
+        peers={"Elliot EFD": "the same; leaves out users without a relevant item"},
+        sensitive="unjudged items count as not relevant; a cold item is as novel as the rarest known one",
+        use="as EPC, with more weight on the far tail",
+        citation="Vargas and Castells, RecSys 2011",
+    )
+
+    def worth(self, tables: Tables) -> Floats:
+        """Return each item's self-information."""
+        met = tables.popularity("users")
+        counted = np.where(met > 0, met, met[met > 0].min(initial=np.inf))
+        information: Floats = -np.log2(counted / met.sum())
+        return information
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unexpectedness(OfLists):
+    """Unexpectedness: the share of a list that a simpler recommender would not have shown.
+
+    >>> print(Unexpectedness(against="history", k=10))
+    Unexpectedness(against=history)@10
+    """
+
+    name: ClassVar[str] = "Unexpectedness"
+    family: ClassVar[str] = "novelty"
+    card: ClassVar[Card] = Card(
+        sentence="How much of the list was not to be expected anyway?",
+        formula="Unexpectedness@k(u) = 1 − |L_u ∩ E_u| / n",
+        symbols="E_u: what was to be expected: against=popular the k most popular items (without a cutoff as "
+        "many as the list has; equal ones by id, larger first), against=baseline the first k of another "
+        "run's list, against=history what u met before; n: items in the list (denom=k: k)",
+        example="3 of 5 items are bestsellers: 2/5",
+        needs="the past for against=popular and history; another run for against=baseline",
+        undefined="against=baseline: the baseline has no list for the user",
+        peers={
+            "RePlay Unexpectedness": "Unexpectedness(against=baseline, denom=k); a user of the baseline "
+            "without a list counts 0",
+            "RePlay Novelty": "Unexpectedness(against=history)",
+        },
+        sensitive="the baseline: a weak one makes everything unexpected",
+        use="what a model adds to a bestseller list",
+        citation="Ge, Delgado-Battenfeld and Jannach, RecSys 2010; Adamopoulos and Tuzhilin, TIST 2014",
+    )
+
+    against: str = parameter("popular", "what was to be expected", "popular", "history", "baseline")
+    denom: str = parameter("n", "what is divided by: the list's length, or k", "n", "k")
+
+    def __post_init__(self) -> None:
+        """Refuse denom=k without k."""
+        super().__post_init__()
+        if self.k is None and self.denom == "k":
+            raise BadParameter("Unexpectedness(denom=k) needs a cutoff", fix="Unexpectedness(denom=k)@10")
+
+    def needed(self) -> tuple[str, ...]:
+        """Return the table that says what was to be expected."""
+        return {"popular": ("popularity",), "history": ("history",), "baseline": ("baseline",)}[self.against]
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Count 1 for each item that was not to be expected."""
+        n = lists.n.astype(np.float64)
+        norm = n if self.k is None or self.denom == "n" else np.full(len(lists), float(self.k))
+        if self.against == "popular":
+            depth = self.k if self.k is not None else lists.n[lists.list]
+            expected = tables.popularity_place()[lists.item] < depth
+        elif self.against == "history":
+            expected = tables.past.find(lists) >= 0
+        else:
+            pairs = tables.expected(self.k)
+            expected = pairs.find(lists) >= 0
+            norm = np.where(pairs.of_users(lists.user)[1] > 0, norm, 0.0)
+        missing = np.where(norm > 0, norm - n, 0.0) if self.denom == "k" else None
+        return Contributions((~expected).astype(np.float64), norm, missed=missing)

@@ -1,0 +1,102 @@
+"""Opening the run and the tables beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadValue, EmptyInput
+from rankstone.hits.judgments import Judgments
+from rankstone.io import read_attributes, read_interactions, read_judgments, read_run
+from rankstone.lists.beyond.items import ItemTable
+from rankstone.lists.beyond.pairs import Pairs
+from rankstone.lists.beyond.reading import read_lists
+from rankstone.lists.opening import options_for, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.hits.options import Alignment
+    from rankstone.io import Attributes, Table
+    from rankstone.lists.beyond.codes import Codes
+    from rankstone.lists.beyond.measure import OfLists, OfRun
+    from rankstone.lists.beyond.reading import Reading
+    from rankstone.lists.beyond.tables import Tables
+
+    Progress = Callable[[int], None]
+
+__all__ = ["Opener"]
+
+
+class Opener:
+    """Opens and reads the tables, and remembers where they came from.
+
+    Parameters
+    ----------
+    columns, format_in, progress
+        As for :func:`rankstone.beyond`.
+
+    Attributes
+    ----------
+    sources
+        Table → what to call it in messages.
+    """
+
+    def __init__(
+        self, columns: Mapping[str, str] | None, format_in: str | None, progress: Progress | None
+    ) -> None:
+        self._columns = columns
+        self._format_in = format_in
+        self._progress = progress
+        self.sources: dict[str, str] = {}
+
+    def items(self, source: object, codes: Codes, separator: str) -> ItemTable:
+        """Open the table of items and number its items."""
+        attributes: Attributes = read_attributes(source, "doc_id", self._columns, self._format_in)
+        self.sources["items"] = attributes.source
+        return ItemTable.of(attributes, codes, separator)
+
+    def history(self, source: object, tables: Tables, measures: Sequence[OfLists | OfRun]) -> Pairs:
+        """Read past interactions, with the number columns that measures want."""
+        further = sorted({column for measure in measures for column in measure.history_columns()})
+        table = read_interactions(source, self._columns, self._format_in, further=further)
+        self.sources["history"] = table.source
+        names = [pl.col(name) for name in ("query_id", "doc_id", *further)]
+        users, items, numbers = [], [], []
+        for piece in watched(table, self._progress).tables(names):
+            _whole(piece, table)
+            users.append(tables.user_codes.of(piece["query_id"]))
+            items.append(tables.item_codes.of(piece["doc_id"]))
+            numbers.append(piece.select(further))
+        if not users:
+            raise EmptyInput("the history is empty", where=table.source)
+        weights = {name: np.concatenate([part[name].to_numpy() for part in numbers]) for name in further}
+        return Pairs.of(np.concatenate(users), np.concatenate(items), weights)
+
+    def judgments(self, source: object, tables: Tables, options: Alignment) -> Pairs:
+        """Read judgments by the rules of an evaluation."""
+        table = read_judgments(source, self._columns, self._format_in)
+        self.sources["judgments"] = table.source
+        judged = Judgments.of(table.collect("query_id", "doc_id", "relevance"), options, table.locate)
+        user = tables.user_codes.of(judged.queries.names)[judged.pairs.query]
+        item = tables.item_codes.of(judged.pairs.docs)
+        return Pairs.of(user, item, {"relevance": judged.grade})
+
+    def run(
+        self, source: object, name: str, tables: Tables, rules: Alignment, k: int | None
+    ) -> tuple[Reading, str]:
+        """Read a run; also return what to call it in messages."""
+        table = read_run(source, self._columns, self._format_in, order=rules.order, name=name)
+        if name == "baseline":
+            self.sources["baseline"] = table.source
+        ruled = options_for(table, rules)
+        watch = watched(table, self._progress)
+        return read_lists(watch, tables.item_codes, tables.user_codes, ruled, k), table.source
+
+
+def _whole(piece: pl.DataFrame, table: Table) -> None:
+    for name in piece.columns:
+        if piece[name].null_count():
+            raise BadValue(f"a row without {name}", where=table.source, expected="a value in every row")

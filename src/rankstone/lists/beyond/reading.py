@@ -1,0 +1,240 @@
+"""From a run to a :class:`ListFrame`: ordered by the rules of evaluation, cut early, ids made numbers.
+
+The stream is read in batches of whole lists, like an evaluation's.  The usual run is in order already;
+that is checked and costs a comparison.  Only rows that count are given numbers: with ten of a hundred
+items a list, nine tenths of the ids are never looked at.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import DuplicateRows, EmptyInput, TiedScores, printable
+from rankstone.hits.batches import Lists, Met, Scattered
+from rankstone.hits.checks import RowCheck
+from rankstone.hits.pairs import ragged_range
+from rankstone.hits.ranking import in_order, tie_blocks
+from rankstone.lists.beyond.frame import ListFrame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from rankstone.hits.batches import Batch
+    from rankstone.hits.options import Alignment
+    from rankstone.hits.ragged import Ints
+    from rankstone.hits.ranking import TieBlocks
+    from rankstone.io import Table
+    from rankstone.lists.beyond.codes import Codes, Numbers
+
+__all__ = ["Reading", "read_lists"]
+
+_THREADS: Final = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One run's lists and what was found while reading them.
+
+    Attributes
+    ----------
+    frame
+        The lists.
+    rows
+        Rows of the run.
+    tied
+        Rows in tie blocks that reach into the ranks that count.
+    dropped
+        Rows dropped as duplicates.
+    """
+
+    frame: ListFrame
+    rows: int
+    tied: int
+    dropped: int
+
+
+def read_lists(table: Table, items: Codes, users: Codes, options: Alignment, k: int | None) -> Reading:
+    """Read a run.
+
+    Parameters
+    ----------
+    table
+        The run.
+    items, users
+        The numbers of items and users so far; new ones are added.
+    options
+        The rules of order.
+    k
+        Lists are cut to their first ``k`` items; ``None`` keeps them whole.
+    """
+    if options.depth is not None:
+        k = options.depth if k is None else min(k, options.depth)
+    cutter = _Cutter(items, options, k, table)
+    by = () if options.order == "input" else (options.order,)
+    try:
+        parts = _parts(Lists.contiguous, table, by, cutter)
+    except Scattered:
+        parts = None
+    if parts is None:  # outside the handler, whose traceback would keep the first stream alive
+        parts = _parts(Lists.regrouped, table, by, cutter)
+    if not parts:
+        raise EmptyInput("the run is empty", where=table.source)
+    names = pl.concat([part.names for part in parts])
+    lengths = np.concatenate([part.lengths for part in parts])
+    frame = ListFrame(
+        names=names.cast(pl.String),
+        user=users.of(names),
+        offsets=np.concatenate(([0], np.cumsum(lengths))),
+        item=np.concatenate([part.item for part in parts]),
+    )
+    rows, tied, dropped = (sum(part.tally[i] for part in parts) for i in range(3))
+    return Reading(frame, rows, tied, dropped)
+
+
+def _parts(
+    way: Callable[[Lists, Iterable[pl.DataFrame]], Iterator[Callable[[], Met]]],
+    table: Table,
+    by: tuple[str, ...],
+    cutter: _Cutter,
+) -> list[_Part]:
+    """Read a stream one way, two batches at a time, in its order."""
+    # rows that have to be brought together are numbered first: numbers are quicker to reach than texts
+    scattered = way is Lists.regrouped
+    columns = [pl.col("query_id"), cutter.items.column("doc_id") if scattered else pl.col("doc_id")]
+    for name in by:
+        key = pl.col(name).cast(pl.Float64)
+        columns.append((-key if name == "rank" else key).alias("key"))
+    lists = Lists(None, RowCheck(cutter.options, table.locate), keep_extra=True)
+    parts: list[_Part] = []
+
+    def job(read: Callable[[], Met]) -> tuple[Met, _Part]:
+        met = read()
+        return met, cutter.cut(met.batch)
+
+    def finish(future: Future[tuple[Met, _Part]]) -> None:
+        met, part = future.result()
+        lists.admit(met)
+        parts.append(part)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        waiting: deque[Future[tuple[Met, _Part]]] = deque()
+        for read in way(lists, table.tables(columns)):
+            waiting.append(pool.submit(job, read))
+            while len(waiting) > _THREADS:
+                finish(waiting.popleft())
+        while waiting:
+            finish(waiting.popleft())
+    lists.close()
+    return parts
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The lists of one batch: names, lengths, items; rows read, tied and dropped."""
+
+    names: pl.Series
+    lengths: Ints
+    item: Numbers
+    tally: tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Cutter:
+    """Orders the lists of a batch, cuts them and gives their items numbers."""
+
+    items: Codes
+    options: Alignment
+    k: int | None
+    table: Table
+
+    def cut(self, batch: Batch) -> _Part:
+        batch = in_order(batch, self.options)
+        blocks = self._concerned(batch, tie_blocks(batch, self.options))
+        order = self._settled(batch, blocks)
+        tied = int(blocks.size.sum())
+        drops = self.options.duplicates in ("first_drop", "last_drop")
+        lengths = batch.lengths if self.k is None or drops else np.minimum(batch.lengths, self.k)
+        item = self.items.of(self._shown(batch, order, lengths))
+        twice = _twice(item, lengths, last=self.options.duplicates == "last_drop")
+        if not drops and len(twice):
+            raise self._duplicate(batch, item, lengths, int(twice[0]))
+        if drops:
+            item, lengths = _without(item, lengths, twice, self.k)
+        return _Part(batch.names, lengths, item, (batch.height, tied, len(twice)))
+
+    def _concerned(self, batch: Batch, blocks: TieBlocks) -> TieBlocks:
+        """Return the tie blocks that reach into the ranks that count."""
+        if self.k is None or not len(blocks) or self.options.duplicates != "error":
+            return blocks
+        ahead = blocks.start - batch.starts[batch.list_of_row[blocks.start]]
+        return blocks.part(np.flatnonzero(ahead < self.k))
+
+    def _settled(self, batch: Batch, blocks: TieBlocks) -> Ints | None:
+        """Return which row stands at each place; ``None`` where all stand where they are."""
+        ties = self.options.ties
+        if not len(blocks) or ties == "input":
+            return None
+        if ties == "error":
+            query = printable(batch.names[int(batch.list_of_row[blocks.start[0]])])
+            raise TiedScores(
+                f"{int(blocks.size[0])} items tie",
+                where=self.table.source,
+                given=f"the list of {query}",
+                fix='say who comes first: ties="docid_desc", "input", …',
+            )
+        places = ragged_range(blocks.start, blocks.size)
+        block = np.repeat(np.arange(len(blocks)), blocks.size)
+        by = pl.Series(places) if ties == "reverse_input" else batch.ids(places).cast(pl.String)
+        frame = pl.DataFrame({"block": block, "by": by, "row": places})
+        downwards = ties != "docid_asc"
+        rows = frame.sort("block", "by", descending=[False, downwards], maintain_order=True)["row"]
+        order = np.arange(batch.height)
+        order[places] = rows.to_numpy()
+        return order
+
+    def _shown(self, batch: Batch, order: Ints | None, lengths: Ints) -> pl.Series:
+        """Return the ids of the rows that count, in their final order."""
+        if order is None and batch.take is None and lengths is batch.lengths:
+            return batch.documents
+        places = ragged_range(batch.starts, lengths)
+        return batch.ids(places if order is None else order[places])
+
+    def _duplicate(self, batch: Batch, item: Numbers, lengths: Ints, row: int) -> DuplicateRows:
+        query = printable(batch.names[int(np.searchsorted(np.cumsum(lengths), row, side="right"))])
+        return DuplicateRows(
+            f"item {printable(self.items.ids(item[row : row + 1])[0])} stands in the list of {query} twice",
+            where=self.table.source,
+            expected="each item once in a list",
+            fix="choose what to do with duplicates=first_drop or last_drop",
+        )
+
+
+def _twice(item: Numbers, lengths: Ints, *, last: bool) -> Ints:
+    """Return the rows whose item stands earlier (with ``last``: later) in its list, ascending."""
+    lists = np.repeat(np.arange(len(lengths), dtype=np.uint64) << np.uint64(32), lengths)
+    key = lists | item
+    ordered = np.sort(key)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return np.empty(0, np.int64)
+    order = np.argsort(key, kind="stable")
+    same = key[order[1:]] == key[order[:-1]]
+    return np.sort(order[:-1][same] if last else order[1:][same])
+
+
+def _without(item: Numbers, lengths: Ints, drop: Ints, k: int | None) -> tuple[Numbers, Ints]:
+    """Return the lists less some rows, cut to their first ``k``."""
+    stays = np.ones(len(item), bool)
+    stays[drop] = False
+    lists = np.repeat(np.arange(len(lengths)), lengths)
+    left = np.bincount(lists[stays], minlength=len(lengths))
+    item = item[stays]
+    if k is None:
+        return item, left
+    kept = np.minimum(left, k)
+    return item[ragged_range(np.cumsum(left) - left, kept)], kept

@@ -1,0 +1,266 @@
+"""The tables beside a run: items, the past, judgments, users; each optional, each asked for by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, NotComparable
+from rankstone.lists.beyond.distances import unit
+from rankstone.lists.beyond.pairs import Pairs
+from rankstone.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.io import Attributes
+    from rankstone.lists.beyond.codes import Codes, Numbers
+    from rankstone.lists.beyond.frame import ListFrame
+    from rankstone.lists.beyond.items import ItemTable
+    from rankstone.measures.base import Threshold
+
+    Value = TypeVar("Value")
+
+__all__ = ["Catalogue", "Tables"]
+
+#: table → what it is, and how it is given
+_TABLES: Final = {
+    "items": (
+        "a table of items",
+        "--items FILE (in Python items=…): doc_id and what is known of each item",
+    ),
+    "history": ("past interactions", "--history FILE (in Python history=…): query_id and doc_id"),
+    "qrels": ("judgments", "--qrels FILE (in Python qrels=…): what each user found relevant"),
+    "baseline": ("lists to compare with", "--baseline RUN (in Python baseline=…), or against=popular"),
+    "catalogue": (
+        "to know how many items there are",
+        "--catalogue-size N or --items FILE (catalogue_size=…, items=…); --history FILE counts items met",
+    ),
+    "popularity": (
+        "the popularity of items",
+        "--history FILE, or a number column `popularity` in --items FILE",
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Catalogue:
+    """Everything that could have been recommended.
+
+    Attributes
+    ----------
+    size
+        How many items there are.
+    code
+        Their numbers, uint32; ``None`` where only the count is known.
+    """
+
+    size: int
+    code: Numbers | None
+
+    def of(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return what each item of the catalogue has; those nobody met have 0, and may be left out."""
+        if self.code is None:
+            return values[values > 0]
+        found: NDArray[Any] = values[self.code]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What stands beside the run.
+
+    Attributes
+    ----------
+    item_codes, user_codes
+        The numbers of items and users, shared by all tables and runs.
+    items
+        What is known of items.
+    history
+        Past interactions, with number columns.
+    judged
+        Judgments; the column ``relevance`` holds the grades.
+    baseline
+        Lists to compare with.
+    users
+        What is known of users.
+    catalogue_size
+        How many items there are, when somebody says so.
+    """
+
+    item_codes: Codes
+    user_codes: Codes
+    items: ItemTable | None = None
+    history: Pairs | None = None
+    judged: Pairs | None = None
+    baseline: ListFrame | None = None
+    users: Attributes | None = None
+    catalogue_size: int | None = None
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def known(self) -> int:
+        """How many items have a number so far."""
+        return len(self.item_codes)
+
+    def remember(self, key: object, make: Callable[[], Value]) -> Value:
+        """Return ``make()``, made once."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: Value = self._memo[key]
+        return found
+
+    # -- is it there? ------------------------------------------------------------------------------
+    def has(self, table: str) -> bool:
+        """Say whether a table is there."""
+        if table == "catalogue":
+            return any(one is not None for one in (self.catalogue_size, self.items, self.history))
+        if table == "popularity":
+            column = self.items is not None and "popularity" in self.items.attributes.columns
+            return self.history is not None or column
+        given = {"qrels": self.judged}.get(table, getattr(self, table, None))
+        return given is not None
+
+    def require(self, table: str, owner: object) -> None:
+        """Refuse a measure whose table is not there, before any work."""
+        if not self.has(table):
+            what, fix = _TABLES[table]
+            raise BadOption(f"{owner} needs {what}", fix=f"add {fix}")
+
+    @property
+    def item_table(self) -> ItemTable:
+        """The table of items; calling code has made sure that there is one."""
+        assert self.items is not None  # noqa: S101 - an internal promise, not user input
+        return self.items
+
+    @property
+    def past(self) -> Pairs:
+        """The past interactions; calling code has made sure that there are any."""
+        assert self.history is not None  # noqa: S101 - an internal promise, not user input
+        return self.history
+
+    # -- what measures ask -------------------------------------------------------------------------
+    def catalogue(self, lists: ListFrame | None = None) -> Catalogue:
+        """Return the catalogue: as many items as said, else the table of items, else the past's.
+
+        Parameters
+        ----------
+        lists
+            A run's lists, which must fit into a catalogue of a said size.
+        """
+        if self.catalogue_size is not None:
+            shown = 0 if lists is None else int((lists.counts(self.known) > 0).sum())
+            if shown > self.catalogue_size:
+                raise NotComparable(
+                    f"{counted(shown, 'distinct item')} in the lists, more than there are",
+                    given=f"catalogue_size={self.catalogue_size}",
+                    expected="the number of all items that could have been recommended",
+                )
+            return Catalogue(self.catalogue_size, None)
+        if self.items is not None:
+            return Catalogue(len(self.items), self.items.code)
+        return self.remember("catalogue", self._of_history)
+
+    def _of_history(self) -> Catalogue:
+        code = np.unique(self.past.item)
+        return Catalogue(len(code), code)
+
+    def relevant(self, rel: Threshold) -> Pairs:
+        """Return the pairs judged relevant."""
+        assert self.judged is not None  # noqa: S101 - an internal promise, not user input
+        judged = self.judged
+        return self.remember(("relevant", rel), lambda: judged.where(rel(judged.columns["relevance"])))
+
+    def is_relevant(self, lists: ListFrame, rel: Threshold) -> Floats:
+        """Return 1 for every row of the lists that its user found relevant, 0 for others."""
+        pairs = self.relevant(rel)
+        return (pairs.find(lists) >= 0).astype(np.float64)
+
+    def relevant_count(self, lists: ListFrame, rel: Threshold) -> Ints:
+        """Return how many items each list's user found relevant, shown or not, int64 ``[lists]``."""
+        return self.relevant(rel).of_users(lists.user)[1]
+
+    def popularity(self, of: str) -> Floats:
+        """Return how popular each numbered item is, 0 for those nobody met, float64 ``[known]``.
+
+        Parameters
+        ----------
+        of
+            ``users``: distinct users who met it; ``records``: interactions.  Without a past, the
+            column ``popularity`` of the table of items.
+        """
+        return self.remember(("popularity", of, self.known), lambda: self._popularity(of))
+
+    def _popularity(self, of: str) -> Floats:
+        if self.history is not None:
+            pairs = self.history.once if of == "users" else self.history
+            return pairs.per_item(self.known).astype(np.float64)
+        table = self.item_table
+        values = np.zeros(self.known)
+        values[table.code] = np.nan_to_num(table.numbers("popularity"))
+        return values
+
+    def popularity_place(self) -> Ints:
+        """Return each item's place by popularity, from 0; equal ones by id, larger first.
+
+        Items that nobody met stand nowhere: their place is beyond any list.
+        """
+        return self.remember(("place", self.known), self._popularity_place)
+
+    def _popularity_place(self) -> Ints:
+        met = self.popularity("users")
+        code = np.flatnonzero(met > 0)
+        ids = self.item_codes.ids(code.astype(np.uint32))
+        by = pl.DataFrame({"met": met[code], "id": ids, "code": code})
+        order = by.sort("met", "id", descending=True)["code"].to_numpy()
+        place = np.full(self.known, np.iinfo(np.int64).max)
+        place[order] = np.arange(len(order))
+        return place
+
+    def expected(self, k: int | None) -> Pairs:
+        """Return what the baseline shows in its first ``k`` ranks."""
+        assert self.baseline is not None  # noqa: S101 - an internal promise, not user input
+        lists = self.baseline.down_to(k)
+        return self.remember(("expected", k), lambda: Pairs.of(lists.user[lists.list], lists.item))
+
+    def units(self, columns: tuple[str, ...]) -> Floats:
+        """Return features as vectors of length one, zero where one is missing."""
+
+        def make() -> Floats:
+            vectors = self.item_table.vectors(columns)
+            return unit(np.where(vectors.known[:, None], vectors.values, 0.0))
+
+        return self.remember(("units", columns), make)
+
+    def centred(self, columns: tuple[str, ...]) -> Floats:
+        """Return features moved so that their mean is zero: distances stay, rounding shrinks."""
+
+        def make() -> Floats:
+            vectors = self.item_table.vectors(columns)
+            if not vectors.known.any():
+                return vectors.values
+            some = vectors.known[:, None] & np.ones_like(vectors.values, bool)
+            centred: Floats = vectors.values - vectors.values.mean(axis=0, where=some)
+            return centred
+
+        return self.remember(("centred", columns), make)
+
+    def audience(self) -> Numbers | None:
+        """Return the users there are: of the table of users, else judged ones, else those of the past."""
+        if self.users is not None:
+            users = self.users
+            return self.remember("audience", lambda: self.user_codes.of(users.collect()[users.key]))
+        for pairs in (self.judged, self.history):
+            if pairs is not None:
+                return pairs.users
+        return None
+
+    def user_count(self) -> int:
+        """Return how many users the past has."""
+        return len(self.past.users)

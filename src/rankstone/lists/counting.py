@@ -1,0 +1,97 @@
+"""Counting pairs of documents that two rankings order alike, for many queries at once, in O(n log n)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstone.hits.inversions import earlier_smaller
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Ints
+
+__all__ = ["Counts", "counts", "whole_sums"]
+
+
+def whole_sums(values: Ints, offsets: Ints) -> Ints:
+    """Sum whole numbers within each query, exactly, int64 ``[queries]``."""
+    run = np.concatenate(([0], np.cumsum(values)))
+    within: Ints = run[offsets[1:]] - run[offsets[:-1]]
+    return within
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """For every document, how the two rankings x and y order it and the others of its query.
+
+    Attributes
+    ----------
+    above
+        int64 ``[documents]``: documents above it in both rankings.
+    agree, differ
+        int64 ``[documents]``: documents that both rankings put on the same side of it, and on
+        opposite sides.  Ties are neither.
+    x_tied_above, y_tied_above
+        int64 ``[documents]``: documents tied with it in x and above it in y; the other way round.
+    alike
+        int64 ``[documents]``: documents tied with it in both, itself included.
+    """
+
+    above: Ints
+    agree: Ints
+    differ: Ints
+    x_tied_above: Ints
+    y_tied_above: Ints
+    alike: Ints
+
+
+def counts(offsets: Ints, x: tuple[Ints, Ints], y: tuple[Ints, Ints]) -> Counts:
+    """Count pairs of documents.
+
+    Parameters
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    x, y
+        First and last rank of each document's tie block in the two rankings, int64
+        ``[documents]``; documents stand in the order of x.
+    """
+    (x_first, x_last), (y_first, y_last) = x, y
+    head = np.repeat(offsets[:-1], np.diff(offsets))
+    n = np.repeat(np.diff(offsets), np.diff(offsets))
+    x_tied_above, alike, _ = _inside(head + x_first, x_last - x_first + 1, y_first)
+    y_tied_above, _, y_tied_below = _inside(head + y_first, y_last - y_first + 1, x_first)
+    above = _above_both(offsets, head, x_first, x_last, y_first)
+    x_only = x_first - 1 - above - y_tied_above  # above in x, below in y
+    y_only = y_first - 1 - above - x_tied_above
+    below = (n - x_last) - y_only - y_tied_below
+    return Counts(above, above + below, x_only + y_only, x_tied_above, y_tied_above, alike)
+
+
+def _inside(block: Ints, size: Ints, value: Ints) -> tuple[Ints, Ints, Ints]:
+    """Count the members of each element's block that are smaller, equal (itself too) and larger."""
+    smaller, equal = np.zeros(len(block), np.int64), np.ones(len(block), np.int64)
+    tied = np.flatnonzero(size > 1)
+    if len(tied):
+        tied = tied[np.lexsort((value[tied], block[tied]))]
+        fresh_block = np.diff(block[tied], prepend=-1) != 0
+        fresh = fresh_block | (np.diff(value[tied], prepend=-1) != 0)
+        runs = np.flatnonzero(fresh)
+        of_run = np.cumsum(fresh) - 1
+        block_head = np.flatnonzero(fresh_block)[np.cumsum(fresh_block) - 1]
+        smaller[tied] = runs[of_run] - block_head
+        equal[tied] = np.diff(runs, append=len(tied))[of_run]
+    return smaller, equal, size - smaller - equal
+
+
+def _above_both(offsets: Ints, head: Ints, x_first: Ints, x_last: Ints, y_first: Ints) -> Ints:
+    """Count the documents above each in both rankings."""
+    if (x_first == x_last).all():
+        return earlier_smaller(offsets, y_first)
+    # tied in x: the lowest in y comes first, so that no tied document counts as an earlier smaller one
+    order = np.lexsort((-y_first, head + x_first))
+    found = np.empty(len(order), np.int64)
+    found[order] = earlier_smaller(offsets, y_first[order])
+    return found

@@ -1,0 +1,120 @@
+"""Opening two runs so that they can be compared: the same kind of ids, the same rules of order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import BadOption, MixedIds, nearest
+from rankstone.hits.options import Alignment
+from rankstone.io import Table, read_run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["OPTIONS", "Progress", "listing_options", "open_both", "options_for", "watched"]
+
+#: called with the number of rows each piece of work has taken in
+Progress = Callable[[int], None]
+
+#: the options of alignment that say how a run is ordered; all others are about judgments
+OPTIONS: Final = ("order", "score_dtype", "ties", "duplicates", "depth")
+_UNDECIDED: Final = ("expected", "best", "worst")
+_COPIES: Final = ("keep", "first_keep_rank")
+
+
+def listing_options(options: Mapping[str, Any]) -> Alignment:
+    """Check the options of ordering.
+
+    Raises
+    ------
+    BadOption
+        For an option that needs judgments, or a value that does.
+    """
+    known = Alignment().as_dict()
+    for name in options:
+        if name not in OPTIONS:
+            close = nearest(name, OPTIONS, n=1)
+            raise BadOption(
+                f"{name} plays no part where rankings are compared without judgments"
+                if name in known
+                else f"there is no option {name!r}",
+                expected=", ".join(OPTIONS),
+                fix=f"did you mean {close[0]!r}?" if close and name not in known else None,
+            )
+    checked = Alignment(**options)
+    if checked.ties in _UNDECIDED:
+        raise BadOption(
+            f"ties={checked.ties!r} is about scores against judgments",
+            expected="docid_desc, docid_asc, input, reverse_input or error",
+            fix="tied documents are ties to every measure that knows ties: tau_b, RBO(p=0.9, ties=a), …; "
+            "this option only says which of them a cutoff leaves out",
+        )
+    if checked.duplicates in _COPIES:
+        raise BadOption(
+            f"duplicates={checked.duplicates!r}: a ranking holds each document once",
+            expected="error, first_drop or last_drop",
+        )
+    return checked
+
+
+def options_for(table: Table, options: Alignment) -> Alignment:
+    """Return the options for a table; a plain list of documents has no order but its own."""
+    return replace(options, order="input") if table.listed else options
+
+
+def open_both(
+    a: object,
+    b: object,
+    names: tuple[str, str],
+    *,
+    order: str,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+) -> tuple[Table, Table]:
+    """Open two runs; ids written in a text file are texts, also against whole numbers.
+
+    Raises
+    ------
+    MixedIds
+        When one run has texts for ids and the other whole numbers.
+    """
+    first, second = (
+        read_run(run, columns, format_in, order=order, name=name)
+        for run, name in zip((a, b), names, strict=True)
+    )
+    differ = [c for c in ("query_id", "doc_id") if first.schema[c] != second.schema[c]]
+    if differ and not (first.untyped or second.untyped):
+        raise _mixed(differ[0], first, second)
+    return first.with_text_ids(*differ), second.with_text_ids(*differ)
+
+
+def _mixed(column: str, first: Table, second: Table) -> MixedIds:
+    def shown(table: Table) -> str:
+        piece = next(iter(table.tables([pl.col(column)])), None)
+        example = "" if piece is None or piece.is_empty() else f", such as {piece.item(0, 0)!r}"
+        return f"{table.source}: {table.schema[column]}{example}"
+
+    return MixedIds(
+        f"{column} is of two kinds",
+        given=f"{shown(first)}; {shown(second)}",
+        expected="texts in both runs, or whole numbers in both",
+        fix="convert one of them: cast to str, or to int",
+    )
+
+
+def watched(table: Table, progress: Progress | None) -> Table:
+    """Return the table, telling ``progress`` of every piece read."""
+    if progress is None:
+        return table
+    start = table.start
+
+    def counted(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        for piece in start(columns):
+            progress(piece.height)
+            yield piece
+
+    return replace(table, start=counted)

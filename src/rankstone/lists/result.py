@@ -1,0 +1,217 @@
+"""How alike two runs are: values per query first, means derived from them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, NotComparable, nearest, printable
+from rankstone.io import atomic
+from rankstone.lists.base import Agreement, ListMeasure, Outcome
+from rankstone.measures import parse_measure
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from rankstone.lists.audit import ListsAudit
+
+__all__ = ["Similarity"]
+
+_STATUS = pl.Enum([status.name for status in Outcome])
+_NAMES = pl.Series([status.name for status in Outcome], dtype=_STATUS)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Similarity:
+    """How alike the lists of two runs are.
+
+    Attributes
+    ----------
+    names
+        What the two runs are called; the first is the reference of measures that have one.
+    queries
+        Query ids: those of the first run in its order, then those that only the second answers.
+    by_measure
+        Measure → its values, in the order of ``queries``.
+    measures
+        The measures, in the order asked for.
+    audit
+        What was found in the runs.
+    conventions
+        Every option and parameter the numbers depend on.
+    inputs
+        Where the runs came from.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> alike = rankstone.diff({"q1": ["d1", "d2", "d3"]}, {"q1": ["d2", "d1", "d4"]}, "Jaccard@3 tau_b")
+    >>> alike.to_dict()
+    {'Jaccard@3': 0.5, 'tau_b': -1.0}
+    """
+
+    names: tuple[str, str]
+    queries: pl.Series
+    by_measure: Mapping[ListMeasure, Agreement]
+    audit: ListsAudit
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    _listing: Callable[[str], pl.DataFrame] = field(repr=False)
+
+    @property
+    def measures(self) -> tuple[ListMeasure, ...]:
+        """The measures, in the order asked for."""
+        return tuple(self.by_measure)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row per query and measure.
+
+        Columns ``query_id``, ``measure``, ``value`` (null where there is none), ``status`` (see
+        :class:`~rankstone.lists.base.Outcome`), and the documents the measure saw, down to its cutoff:
+        ``n_a``, ``n_b`` in either list and ``n_common`` in both.
+        """
+        names = self.queries.cast(pl.String)
+        return pl.concat(
+            pl.DataFrame(
+                {
+                    "query_id": names,
+                    "measure": pl.repeat(str(measure), len(names), eager=True),
+                    "value": pl.Series(found.value).fill_nan(None),
+                    "status": _NAMES.gather(found.status),
+                    "n_a": found.n_a,
+                    "n_b": found.n_b,
+                    "n_common": found.n_common,
+                }
+            )
+            for measure, found in self.by_measure.items()
+        )
+
+    @cached_property
+    def _means(self) -> pl.DataFrame:
+        rows = []
+        for measure, found in self.by_measure.items():
+            value = found.value[found.status == Outcome.ok]
+            # a mean of values alone: nothing is weighed or pooled
+            mean = measure.aggregate(value, np.ones(len(value)), value, np.ones(len(value)))
+            spread = [float(part(value)) if len(value) else None for part in (np.min, np.median, np.max)]
+            rows.append((str(measure), mean, *spread, len(value), len(found.value) - len(value)))
+        schema = dict.fromkeys(("value", "min", "median", "max"), pl.Float64)
+        counts = {"n": pl.Int64, "n_undefined": pl.Int64}
+        frame = pl.DataFrame(rows, {"measure": pl.String, **schema, **counts}, orient="row")
+        return frame.with_columns(pl.col("value").fill_nan(None))
+
+    def mean(self) -> pl.DataFrame:
+        """Return one row per measure: ``measure``, ``value`` (the mean), ``n`` and ``n_undefined``."""
+        return self._means.select("measure", "value", "n", "n_undefined")
+
+    def table(self) -> pl.DataFrame:
+        """Return one row per measure with ``min``, ``median`` and ``max`` over queries beside the mean."""
+        return self._means
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return ``{measure: mean}``."""
+        return dict(self._means.select("measure", "value").iter_rows())
+
+    def changed(self, n: int = 10, measure: str | ListMeasure | None = None) -> pl.DataFrame:
+        """Return the queries whose lists differ most, by one measure; by default the first one.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``query_id``, a column for each measure, ``n_a``, ``n_b`` and ``n_common`` of whole
+            lists; only queries that have a value, equal ones in their order.
+        """
+        by = self._named(measure)
+        found = self.by_measure[by]
+        key = found.value if by.card.direction == "higher" else -found.value
+        rows = np.argsort(key, kind="stable")[: int((found.status == Outcome.ok).sum())][:n]
+        values: dict[str, Any] = {
+            str(m): pl.Series(a.value[rows]).fill_nan(None) for m, a in self.by_measure.items()
+        }
+        shown = {"query_id": self.queries.cast(pl.String).gather(rows), **values}
+        counts = {name: getattr(found, name)[rows] for name in ("n_a", "n_b", "n_common")}
+        return pl.DataFrame({**shown, **counts})
+
+    def _named(self, measure: str | ListMeasure | None) -> ListMeasure:
+        if measure is None:
+            return self.measures[0]
+        wanted = parse_measure(measure)
+        if wanted not in self.by_measure:
+            raise BadOption(f"{wanted} was not computed", expected=", ".join(map(str, self.by_measure)))
+        return next(m for m in self.by_measure if m == wanted)
+
+    def side_by_side(self, query_id: object, k: int | None = None) -> pl.DataFrame:
+        """Return the two lists of a query, rank by rank; the runs are read again for it.
+
+        Parameters
+        ----------
+        query_id
+            The query.
+        k
+            Only the first ``k`` ranks.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``rank``; ``a`` and ``b``, the documents there; ``a_to``, the rank of a's document in b, and
+            ``b_from``, that of b's document in a (null: the list lacks it); ``a_tied`` and ``b_tied``,
+            whether its score ties with a neighbour's.
+        """
+        wanted = str(query_id)
+        known = self.queries.cast(pl.String)
+        if wanted not in known:
+            close = nearest(wanted, known, n=1)
+            raise NotComparable(
+                f"query {printable(wanted)} is in neither run",
+                given=f"queries {', '.join(printable(name, 40) for name in known[:3])} …",
+                fix=f"did you mean {printable(close[0])}?" if close else None,
+            )
+        frame = self._listing(wanted)
+        return frame if k is None else frame.head(k)
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts: means, audit, conventions, inputs."""
+        rows = self._means.iter_rows(named=True)
+        return {
+            "measures": {row.pop("measure"): row for row in rows},
+            "audit": self.audit.to_dict(),
+            "conventions": dict(self.conventions),
+            "inputs": dict(self.inputs),
+        }
+
+    # -- files -------------------------------------------------------------------------------------
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`per_query` as Parquet, whole or not at all."""
+        with atomic(path) as unfinished:
+            self.per_query.write_parquet(unfinished)
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`per_query` as CSV, whole or not at all."""
+        with atomic(path) as unfinished:
+            self.per_query.write_csv(unfinished)
+
+    def write_ndjson(self, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`per_query` as JSON lines, whole or not at all."""
+        with atomic(path) as unfinished:
+            self.per_query.write_ndjson(unfinished)
+
+    def write_json(self, path: str | os.PathLike[str]) -> None:
+        """Write :meth:`report` as one JSON object, whole or not at all."""
+        with atomic(path) as unfinished:
+            unfinished.write_text(json.dumps(self.report(), ensure_ascii=False, indent=1) + "\n")
+
+    # -- people ------------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4, tbl_cols=-1, tbl_rows=-1):
+            return "\n".join([str(self.table()), *self.audit.lines()])
+
+    def _repr_html_(self) -> str:
+        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4):
+            return self.table()._repr_html_() + self.audit._repr_html_()

@@ -1,0 +1,194 @@
+"""nDCG averaged over several depths: where relevant documents stand, or where the ideal gain changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.hits.ragged import Ideal, descending_within, running
+from rankstone.measures.base import Contributions, Measure, Status
+from rankstone.measures.named import Card, parameter
+from rankstone.measures.parts import GAINS, GainTable, divisors, gains, never_falls
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.measures.named import Span
+
+__all__ = ["IDCG", "IdealGains", "Rndcg", "ndcg_rel"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdealGains(Measure):
+    """A measure that compares the gains of a list, rank by rank, with those of the ideal list."""
+
+    zero_norm: ClassVar[Status] = Status.no_ideal
+
+    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Hold where a better grade never gains less."""
+        return never_falls(self.gain)
+
+    @property
+    def promotion_helps(self) -> bool:
+        """Hold where a better grade never gains less."""
+        return never_falls(self.gain)
+
+    @property
+    def negative_is_least(self) -> bool:
+        """Fail for 2^(g − 1), which is above 0 for every grade."""
+        return self.gain != "pow2_shift"
+
+    def span_of(self, hits: Hits) -> Span:
+        """Return the range; grades below zero that are kept take the lower bound away."""
+        low, high = self.span
+        return (None if hits.lowest_grade < 0 else low), high
+
+    def worth(self, hits: Hits) -> Floats:
+        """Return the gain of each hit."""
+        return hits.remember(("gain", self.gain, None), lambda: gains(self.gain, None, hits.grade))
+
+    def ideal(self, hits: Hits) -> Ideal:
+        """Return the gains of the ideal list, best first, as far as they are above 0."""
+        return hits.remember(("gains above 0", self.gain), lambda: self._make_ideal(hits.ideal))
+
+    def _make_ideal(self, judged: Ideal) -> Ideal:
+        gain = gains(self.gain, None, judged.grade)
+        if not never_falls(self.gain):
+            gain = descending_within(judged.query, gain)
+        lengths = judged.count(gain > 0)
+        return Ideal(np.concatenate(([0], np.cumsum(lengths))), gain[gain > 0])
+
+    def ideal_dcg(self, hits: Hits) -> Floats:
+        """Return the DCG of the ideal list down to each of its ranks, float64 ``[gains above 0]``."""
+        ideal = self.ideal(hits)
+        shares = ideal.grade / divisors("log2", ideal.rank)
+        return running(np.add, shares, np.diff(ideal.offsets))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
+    """nDCG averaged over the relevant documents: at the rank of each, at the end for those missed.
+
+    >>> print(ndcg_rel())
+    ndcg_rel
+    """
+
+    name: ClassVar[str] = "ndcg_rel"
+    family: ClassVar[str] = "cumulated gain"
+    takes_cutoff: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="How good is the list on average, looked at from each relevant document?",
+        formula="ndcg_rel = (1/R) [ Σ_{relevant hits} nDCG@i + (R − h) · DCG@n / IDCG ]",
+        symbols="i: rank of a hit; h: relevant hits; R: documents with a gain; IDCG: DCG of the ideal list",
+        example="grades 0, 1 of R = 2: (nDCG@2 + DCG@2/IDCG) / 2 = 0.6309 / 1.6309 = 0.3869",
+        peers={"trec_eval ndcg_rel": "the same; gains that differ by less than 1 mislead it"},
+        sensitive="ties, unjudged documents (gain 0), and which documents are judged",
+        use="seldom: an experiment to make nDCG depend less on a chosen cutoff, as AP does for precision",
+        citation="Buckley, trec_eval, 2008",
+    )
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Fail: the gains above a relevant document are an order's own."""
+        return False
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit the nDCG at its rank; count the final DCG for those missed."""
+        ideal, ideal_dcg, gain = self.ideal(hits), self.ideal_dcg(hits), self.worth(hits)
+        every = np.diff(ideal.offsets)
+        shares = gain / divisors("log2", hits.rank)
+        dcg = running(np.add, shares, np.diff(hits.offsets))
+        relevant = np.flatnonzero(gain > 0)
+        query = hits.query[relevant]
+        depth = np.minimum(hits.rank[relevant], every[query])
+        at_rank = np.zeros(len(gain))
+        at_rank[relevant] = dcg[relevant] / ideal_dcg[ideal.offsets[query] + depth - 1]
+        missed = (every - hits.count(gain > 0)) * hits.total(shares)
+        whole = np.ones(hits.queries)
+        whole[every > 0] = ideal_dcg[ideal.offsets[1:][every > 0] - 1]
+        return Contributions(at_rank, every.astype(np.float64), missed=missed / whole)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rndcg(IdealGains):
+    """nDCG averaged over the depths at which the ideal list steps down to a lower gain.
+
+    >>> print(Rndcg())
+    Rndcg
+    """
+
+    name: ClassVar[str] = "Rndcg"
+    family: ClassVar[str] = "cumulated gain"
+    takes_cutoff: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="How good is the list at the depths where a perfect one would run out of each grade?",
+        formula="Rndcg = (1/|B|) Σ_{b ∈ B} DCG@b / IDCG@b",
+        symbols="B: for each gain above 0, how many documents have it or more; and n, where n > R + 1",
+        example="ideal gains 2, 1, 1: B = {1, 3}, and n of a list of 5 documents or more",
+        peers={"trec_eval Rndcg": "the same; gains that differ by less than 1 mislead it"},
+        sensitive="ties, unjudged documents (gain 0), the number of grades; the tail, through n",
+        use="seldom: an experiment to replace nDCG's cutoff by depths that suit the query",
+        citation="Buckley, trec_eval, 2008",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each hit its discounted gain times what the depths at or below its rank divide by."""
+        ideal, ideal_dcg = self.ideal(hits), self.ideal_dcg(hits)
+        every = np.diff(ideal.offsets)
+        last = np.zeros(len(ideal.grade), bool)
+        last[ideal.offsets[1:][every > 0] - 1] = True
+        steps = last | (np.diff(ideal.grade, append=0.0) != 0)
+        extra = (hits.length > every + 1) & (every > 0)
+        shares = np.where(steps, 1.0, 0.0) + np.where(last & extra[ideal.query], 1.0, 0.0)
+        below = running(np.add, (shares / ideal_dcg)[::-1], every[::-1])[::-1]
+        end = np.zeros(hits.queries)
+        end[extra] = 1.0 / ideal_dcg[ideal.offsets[1:][extra] - 1]
+
+        def weight(rank: Ints, block: Ints) -> Floats:
+            query = hits.query[hits.blocks.head[block]]
+            deep = rank > every[query]
+            at = np.where(deep, 0, ideal.offsets[query] + rank - 1)
+            return np.where(deep, end[query], below[at] if len(below) else 0.0) / divisors("log2", rank)
+
+        norm = ideal.count(steps) + extra
+        return Contributions(self.worth(hits) * hits.over_places(weight), norm.astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class IDCG(IdealGains):
+    """Ideal DCG: what nDCG divides by, the DCG of everything judged in its best order.
+
+    >>> print(IDCG(k=10))
+    IDCG@10
+    """
+
+    name: ClassVar[str] = "IDCG"
+    family: ClassVar[str] = "cumulated gain"
+    needs_relevant: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="How much discounted gain could the best order bring?",
+        formula="IDCG@k = Σ_{i ≤ k} ĝ_i / log2(i + 1)",
+        symbols="ĝ_i: gain at rank i of all judged documents, best first",
+        example="grades 1, 3 and 0 judged: 3/log2(2) + 1/log2(3) = 3.6309",
+        span=(0.0, None),
+        undefined="never",
+        peers={
+            "trec_eval 10 ideal_dcg": "the same; there it keeps the grades of the query before where all "
+            "judgments of a query are negative"
+        },
+        sensitive="nothing in the run; the grade scale",
+        use="to see what an nDCG is made of",
+        citation="Järvelin and Kekäläinen, TOIS 2002",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Add up the discounted gains of the ideal list; no hit plays a part."""
+        ideal = self.ideal(hits)
+        shares = ideal.grade / divisors("log2", ideal.rank)
+        if self.k is not None:
+            shares = np.where(ideal.rank <= self.k, shares, 0.0)
+        return Contributions(np.zeros(len(hits.rank)), np.ones(hits.queries), missed=ideal.total(shares))

@@ -1,0 +1,299 @@
+"""C/W/L: what a user who walks down the list and may stop gains, spends and sees, for any model."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.measures.adaptive_walks import AP, BPM, INST, NERR8, NERR9, NERR10, NERR11, RR, TBG
+from rankstone.measures.base import Contributions
+from rankstone.measures.named import Card, Named, parameter
+from rankstone.measures.unit_gain import UnitGain
+from rankstone.measures.walks import WeightedWalk
+from rankstone.measures.weighted_walks import INSQ, RBP, SDCG, P, U
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Floats, Hits
+    from rankstone.measures.named import Span
+    from rankstone.measures.walks import Walk
+
+__all__ = ["CWL", "OpenWalk", "UserModel"]
+
+#: the models by name
+WALKS: Final[dict[str, type[Walk]]] = {
+    kind.__name__: kind
+    for kind in (P, RBP, SDCG, RR, AP, INSQ, INST, BPM, NERR8, NERR9, NERR10, NERR11, TBG, U)
+}
+
+#: nobody looks deeper
+DEEPEST: Final = 10**6
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserModel(UnitGain):
+    """The gain that a rank looked at brings on average, for a user who walks as the model says."""
+
+    family: ClassVar[str] = "user models"
+
+    def __post_init__(self) -> None:
+        """Refuse a walk whose end is not known or too far away."""
+        super().__post_init__()
+        if self.k is None and (self.kind.stops_at_k or "k" in self._parts()):
+            raise BadParameter(f"{self} needs a cutoff: its user looks no further", fix=f"write {self}@10")
+        if self.depth > DEEPEST:
+            raise BadParameter(f"nobody looks as deep as {self}", expected=f"up to {DEEPEST} ranks")
+
+    @property
+    def kind(self) -> type[Walk]:
+        """The kind of walk."""
+        return WALKS[self.name]
+
+    def _parts(self) -> dict[str, object]:
+        """Return the model's parameters, which the measure has under the same names."""
+        return {f.name: getattr(self, f.name) for f in fields(self.kind)}
+
+    @property
+    def walk(self) -> Walk:
+        """The model."""
+        return self.kind(**self._parts())
+
+    @property
+    def depth(self) -> int:
+        """The rank at which the walk ends at the latest."""
+        return self.k or 0
+
+    @property
+    def known(self) -> int:
+        """The rank below which finds do not count."""
+        return self.depth if self.k is None or self.looks_deeper else min(self.k, self.depth)
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Hold where the walk depends on ranks alone."""
+        return issubclass(self.kind, WeightedWalk)
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Hold where that is proven of the walk: a find may move the weights of all ranks below it."""
+        return super().extremal_under_ties and self.kind.ordered
+
+    @property
+    def promotion_helps(self) -> bool:
+        """Hold where that is proven of the walk: a find may move the weights of all ranks below it."""
+        return super().promotion_helps and self.kind.ordered
+
+    @property
+    def grows_with_k(self) -> bool:
+        """Hold where ranks alone say how far a walk goes, and the cutoff does not."""
+        return issubclass(self.kind, WeightedWalk) and not self.kind.stops_at_k
+
+    @property
+    def bounds_by(self) -> str:
+        """Add gains up where the walk depends on ranks alone."""
+        return "additive" if issubclass(self.kind, WeightedWalk) else "enumeration"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Hold where finds below the cutoff count."""
+        return self.looks_deeper
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Weigh each gain by the chance that it is looked at; divide by the ranks looked at."""
+        gain = self.gains_of(hits)
+        chance, looked = self.walk.looked(hits, gain, self.depth, self.known)
+        return Contributions(chance * gain, looked)
+
+
+#: the lowest and highest value of each output
+_SPANS: Final[dict[str, Span]] = {
+    "EU": (0.0, 1.0),
+    "ETU": (0.0, None),
+    "EC": (0.0, None),
+    "ETC": (0.0, None),
+    "ED": (0.0, None),
+    "ResEU": (-1.0, 1.0),
+    "ResETU": (None, None),
+    "ResED": (None, None),
+}
+
+
+#: parameters that only some models have
+_OF_MODELS: Final = ("p", "T", "hb", "hc", "gain_med", "half_life", "L", "cost", "cost_relevant")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenWalk(UserModel):
+    """A measure whose user may go on for ever; after ``n_max`` ranks nobody looks any more."""
+
+    n_max: float = parameter(1000, "ranks of a walk at most", low=1, high=DEEPEST, whole=True)
+
+    @property
+    def depth(self) -> int:
+        """The rank at which the walk ends at the latest."""
+        return int(self.n_max)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CWL(OpenWalk):
+    """C/W/L: any user model, and everything it says: utility, cost, depth, and how sure that is.
+
+    >>> print(CWL(model="INST", T=2.0, max_grade=3, output="ED"))
+    CWL(max_grade=3, model=INST, output=ED, T=2)
+    """
+
+    name: ClassVar[str] = "CWL"
+    needs_relevant: ClassVar[bool] = False
+    examples: ClassVar[tuple[str, ...]] = (
+        "CWL(max_grade=3, model=INST, T=1)",
+        "CWL(gain=binary, model=P, output=ETU)@10",
+        "CWL(gain=binary, model=RBP, output=ResEU, p=0.8)",
+    )
+    card: ClassVar[Card] = Card(
+        sentence="What does a user of some model gain, spend and see, per rank and in all?",
+        formula="EU = Σ W(i) g_i,  ETU = Σ V(i) g_i,  EC = Σ W(i) c_i,  ETC = Σ V(i) c_i,  ED = Σ V(i);  "
+        "V(i) = Π_{j < i} C(j),  W(i) = V(i) / Σ V;  Res…: the value if all unjudged and unseen documents "
+        "had the largest gain, less the value",
+        symbols="g_i: gain, c_i: cost of rank i (`cost`, `cost_relevant`); C(i): chance to go on from i; "
+        "ranks 1 … n_max, or 1 … k where the model stops at the cutoff; G_i = Σ_{j ≤ i} g_j; C(i) by model: "
+        + ", ".join(f"{name} {kind.goes_on_by}" for name, kind in WALKS.items()),
+        example="model=P, k = 5, relevant at ranks 1 and 3: EU = 2/5, ETU = 2, ED = 5",
+        needs="judgments, the top of the grade scale",
+        direction="neither",
+        undefined="never",
+        peers={
+            "cwl_eval": "the same, but its ETU and ETC leave out users still looking after rank 1000",
+            "cwl_eval AP": "the same as model=AP: it divides by the finds, AP(denom=hits), not by R",
+            "cwl_eval TBG, U-measure": "the same as model=TBG, model=U; its U leaves out rank 1000",
+        },
+        sensitive="ties, unjudged documents (gain 0; the residual says how much), the model",
+        use="EU compares systems (more is better), ED and ETC say how far users go, Res… how sure that is",
+        citation="Moffat, Thomas and Scholer, CIKM 2013; Moffat, Bailey, Scholer and Thomas, TOIS 2017; "
+        "Azzopardi, Thomas and Moffat, SIGIR 2019",
+    )
+
+    model: str = parameter(None, "how the user walks", *WALKS, needed="write CWL(model=P)@10")
+    output: str = parameter("EU", "what to tell", *_SPANS)
+    p: float | None = parameter(None, "persistence (RBP, NERR10)", above=0.0, below=1.0)
+    T: float | None = parameter(None, "the goal (INST, INSQ, BPM, NERR11)", low=0.5)
+    hb: float = parameter(0.0, "how much finds raise the goal (BPM)", low=0.0)
+    hc: float = parameter(0.0, "how much finds raise the budget (BPM)", low=0.0)
+    gain_med: float = parameter(0.5, "gain that neither raises nor lowers them (BPM)", low=0.0, high=1.0)
+    half_life: float | None = parameter(None, "time in which patience halves (TBG)", above=0.0)
+    L: float | None = parameter(None, "text after which the user stops (U)", above=0.0)
+    cost: float = parameter(1.0, "what looking at a rank costs", above=0.0)
+    cost_relevant: float | None = parameter(None, "what looking at one that gains costs", above=0.0)
+
+    def __post_init__(self) -> None:
+        """Refuse a model without its parameters, and parameters that play no part."""
+        Named.__post_init__(self)
+        parts = {f.name: f for f in fields(self.kind)}
+        for name, f in parts.items():
+            if name != "k" and f.default is MISSING and getattr(self, name) is None:
+                raise BadParameter(
+                    f"CWL(model={self.model}) needs {name}", fix=f"write …, {name}=<number>, …"
+                )
+        spending = {"cost", "cost_relevant"} if self.output in ("EC", "ETC") else set()
+        idle = set(_OF_MODELS) - set(parts) - spending
+        if self.kind.stops_at_k:
+            idle.add("n_max")
+        for name in self.changed():
+            if name in idle:
+                raise BadParameter(f"{name} plays no part in {self}", fix=f"leave {name} out")
+        super().__post_init__()
+
+    @property
+    def kind(self) -> type[Walk]:
+        """The kind of walk."""
+        return WALKS[self.model]
+
+    @property
+    def depth(self) -> int:
+        """The rank at which the walk ends at the latest: the cutoff where the model stops there."""
+        return (self.k or 0) if self.kind.stops_at_k else max(super().depth, int(self.k or 0))
+
+    @property
+    def looks_deeper(self) -> bool:
+        """Hold where finds move the budget below the cutoff."""
+        return self.hc > 0
+
+    @property
+    def span(self) -> Span:
+        """Return the range of the output."""
+        return _SPANS[self.output]
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Hold where the walk depends on ranks alone; residuals are not worked out."""
+        return super().closed_under_ties and not self._uncertain and self.output not in ("EC", "ETC")
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Hold for average gains where that is proven of the walk."""
+        return super().extremal_under_ties and self.output == "EU"
+
+    @property
+    def promotion_helps(self) -> bool:
+        """Hold for average gains where that is proven of the walk."""
+        return super().promotion_helps and self.output == "EU"
+
+    @property
+    def _uncertain(self) -> bool:
+        return self.output.startswith("Res")
+
+    @property
+    def grows_with_k(self) -> bool:
+        """Hold for gains where ranks alone say how far a walk goes, and the cutoff does not."""
+        return super().grows_with_k and self.output in ("EU", "ETU")
+
+    @property
+    def bounds_by(self) -> str:
+        """Add gains up where the walk depends on ranks alone; residuals speak of what is judged."""
+        if self._uncertain:
+            return "nothing"
+        return super().bounds_by if self.output in ("EU", "ETU") else "enumeration"
+
+    @property
+    def deeper_grades_matter(self) -> bool:
+        """Hold where finds below the cutoff count."""
+        return self.looks_deeper
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Tell what is asked for: as judged, or how much more it could be."""
+        gain = self.gains_of(hits)
+        told = self._told(hits, gain, self.known)
+        return self._residual(hits, gain, told) if self._uncertain else told
+
+    def _told(self, hits: Hits, gain: Floats, known: int) -> Contributions:
+        output = self.output.removeprefix("Res")
+        chance, looked = self.walk.looked(hits, gain, self.depth, known)
+        each = looked if output in ("EU", "EC") else np.ones(hits.queries)
+        if output in ("EU", "ETU"):
+            return Contributions(chance * gain, each)
+        between = looked - hits.total(chance)
+        if output == "ED":
+            return Contributions(chance, each, unjudged=between)
+        find = self.cost if self.cost_relevant is None else self.cost_relevant
+        return Contributions(chance * find, each, unjudged=between * self.cost)
+
+    def _residual(self, hits: Hits, gain: Floats, told: Contributions) -> Contributions:
+        """Give every rank that nobody judged the largest gain; return how much more that is."""
+        share, rest = _shares(hits, told)
+        share, rest = -share, -rest
+        for queries, every, old, place in hits.every_rank(self.depth):
+            best = np.full(len(every.rank), self.top)
+            known = hits.judged[old]
+            best[place[known]] = gain[old[known]]
+            hoped, elsewhere = _shares(every, self._told(every, best, self.depth))
+            share[old] += hoped[place]
+            hoped[place] = 0.0
+            rest[queries] += elsewhere + every.total(hoped)
+        return Contributions(share, np.ones(hits.queries), unjudged=rest)
+
+
+def _shares(hits: Hits, told: Contributions) -> tuple[Floats, Floats]:
+    """Return what hits, and what other ranks, contribute to the ratio itself."""
+    rest = np.zeros(hits.queries) if told.unjudged is None else told.unjudged / told.norm
+    return told.hits / hits.spread(told.norm), rest

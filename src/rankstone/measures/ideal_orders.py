@@ -1,0 +1,250 @@
+"""The best of all ideal orders, when a pair weighs by where the ideal order puts it.
+
+Documents of equal grade may stand in any order.  Keeping the ranking's order among them is best as long
+as exchanging two neighbours that are against it never loses; where that cannot be promised, the best
+order is computed: for sums of weights grade by grade, over all subsets; for products over all orders.
+What is too large for either is improved by exchanging neighbours, and reported as a lower bound.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.measures.standing import Standing
+
+    Classes = list[tuple[int, int]]
+
+__all__ = ["best_ideal", "exchange_never_loses"]
+
+#: documents of one grade whose subsets are gone through
+_MOST_SUBSETS: Final = 18
+#: orders that are written down
+_MOST_ORDERS: Final = 10**6
+#: documents of a query between which exchanges are tried, and how many exchanges
+_MOST_CLIMBING: Final = 500
+_MOST_EXCHANGES: Final = 1000
+#: comparisons of rounded numbers allow for this much
+_SLACK: Final = 1e-12
+_AT_ONCE: Final = 1 << 15
+
+
+def exchange_never_loses(weight: Floats, combine: str) -> Bools:
+    """Say for every two neighbouring places whether putting their documents in ranking order is safe.
+
+    Let a stand before b in the ranking, both of one grade, and b at place i of the ideal order, a at i + 1.
+    Exchanging them wins the pair itself; of the documents above, each can cost f_i − f_{i+1} times its own
+    weight at most, and those below cost nothing.  For sums f_i + f_j that is safe when
+    f_{i+1} / f_i ≥ 1 − 2/i, for products when f_i f_{i+1} ≥ (f_i − f_{i+1}) Σ_{j<i} f_j.
+
+    Parameters
+    ----------
+    weight
+        float64 ``[places]``: f, not rising.
+    combine
+        ``add`` or ``multiply``.
+
+    Returns
+    -------
+    bool ``[places - 1]``
+
+    >>> places = np.arange(1.0, 6.0)
+    >>> exchange_never_loses(1 / places, "multiply").tolist()
+    [True, True, False, False]
+    """
+    upper, lower = weight[:-1], weight[1:]
+    i = np.arange(1, len(weight))
+    if combine == "add":
+        wins, costs = lower * i, upper * (i - 2)
+    else:
+        wins, costs = upper * lower, (upper - lower) * (np.cumsum(weight)[:-1] - upper)
+    return wins >= costs * (1 - _SLACK)
+
+
+def best_ideal(standing: Standing, weight: Floats, combine: str) -> tuple[Ints | None, Bools]:
+    """Find the best ideal order of every query.
+
+    Parameters
+    ----------
+    standing
+        The ranking against the ideal order that keeps it among equal grades.
+    weight
+        float64: f of the ideal places, as many as the longest list has.
+    combine
+        ``add`` or ``multiply``.
+
+    Returns
+    -------
+    ideal
+        int64 ``[hits]``: places in the best order found, in the order of ``standing``; ``None`` where it
+        is the one that was given.
+    bounded
+        bool ``[queries]``: for which queries a better one may exist.
+    """
+    bounded = np.zeros(len(standing.offsets) - 1, bool)
+    if not len(weight):
+        return None, bounded
+    unsafe = np.concatenate(([0], np.cumsum(~exchange_never_loses(weight, combine))))
+    last = standing.first + standing.alike - 1
+    doubtful = unsafe[last] > unsafe[standing.first]
+    if not doubtful.any():
+        return None, bounded
+    ideal = standing.ideal.copy()
+    own = standing.kept(drop=True)
+    for query in np.unique(standing.query[doubtful]).tolist():
+        rows = slice(*standing.offsets[query : query + 2].tolist())
+        by_ideal = rows.start + np.argsort(standing.ideal[rows])
+        classes = _doubtful_classes(standing, doubtful, by_ideal)
+        block, group = standing.block[by_ideal], standing.grade[by_ideal]
+        f = weight[: len(by_ideal)]
+        if combine == "add":
+            order, exact = _best_of_sums(f, own[by_ideal], block, group, classes)
+        else:
+            order, exact = _best_of_products(f, block, group, classes)
+        ideal[by_ideal[order]] = np.arange(len(order))
+        bounded[query] = not exact
+    return ideal, bounded
+
+
+def _doubtful_classes(standing: Standing, doubtful: Bools, by_ideal: Ints) -> Classes:
+    """Return the ranges of ideal places in which the order is open, of one query."""
+    firsts = standing.first[by_ideal][doubtful[by_ideal]]
+    ends = firsts + standing.alike[by_ideal][doubtful[by_ideal]]
+    return sorted(set(zip(firsts.tolist(), ends.tolist(), strict=True)))
+
+
+def _best_of_sums(f: Floats, own: Floats, block: Ints, group: Ints, classes: Classes) -> tuple[Ints, bool]:
+    """Order each grade by itself; ``own`` counts what a document agrees with in other grades."""
+    order = np.arange(len(f))
+    large = [(first, end) for first, end in classes if end - first > _MOST_SUBSETS]
+    if large:
+        order = _climbed(f, block, group, large, "add")
+    for first, end in classes:
+        if end - first <= _MOST_SUBSETS:
+            order[first:end] = first + _over_subsets(f[first:end], own[first:end], block[first:end])
+    return order, not large
+
+
+def _over_subsets(f: Floats, own: Floats, block: Ints) -> Ints:
+    """Return the order in which documents of one grade are best placed, first place first.
+
+    The best way to fill the first places with a subset of the documents depends on nothing else, and what
+    a document earns behind that subset neither.
+    """
+    size = len(f)
+    level = _by_size(size)
+    bit = 1 << np.arange(size)
+    no_later = np.array([bit[(block <= b)].sum() for b in block.tolist()]) - bit
+    no_earlier = np.array([bit[(block >= b)].sum() for b in block.tolist()]) - bit
+    best, last = np.full(1 << size, -np.inf), np.zeros(1 << size, np.int64)
+    best[0] = 0.0
+    for place in range(size):
+        subsets = level[place]
+        for doc in range(size):
+            without = subsets[subsets & bit[doc] == 0]
+            agrees = np.bitwise_count(without & no_later[doc]) + np.bitwise_count(~without & no_earlier[doc])
+            value = best[without] + f[place] * (own[doc] + agrees)
+            larger = without | bit[doc]
+            better = value > best[larger]
+            best[larger[better]], last[larger[better]] = value[better], doc
+    order, left = np.empty(size, np.int64), (1 << size) - 1
+    for place in range(size - 1, -1, -1):
+        order[place] = last[left]
+        left -= 1 << int(last[left])
+    return order
+
+
+@cache
+def _by_size(size: int) -> list[NDArray[np.int64]]:
+    """Return all subsets of so many documents, those of 0, 1, 2 … documents each in an array."""
+    subsets = np.arange(1 << size)
+    counts = np.bitwise_count(subsets)
+    return [subsets[counts == count] for count in range(size + 1)]
+
+
+def _best_of_products(f: Floats, block: Ints, group: Ints, classes: Classes) -> tuple[Ints, bool]:
+    """Go through the orders of all grades together, which do not come apart here."""
+    if math.prod(math.factorial(end - first) for first, end in classes) > _MOST_ORDERS:
+        return _climbed(f, block, group, classes, "multiply"), False
+    docs = np.concatenate([np.arange(first, end) for first, end in classes])
+    fixed = np.setdiff1d(np.arange(len(f)), docs)
+    alone = (_agreement(block, group, docs, fixed) * f[fixed]).sum(axis=1)
+    best, found = -math.inf, np.arange(len(f))
+    for place in _every_order(classes):
+        worth = f[place]
+        value = worth @ alone
+        for one, other in combinations(range(len(docs)), 2):
+            agrees = _agreement(block, group, docs[one : one + 1], docs[other : other + 1])[0, 0]
+            right: Floats | float = agrees
+            if group[docs[one]] == group[docs[other]] and block[docs[one]] != block[docs[other]]:
+                right = (place[:, one] < place[:, other]) == (block[docs[one]] < block[docs[other]])
+            value += worth[:, one] * worth[:, other] * right
+        at = int(value.argmax())
+        if value[at] > best:
+            best, found = value[at], np.arange(len(f))
+            found[place[at]] = docs
+    return found, True
+
+
+def _agreement(block: Ints, group: Ints, some: Ints, others: Ints) -> Floats:
+    """Return how far ranking and ideal order agree on pairs of documents; equal grades always do here."""
+    ranked = np.sign(block[others][None, :] - block[some][:, None])
+    wanted = np.sign(group[others][None, :] - group[some][:, None])
+    return np.where(wanted == 0, 1.0, (1 + ranked * wanted) / 2)
+
+
+def _every_order(classes: Classes) -> list[Ints]:
+    """Return the places of the documents in all orders of all classes, ``[orders, documents]``, in parts."""
+    tables = [first + _permutations(end - first) for first, end in classes]
+    total = math.prod(len(table) for table in tables)
+    parts = []
+    for begin in range(0, total, _AT_ONCE):
+        at, columns = np.arange(begin, min(begin + _AT_ONCE, total)), []
+        for table in tables:
+            at, which = np.divmod(at, len(table))
+            columns.append(table[which])
+        parts.append(np.concatenate(columns, axis=1))
+    return parts
+
+
+@cache
+def _permutations(size: int) -> NDArray[np.int64]:
+    return np.array(list(permutations(range(size))), np.int64)
+
+
+def _climbed(f: Floats, block: Ints, group: Ints, classes: Classes, combine: str) -> Ints:
+    """Exchange the two neighbours that win most, until none do."""
+    order = np.arange(len(f))
+    if len(f) > _MOST_CLIMBING:
+        return order
+    may = np.zeros(len(f) - 1, bool)
+    for first, end in classes:
+        may[first : end - 1] = True
+    i = np.flatnonzero(may)
+    other = np.ones(len(f)) if combine == "add" else f
+    pair = f[i] + f[i + 1] if combine == "add" else f[i] * f[i + 1]
+    for _ in range(_MOST_EXCHANGES):
+        right = _agreement(block[order], group[order], np.arange(len(f)), np.arange(len(f)))
+        same = group[order][:, None] == group[order][None, :]
+        above = np.triu(np.ones_like(same))
+        in_order = (block[order][None, :] - block[order][:, None]) * np.where(above, 1, -1) >= 0
+        right = np.where(same, in_order, right)
+        np.fill_diagonal(right, 0.0)
+        whole = right @ other
+        now = right[i, i + 1]
+        others = (whole[i + 1] - now * other[i]) - (whole[i] - now * other[i + 1])
+        open_pair = block[order[i]] != block[order[i + 1]]
+        gain = (f[i] - f[i + 1]) * others + np.where(open_pair, 1 - 2 * now, 0.0) * pair
+        at = int(gain.argmax())
+        if gain[at] <= _SLACK * f[0]:
+            break
+        order[[i[at], i[at] + 1]] = order[[i[at] + 1, i[at]]]
+    return order

@@ -1,0 +1,241 @@
+"""Where the relevant documents stand, taken literally: their mean rank, the last one, the work it saves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.errors import BadOption
+from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Status, Threshold
+from rankstone.measures.named import Card, parameter
+from rankstone.measures.parts import GAINS, GainTable, gains, never_falls
+from rankstone.measures.precision import BinaryMeasure
+
+if TYPE_CHECKING:
+    from rankstone.hits.options import Alignment
+    from rankstone.hits.ragged import Floats, Hits, Ints
+
+__all__ = ["WSS", "AvgRelPosition", "LastRel"]
+
+
+def check_catalogue(measure: Measure, options: Alignment) -> None:
+    """Refuse to place documents below the list of a catalogue whose size nobody says."""
+    if options.candidates is None:
+        raise BadOption(
+            f"{measure} needs to know how many documents a query could have retrieved",
+            fix="say it: candidates=20000 (on the command line --candidates 20000)",
+        )
+
+
+def places_below(hits: Hits, missing: Ints) -> Ints:
+    """Return how many ranks the catalogue has below each list, int64 ``[queries]``."""
+    assert hits.candidates is not None  # noqa: S101 - the measure has checked it
+    below = hits.candidates - hits.length
+    if (below < missing).any():
+        at = int((below < missing).argmax())
+        raise BadOption(
+            f"candidates={hits.candidates[at]}: a query has a list of {hits.length[at]} documents and "
+            f"{missing[at]} relevant ones beside it",
+            expected="the number of documents a query could have retrieved",
+        )
+    return below
+
+
+@dataclass(frozen=True, kw_only=True)
+class AvgRelPosition(Measure):
+    """Average relevance position: the mean rank of what is relevant, weighted by how relevant it is.
+
+    >>> print(AvgRelPosition(gain="binary"))
+    AvgRelPosition(gain=binary)
+    """
+
+    name: ClassVar[str] = "AvgRelPosition"
+    family: ClassVar[str] = "positions"
+    aliases: ClassVar[tuple[str, ...]] = ("AvgRelevancePosition",)
+    takes_cutoff: ClassVar[bool] = False
+    needs_relevant: ClassVar[bool] = False
+    zero_norm: ClassVar[Status] = Status.undefined
+    card: ClassVar[Card] = Card(
+        sentence="At which rank does relevance stand on average?",
+        formula="AvgRelPosition = Σ_i g_i i / Σ_i g_i",
+        symbols="g_i: gain of the document at rank i, its grade unless `gain` says otherwise",
+        example="grades 3, 0, 1: (3·1 + 1·3) / 4 = 3/2; gain=binary: (1 + 3) / 2 = 2",
+        needs="judgments; unreturned=bottom_tied: how many documents there are (candidates)",
+        span=(1.0, None),
+        direction="lower",
+        undefined="nothing of any gain in the list: no value, counted as undefined",
+        peers={
+            "TF-Ranking ARPMetric": "the same per list, then Σ over lists: AvgRelPosition(agg=pooled)",
+            "ARP in recommendation": "average popularity of what is recommended: another thing",
+        },
+        sensitive="depth above all: a relevant document at rank 1000 outweighs everything before; one that "
+        "was not returned is left out, unless unreturned=bottom_tied",
+        use="as a training signal and for complete lists; the mean rank hides its outliers",
+        citation="Pasumarthi et al. (TF-Ranking), KDD 2019",
+    )
+
+    rel: Threshold | None = parameter(None, "grades below it gain nothing; none unless given")
+    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
+    unreturned: str = parameter(
+        "exclude",
+        "relevant documents that were not returned: left out, or in random order below the list",
+        "exclude",
+        "bottom_tied",
+    )
+
+    def relevant_count(self, hits: Hits) -> Ints:
+        """Return R, int64 ``[queries]``."""
+        return hits.relevant_count(self.rel or ANY_GAIN)
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Hold where a better grade never gains less."""
+        return never_falls(self.gain)
+
+    @property
+    def promotion_helps(self) -> bool:
+        """Hold where a better grade never gains less."""
+        return never_falls(self.gain)
+
+    def check_needs(self, options: Alignment) -> None:
+        """Refuse grades below zero as weights, and a catalogue of unknown size."""
+        if options.negative == "keep":
+            raise BadOption(
+                f"{self} weighs ranks by gains, and negative=keep makes some of them negative",
+                fix="choose negative=unjudged or zero",
+            )
+        if self.unreturned == "bottom_tied":
+            check_catalogue(self, options)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give every hit its gain times its rank; divide by the gains."""
+        gain = gains(self.gain, self.rel, hits.grade)
+        shares = gain * hits.at_rank(lambda rank: rank.astype(np.float64))
+        norm = hits.total(gain)
+        if self.unreturned == "exclude":
+            return Contributions(shares, norm)
+        every = gains(self.gain, self.rel, hits.ideal.grade)
+        missing = hits.ideal.count(every > 0) - hits.count(gain > 0)
+        middle = hits.length + (places_below(hits, missing) + 1) / 2
+        lost = np.where(missing > 0, hits.ideal.total(every) - norm, 0.0)
+        return Contributions(shares, norm + lost, missed=lost * middle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastRel(BinaryMeasure):
+    """Last relevant: how far down one must read to have seen every relevant document.
+
+    >>> print(LastRel(unreturned="exclude"))
+    LastRel(unreturned=exclude)
+    """
+
+    name: ClassVar[str] = "LastRel"
+    family: ClassVar[str] = "positions"
+    aliases: ClassVar[tuple[str, ...]] = ("last_rel",)
+    takes_cutoff: ClassVar[bool] = False
+    needs_relevant: ClassVar[bool] = False
+    zero_norm: ClassVar[Status] = Status.undefined
+    card: ClassVar[Card] = Card(
+        sentence="At which rank has everything relevant been seen?",
+        formula="LastRel = max{i : b_i = 1}",
+        symbols="b_i: 1 if the document at rank i is relevant",
+        example="relevant at ranks 1, 4 and 9, R = 3: 9; with R = 4 there is no such rank",
+        needs="judgments; unreturned=bottom_tied: how many documents there are (candidates)",
+        span=(1.0, None),
+        direction="lower",
+        undefined="no relevant document, or one that was not returned: no value, counted as undefined",
+        peers={"CLEF TAR tar_eval last_rel": "the last relevant one that was returned: unreturned=exclude"},
+        sensitive="one single document: the worst placed of the relevant ones",
+        use="technology-assisted review, where all must be found; only whole rankings answer it",
+        citation="Kanoulas et al., CLEF eHealth TAR overview, 2017",
+    )
+
+    unreturned: str = parameter(
+        "undefined",
+        "when a relevant document was not returned: no value; the last of those that were; or they stand in "
+        "random order below the list",
+        "undefined",
+        "exclude",
+        "bottom_tied",
+    )
+
+    def check_needs(self, options: Alignment) -> None:
+        """Refuse a catalogue of unknown size."""
+        if self.unreturned == "bottom_tied":
+            check_catalogue(self, options)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give the last relevant hit its rank."""
+        wanted = hits.relevant(self.rel)
+        found, relevant = hits.count(wanted), hits.relevant_count(self.rel)
+        share, rank = hits.nth_of(wanted, found)
+        last = share * rank
+        if self.unreturned == "exclude":
+            return Contributions(last, np.minimum(found, 1.0))
+        missing = relevant - found
+        if self.unreturned == "undefined":
+            return Contributions(last, ((missing == 0) & (relevant > 0)).astype(np.float64))
+        place = missing * (places_below(hits, missing) + 1) / (missing + 1)
+        lowest = np.where(missing > 0, hits.length + place, 0.0)
+        return Contributions(
+            np.where(hits.spread(missing) > 0, 0.0, last), np.minimum(relevant, 1.0), missed=lowest
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WSS(BinaryMeasure):
+    """Work saved over sampling: reading left undone at a given recall, beyond what chance leaves undone.
+
+    >>> print(WSS(recall=1.0))
+    WSS(recall=1)
+    """
+
+    name: ClassVar[str] = "WSS"
+    family: ClassVar[str] = "positions"
+    takes_cutoff: ClassVar[bool] = False
+    needs_relevant: ClassVar[bool] = False
+    zero_norm: ClassVar[Status] = Status.undefined
+    card: ClassVar[Card] = Card(
+        sentence="How much reading does the ranking save someone who must find 95 % of what is relevant?",
+        formula="WSS = (N − i) / N − (1 − r) = r − i / N,  i = the first rank with recall ≥ r",
+        symbols="r: the recall; N: documents to read, the list's length or the catalogue's (documents)",
+        example="100 documents, R = 20, the 19th relevant one at rank 40: 0.95 − 40/100 = 0.55",
+        needs="judgments; documents=catalogue: how many documents there are (candidates)",
+        span=(-1.0, 1.0),
+        undefined="no relevant document, or an empty list: no value, counted as undefined",
+        peers={
+            "CLEF TAR tar_eval wss_95, wss_100": "the same where r·R is whole; it rounds r·R, here i is the "
+            "first rank at which the recall is reached",
+            "Cohen et al.": "(TN + FN) / N − (1 − r): the same",
+        },
+        sensitive="the rank of one document; a list that never reaches the recall saves nothing: 0",
+        use="screening for systematic reviews, e-discovery; not comparable between topics of different R / N",
+        citation="Cohen et al., JAMIA 2006",
+    )
+
+    recall: float = parameter(0.95, "the recall that must be reached", above=0.0, high=1.0)
+    documents: str = parameter(
+        "list", "the documents to read: the list, or the catalogue", "list", "catalogue"
+    )
+
+    def check_needs(self, options: Alignment) -> None:
+        """Refuse a catalogue of unknown size."""
+        if self.documents == "catalogue":
+            check_catalogue(self, options)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give the hit that completes the recall what it leaves unread, less what chance would."""
+        wanted, relevant = hits.relevant(self.rel), hits.relevant_count(self.rel)
+        documents: Ints | Floats = hits.length
+        if self.documents == "catalogue" and hits.candidates is not None:
+            documents = hits.candidates
+        share, rank = hits.nth_of(wanted, np.ceil(self.recall * relevant - _ROUNDING).astype(np.int64))
+        saved = share * (self.recall * hits.spread(documents) - rank)
+        norm = np.where(hits.found, documents, 1.0)  # without a list nothing is saved
+        return Contributions(saved, np.where(relevant > 0, norm, 0.0))
+
+
+#: 0.95 · 20 may come out a little above 19
+_ROUNDING = 1e-9

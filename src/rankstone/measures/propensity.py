@@ -1,0 +1,196 @@
+"""Propensity-scored measures: rare labels, which nobody was likely to judge, count for those never judged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.hits.ragged import Ideal, descending_within
+from rankstone.measures.base import Contributions
+from rankstone.measures.named import Card, parameter
+from rankstone.measures.parts import divisors
+from rankstone.measures.precision import BinaryMeasure
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from rankstone.hits.pool import Pool
+    from rankstone.hits.ragged import Floats, Hits, Ints
+
+__all__ = ["PSP", "PSnDCG", "label_propensity"]
+
+_NEEDS: Final = "judgments with a column propensity (see rankstone.label_propensity)"
+_SYMBOLS: Final = (
+    "p_i: propensity of the document at rank i; b_i: 1 if it is relevant; ideal: largest 1/p first"
+)
+
+
+def label_propensity(frequency: ArrayLike, instances: int, *, a: float = 0.55, b: float = 1.5) -> Floats:
+    """Return how likely a relevant label is to have been observed, given how often it was in training.
+
+    p = 1 / (1 + C (N_l + b)^(−a)) with C = (ln N − 1) (b + 1)^a.
+
+    Parameters
+    ----------
+    frequency
+        N_l: in how many training instances each label occurs, ``[labels]``.
+    instances
+        N: training instances; 3 or more.
+    a, b
+        The constants of the collection: 0.55 and 1.5 unless known, 0.5 and 0.4 for Wikipedia, 0.6 and 2.6
+        for Amazon.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64 ``[labels]``, above 0 and below 1.
+
+    Raises
+    ------
+    BadParameter
+        When a frequency is negative or no number, or there are fewer than 3 instances.
+
+    Notes
+    -----
+    Jain, Prabhu and Varma, KDD 2016.
+
+    Examples
+    --------
+    >>> label_propensity([1, 10, 1000], 10_000).round(4).tolist()
+    [0.1086, 0.2199, 0.7669]
+    """
+    count = np.asarray(frequency, np.float64)
+    if not (np.isfinite(count) & (count >= 0)).all():
+        raise BadParameter("a label's frequency is negative or no number", expected="counts, 0 or more")
+    if instances < 3:  # noqa: PLR2004 - below e the logarithm is less than 1 and rare labels would be likely
+        raise BadParameter(f"{instances} training instances are too few", expected="3 or more")
+    if a <= 0 or b <= 0:
+        raise BadParameter(f"label_propensity(a={a:g}, b={b:g})", expected="a and b above 0")
+    c = (math.log(instances) - 1.0) * (b + 1.0) ** a
+    return np.asarray(1.0 / (1.0 + c * np.power(count + b, -a)), np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PropensityScored(BinaryMeasure):
+    """A measure in which a relevant document weighs one over its propensity."""
+
+    family: ClassVar[str] = "propensity"
+    brings: ClassVar[frozenset[str]] = frozenset({"pool"})
+    judgment_columns: ClassVar[tuple[str, ...]] = ("propensity",)
+    #: what ranks cost
+    discount: ClassVar[str] = "none"
+
+    agg: str = parameter(
+        "pooled",
+        "how queries become one number",
+        *("pooled", "mean", "sum", "median", "gmean", "trimmed", "weighted"),
+    )
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Fail: of two relevant documents the rarer one is better."""
+        return False
+
+    @property
+    def promotion_helps(self) -> bool:
+        """Fail: the better graded document may be the likelier one."""
+        return False
+
+    def relevant_count(self, hits: Hits) -> Ints:
+        """Return R, int64 ``[queries]``, without documents whose grade was imputed: nobody knows their p."""
+        assert hits.pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        relevant = self.rel(hits.pool.grade)
+        return np.bincount(hits.pool.query, relevant, hits.queries).astype(np.int64)
+
+    def divisor(self, rank: Ints) -> Floats:
+        """Return what a weight at each rank is divided by."""
+        return divisors(self.discount, rank)
+
+    def weighed(self, hits: Hits) -> Floats:
+        """Return one over the propensity of every relevant hit, discounted; nothing for unjudged ones."""
+        propensity = hits.column("propensity", imputed=1.0)
+        worth = np.where(hits.relevant(self.rel) & hits.judged, 1.0 / propensity, 0.0)
+        return hits.discounted(worth, self.divisor, self.limit(hits))
+
+    def best(self, hits: Hits) -> Floats:
+        """Return the largest possible sum; computed once for all runs."""
+        assert hits.pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        return hits.pool.once((type(self), self.k, self.rel), self._best)
+
+    def _best(self, pool: Pool) -> Floats:
+        worth = np.where(self.rel(pool.grade), 1.0 / pool.columns["propensity"], 0.0)
+        ideal = Ideal(pool.offsets, descending_within(pool.query, worth))
+        shares = ideal.grade / self.divisor(ideal.rank)
+        return ideal.total(shares if self.k is None else np.where(ideal.rank <= self.k, shares, 0.0))
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Divide what the list holds by the most that k ranks could hold."""
+        return Contributions(self.weighed(hits), self.best(hits))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PSP(PropensityScored):
+    """Propensity-scored precision.
+
+    >>> print(PSP(k=5))
+    PSP@5
+    """
+
+    name: ClassVar[str] = "PSP"
+    aliases: ClassVar[tuple[str, ...]] = ("PSPrec", "PSprecision")
+    card: ClassVar[Card] = Card(
+        sentence="How many of the first k labels are right, when a rare right label counts for many?",
+        formula="PSP@k = Σ_{i ≤ k} b_i / p_i  /  the same sum over the ideal order; pooled over instances",
+        symbols=_SYMBOLS,
+        example="relevant labels with p = .2 and .5, the second one found first: PSP@1 = 2 / 5",
+        needs=_NEEDS,
+        peers={
+            "pyxclib psprecision, XML repository": "the same: Σ over instances / Σ of the best; "
+            "the mean of the ratios is PSP(agg=mean)@k"
+        },
+        sensitive="ties at the cutoff; the propensity model, whose constants differ between collections",
+        use="extreme classification, recommendation with missing positives; beside P@k",
+        citation="Jain, Prabhu and Varma, KDD 2016",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PSnDCG(PropensityScored):
+    """Propensity-scored nDCG.
+
+    >>> print(PSnDCG(k=5))
+    PSnDCG@5
+    """
+
+    name: ClassVar[str] = "PSnDCG"
+    aliases: ClassVar[tuple[str, ...]] = ("PSN", "PSNDCG")
+    discount: ClassVar[str] = "log2"
+    card: ClassVar[Card] = Card(
+        sentence="Are the right labels first, when a rare right label counts for many?",
+        formula="PSnDCG@k = Σ_{i ≤ k} (b_i / p_i) / log2(i + 1) / Z  /  the same over the ideal order, "
+        "Z = Σ_{i ≤ min(k, R)} 1 / log2(i + 1); pooled over instances",
+        symbols=f"{_SYMBOLS}; R: relevant labels; Z cancels for one instance, and weighs it when pooled",
+        example="relevant labels with p = .2 and .5, the second one first, then the first: "
+        "(2 + 5/log2 3) / (5 + 2/log2 3) = 0.8232",
+        needs=_NEEDS,
+        peers={
+            "pyxclib psndcg, XML repository": "the same: Σ over instances / Σ of the best; "
+            "the mean of the ratios is PSnDCG(agg=mean)@k"
+        },
+        sensitive="ties; the propensity model, whose constants differ between collections",
+        use="as PSP, where order matters",
+        citation="Jain, Prabhu and Varma, KDD 2016",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Divide by what as many relevant labels would reach without propensities, then by the ideal."""
+        parts = super().contributions(hits)
+        relevant = self.relevant_count(hits)
+        depth = relevant if self.k is None else np.minimum(relevant, self.k)
+        ranks = np.arange(1, int(depth.max(initial=0)) + 1)
+        plain = np.concatenate(([1.0], np.cumsum(1.0 / self.divisor(ranks))))[depth]
+        return Contributions(parts.hits / hits.spread(plain), parts.norm / plain)

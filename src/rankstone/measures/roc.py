@@ -1,0 +1,164 @@
+"""The ROC curve: how many relevant documents are let in for how many negatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from rankstone.measures.curves import BinaryCurve, Points
+from rankstone.measures.interpolation import levels_of
+from rankstone.measures.named import Card, parameter
+from rankstone.measures.pairs import AUC
+
+if TYPE_CHECKING:
+    from rankstone.hits.options import Alignment
+    from rankstone.hits.ragged import Bools, Floats, Hits, Ints
+    from rankstone.measures.curves import Micro
+
+__all__ = ["ROC"]
+
+_SAY: Final = "say which: ROC(negatives=judged), negatives=candidates or negatives=catalogue"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ROC(BinaryCurve):
+    """True positive rate over false positive rate.
+
+    >>> print(ROC(negatives="candidates"))
+    ROC(negatives=candidates)
+    """
+
+    name: ClassVar[str] = "ROC"
+    family: ClassVar[str] = "curves"
+    takes_cutoff: ClassVar[bool] = False
+    examples: ClassVar[tuple[str, ...]] = ("ROC(negatives=judged)", "ROC(negatives=candidates)")
+    axes: ClassVar[tuple[str, str]] = ("false positive rate", "true positive rate")
+    card: ClassVar[Card] = Card(
+        sentence="Going down the list, what share of the relevant documents for what share of the negatives?",
+        formula="x = FP_i / N, y = TP_i / R for every rank i; a tie block is one straight piece",
+        symbols="TP_i, FP_i: relevant documents and negatives among the first i; R, N: all of them",
+        example="relevant, not, relevant, not: (0, 0) (0, ½) (½, ½) (½, 1) (1, 1); area 3/4",
+        needs="judgments; negatives=catalogue: how many documents there are (candidates)",
+        undefined="no relevant document, or no negative: no curve; such queries are left out and counted",
+        peers={
+            "scikit-learn roc_curve": "the same line for one labelled list; for all users' rows at once: "
+            "curve_labelled(…, one_group=True)",
+            "mean over queries": "vertical: of y at each x, its upper end where the curve rises (Fawcett)",
+            "trapezoid area": "AUC with the same parameters, exactly",
+        },
+        sensitive="which documents are negatives (say it); relevant documents that were not returned",
+        use="whole rankings; in search, where negatives abound, PR shows more",
+        citation="Fawcett, Pattern Recognition Letters 2006",
+    )
+
+    levels: int | tuple[float, ...] = parameter(101, "how many evenly spaced x, or {x, x, …}")
+    negatives: str = parameter(
+        None,
+        "what counts as a negative, as for AUC: judged and not relevant; in the list and not relevant "
+        "(candidates); or that and everything else there is",
+        *("judged", "candidates", "catalogue"),
+        needed=_SAY,
+    )
+    unreturned: str = parameter(
+        "bottom_tied",
+        "as for AUC: documents not returned are tied below the list; negatives come first there; or left out",
+        *("bottom_tied", "bottom", "exclude"),
+    )
+    tied: str = parameter(
+        "half", "as for AUC: a tie block is one straight piece, or steps as its order says", "half", "order"
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what are no levels."""
+        super().__post_init__()
+        levels_of(self.levels, "ROC: levels")
+
+    def grid(self) -> Floats:
+        """Return the false positive rates, ascending."""
+        return np.array(sorted(levels_of(self.levels, "ROC: levels")))
+
+    def summary(self) -> AUC:
+        """Return AUC: the area under the curve."""
+        return AUC(rel=self.rel, negatives=self.negatives, unreturned=self.unreturned, tied=self.tied)
+
+    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
+        """Refuse what AUC refuses."""
+        self.summary().check(ties, depth, negative)
+
+    def check_needs(self, options: Alignment) -> None:
+        """Refuse what AUC refuses."""
+        self.summary().check_needs(options)
+
+    def defined(self, hits: Hits) -> Bools:
+        """Return which queries have documents of both classes, as far as AUC asks for them."""
+        area = self.summary()
+        return np.asarray(area.norm(hits, *area.taking_part(hits)) > 0, np.bool_)
+
+    def _classes(self, hits: Hits) -> tuple[Ints, Ints]:
+        """Count relevant documents and negatives; without a list there is one of each, in the worst order."""
+        positives, negatives = self.summary().taking_part(hits)
+        return np.where(hits.found, positives, 1), np.where(hits.found, negatives, 1)
+
+    def heights(self, hits: Hits) -> Floats:
+        """Return the true positive rate at each false positive rate, its upper end where it rises."""
+        query, negative, relevant = self._corners(hits)
+        positives, negatives = self._classes(hits)
+        table = np.zeros((hits.queries, len(self.grid())))
+        some = np.flatnonzero(self.defined(hits))
+        begin = np.cumsum(negatives + 1) - (negatives + 1)  # every count of every query in a row
+        key = begin[query] + negative
+        for column, level in enumerate(self.grid().tolist()):
+            share = level * negatives[some]
+            whole = np.floor(share).astype(np.int64)
+            whole += (whole + 1) / negatives[some] <= level
+            share = np.where(whole / negatives[some] == level, whole, share)
+            last = np.searchsorted(key, begin[some] + whole, side="right") - 1
+            onward = np.minimum(last + 1, len(key) - 1)
+            onward = np.where(query[onward] == some, onward, last)
+            run, rise = negative[onward] - negative[last], relevant[onward] - relevant[last]
+            climbed = np.where(run > 0, (share - negative[last]) * rise / np.maximum(run, 1), 0.0)
+            table[some, column] = (relevant[last] + climbed) / positives[some]
+        return table
+
+    def points(self, hits: Hits) -> Points:
+        """Return the corners of each query's curve."""
+        query, negative, relevant = self._corners(hits)
+        positives, negatives = self._classes(hits)
+        return Points.of(query, negative / negatives[query], relevant / positives[query], hits.queries)
+
+    def micro(self, hits: Hits, traced: Bools) -> Micro | None:  # noqa: ARG002 - the base's signature
+        """Return nothing: scores of different queries are pooled by aligning them as one group."""
+        return None
+
+    def _corners(self, hits: Hits) -> tuple[Ints, Ints, Ints]:
+        """Return query, negatives and relevant documents at every corner, of queries that have a curve."""
+        area = self.summary()
+        positives, negatives = self._classes(hits)
+        hits = area.opened(hits)
+        relevant = hits.relevant(self.rel)
+        above, tied = area.above(hits)
+        before, inside = hits.earlier(relevant), hits.inside(relevant)
+        step = np.flatnonzero(inside)
+        each, of_step = np.arange(hits.queries), hits.query[hits.blocks.head[step]]
+        found, shown = hits.count(relevant), area.returned(hits)
+        bottom = ~hits.found if self.unreturned != "bottom" else np.ones(hits.queries, bool)
+        last = np.where(bottom, negatives, shown)
+        # from the origin; both ends of every block that holds relevant documents; the end of the list;
+        # what was not returned, negatives first where they come first
+        corners = (
+            (each, np.zeros_like(found), np.zeros_like(found)),
+            (of_step, above[step], before[step]),
+            (of_step, (above + tied)[step], (before + inside)[step]),
+            (each, shown, found),
+            (each, last, found),
+            (each, negatives, positives),
+        )
+        query, x, y = (np.concatenate(parts) for parts in zip(*corners, strict=True))
+        order = np.lexsort((y, x, query))
+        query, x, y = query[order], x[order], y[order]
+        fresh = np.ones(len(query), bool)
+        fresh[1:] = (query[1:] != query[:-1]) | (x[1:] != x[:-1]) | (y[1:] != y[:-1])
+        kept = fresh & self.defined(hits)[query]
+        return query[kept], x[kept], y[kept]

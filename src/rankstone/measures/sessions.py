@@ -1,0 +1,123 @@
+"""Sessions: several queries of one user, of which later ones count less."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from rankstone.hits.ragged import sums
+from rankstone.measures.base import Contributions
+from rankstone.measures.dcg import DCG, nDCG
+from rankstone.measures.named import Card, parameter
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Floats, Hits, Ints
+
+__all__ = ["nsDCG", "sDCG"]
+
+_NEEDS: Final = "judgments, and a query table with session and position (queries=…, --queries FILE)"
+_SYMBOLS: Final = (
+    "q: place of the query in its session; DCG_q: DCG of its list; bq: larger for users who mind "
+    "reformulating less"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _InSessions:
+    """A query counts less the later it comes; a session is the sum of its queries."""
+
+    query_columns: ClassVar[tuple[str, ...]] = ("position",)
+    unit: ClassVar[str | None] = "session"
+
+    bq: float = parameter(4.0, "base of the logarithm that later queries are discounted by", above=1.0)
+    late: str = parameter(
+        "plus_one",
+        "what the query at place q costs: 1 + log_bq q, or log_bq (q + bq − 1)",
+        "plus_one",
+        "shifted",
+    )
+
+    def cost(self, hits: Hits) -> Floats:
+        """Return what the gains of each query are divided by, float64 ``[queries]``."""
+        place = hits.about["position"]
+        if self.late == "plus_one":
+            return 1.0 + np.log(place) / math.log(self.bq)
+        return np.log(place + self.bq - 1.0) / math.log(self.bq)
+
+
+@dataclass(frozen=True, kw_only=True)
+class sDCG(_InSessions, DCG):  # noqa: N801 - the name of the field
+    """Session DCG: the DCG of a session's queries, added up, later queries counting less.
+
+    >>> print(sDCG(k=10))
+    sDCG@10
+    """
+
+    name: ClassVar[str] = "sDCG"
+    family: ClassVar[str] = "sessions"
+    aliases: ClassVar[tuple[str, ...]] = ()
+    card: ClassVar[Card] = Card(
+        sentence="What does a user gain over a whole session, counting less what took more queries to find?",
+        formula="sDCG@k = Σ_q DCG_q@k / (1 + log_bq q); mean over sessions",
+        symbols=_SYMBOLS,
+        example="two queries with DCG 2 and 3: 2 + 3 / (1 + log_4 2) = 4",
+        needs=_NEEDS,
+        span=(0.0, None),
+        undefined="never",
+        peers={
+            "Jiang and Allan's ir_metrics": "sDCG(gain=exp2, late=shifted)",
+            "evalpir": "the same discount of queries",
+        },
+        sensitive="ties, unjudged documents (gain 0), depth, the number of queries; repetition counts again",
+        use="sessions with known reformulations; a query's own row holds what it adds to its session",
+        citation="Järvelin, Price, Delcambre and Nielsen, ECIR 2008",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Discount what each hit gains once more, by its query's place in the session."""
+        parts = super().contributions(hits)
+        cost = self.cost(hits)
+        padding = None if parts.unjudged is None else parts.unjudged / cost
+        return replace(parts, hits=parts.hits / hits.spread(cost), unjudged=padding)
+
+    def of_units(self, unit: Ints, count: int, numerator: Floats, denominator: Floats) -> Floats:  # noqa: ARG002
+        """Return the sum over each session, float64 ``[count]``."""
+        return sums(unit, numerator, count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class nsDCG(_InSessions, nDCG):  # noqa: N801 - the name of the field
+    """Normalised session DCG: session DCG as a share of what ideal lists would reach.
+
+    >>> print(nsDCG(k=10))
+    nsDCG@10
+    """
+
+    name: ClassVar[str] = "nsDCG"
+    family: ClassVar[str] = "sessions"
+    aliases: ClassVar[tuple[str, ...]] = ()
+    card: ClassVar[Card] = Card(
+        sentence="How much of what a session could have gained did it gain?",
+        formula="nsDCG@k = Σ_q DCG_q@k / (1 + log_bq q)  /  Σ_q IDCG_q@k / (1 + log_bq q); "
+        "mean over sessions",
+        symbols=f"{_SYMBOLS}; IDCG_q: DCG of the judged grades, best first",
+        example="two queries with DCG 2 of 4 and 3 of 3: (2 + 3/1.5) / (4 + 3/1.5) = 0.6667",
+        needs=_NEEDS,
+        peers={
+            "Jiang and Allan's ir_metrics": "nsDCG(gain=exp2, late=shifted); a session has one topic there, "
+            "so all its queries have one ideal list"
+        },
+        sensitive="ties, unjudged documents (gain 0), depth; repetition counts again, in the ideal too",
+        use="comparing sessions of different length and difficulty",
+        citation="Järvelin, Price, Delcambre and Nielsen, ECIR 2008; Kanoulas et al., SIGIR 2011",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Discount gains and ideal once more, by the query's place in the session."""
+        parts = super().contributions(hits)
+        cost = self.cost(hits)
+        padding = None if parts.unjudged is None else parts.unjudged / cost
+        return Contributions(parts.hits / hits.spread(cost), parts.norm / cost, unjudged=padding)

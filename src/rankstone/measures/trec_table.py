@@ -1,0 +1,246 @@
+"""The measures of trec_eval, in the order it prints them: what each is called here, and its parameters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rankstone.errors import BadParameter, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["NICKNAMES", "TREC", "TrecMeasure"]
+
+_CUTOFFS: Final = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_RECALL: Final = tuple(at / 10 for at in range(11))
+_MULTIPLES: Final = tuple(at / 10 for at in range(2, 21, 2))
+
+
+@dataclass(frozen=True)
+class TrecMeasure:
+    """One of trec_eval's measures, a list of them where it has cutoffs.
+
+    Attributes
+    ----------
+    name
+        What trec_eval calls it.
+    ours
+        Our text, with ``{x}`` where the parameter goes; empty for what is no measure here.
+    values
+        What stands behind the name: nothing (``none``), ``cutoffs``, ``shares``, ``coefficients``,
+        ``gains`` or a ``persistence``.
+    default
+        The values when none are given.
+    counts
+        Whether it is a number of things, printed whole and added up.
+    since
+        The first version that has it.
+    level
+        Whether a document counts only from the level of ``-l`` up.
+    """
+
+    name: str
+    ours: str
+    values: str = "none"
+    default: tuple[float, ...] = ()
+    counts: bool = False
+    since: int = 9
+    level: bool = True
+
+    def texts(self, given: str | None, version: int = 10) -> list[tuple[str, str]]:
+        """Return the names that trec_eval prints, each with our text.
+
+        Parameters
+        ----------
+        given
+            What stands behind the name, ``"5,10"``; ``None`` for the default.
+        version
+            The version whose reading of recall levels is meant.
+
+        >>> TREC["P"].texts("10,5")
+        [('P_5', 'P@5'), ('P_10', 'P@10')]
+        """
+        ours = self.ours.replace("{interp}", f"trec{version}")
+        if self.values == "none":
+            return [(self.name, ours)]
+        if self.values in ("gains", "persistence"):
+            return [self._paired(ours, given)]
+        values = self.default if given is None else _numbers(self.name, given)
+        if self.values == "coefficients":
+            text = _LISTED[self.name](values).replace("{interp}", f"trec{version}")
+            return [(self.name if given is None else f"{self.name}_{given}", text)]
+        if self.values == "cutoffs":
+            values = tuple(int(value) for value in values)
+        if len(set(values)) < len(values) or (self.values == "cutoffs" and min(values) < 1):
+            raise BadParameter(
+                f"{self.name}: these are no cutoffs",
+                given=printable(str(given)),
+                expected="numbers above 0, each once" if self.values == "cutoffs" else "each number once",
+            )
+        shown = "{}_{}" if self.values == "cutoffs" else "{}_{:3.2f}"
+        return [(shown.format(self.name, x), ours.format(x=f"{x:.15g}")) for x in sorted(values)]
+
+    def _paired(self, ours: str, given: str | None) -> tuple[str, str]:
+        pairs = {} if given is None else _pairs(self.name, given)
+        name = self.name if given is None else f"{self.name}_{given}"
+        if self.values == "persistence":
+            p = pairs.pop("p", 0.9)
+            if pairs:
+                raise BadParameter(
+                    f"{self.name}: only p can be said here",
+                    given=printable(str(given)),
+                    fix=f"gains of your own: {ours.format(x=p).replace('(', '(gain={1: 0.5, 2: 1}, ')}",
+                )
+            return name, ours.format(x=f"{p:.15g}")
+        table = ", ".join(f"{grade}: {gain:.15g}" for grade, gain in pairs.items())
+        return name, f"{ours}(gain={{{table}}})" if table else ours
+
+
+def _numbers(name: str, given: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(word) for word in given.split(","))
+    except ValueError:
+        raise BadParameter(
+            f"{name}: a parameter is no number", given=printable(given), expected="numbers, divided by commas"
+        ) from None
+
+
+def _pairs(name: str, given: str) -> dict[str, float]:
+    pairs = {}
+    for pair in given.split(","):
+        key, _, value = pair.partition("=")
+        try:
+            pairs[key.strip()] = float(value)
+        except ValueError:
+            raise BadParameter(
+                f"{name}: a parameter is no pair", given=printable(given), expected="name=number, …"
+            ) from None
+    return pairs
+
+
+def _utility(values: Sequence[float]) -> str:
+    if len(values) != 4:  # noqa: PLR2004 - shown or not, relevant or not
+        raise BadParameter(
+            "utility takes four coefficients", expected="relevant shown, others shown, relevant missed, rest"
+        )
+    given = zip("abcd", values, (1.0, -1.0, 0.0, 0.0), strict=True)
+    inside = ", ".join(f"{name}={value:.15g}" for name, value, default in given if value != default)
+    return f"Utility({inside})" if inside else "Utility"
+
+
+def _points(values: Sequence[float]) -> str:
+    if tuple(values) == _RECALL:
+        return "IAP(interp={interp})"
+    return f"IAP(points={{{', '.join(f'{value:.15g}' for value in values)}}}, interp={{interp}})"
+
+
+def _f(values: Sequence[float]) -> str:
+    beta = math.sqrt(values[0])
+    text = f"{beta:g}" if float(f"{beta:g}") == beta else repr(beta)
+    return "F" if beta == 1 else f"F(beta={text})"
+
+
+#: measures whose parameters are one list: our text from it
+_LISTED: Final[dict[str, Callable[[Sequence[float]], str]]] = {
+    "utility": _utility,
+    "11pt_avg": _points,
+    "set_F": _f,
+    "relstring": lambda _: "",
+}
+
+
+def _counted(name: str, ours: str) -> TrecMeasure:
+    return TrecMeasure(name, ours, counts=True, level=not name.startswith("prefs"))
+
+
+def _cut(name: str, ours: str, default: tuple[float, ...] = _CUTOFFS) -> TrecMeasure:
+    return TrecMeasure(name, ours, "cutoffs", default)
+
+
+def _gains(name: str, ours: str, since: int = 9) -> TrecMeasure:
+    return TrecMeasure(name, ours, "gains", since=since, level=False)
+
+
+def _preferences() -> Iterator[TrecMeasure]:
+    for suffix, when in (("", ""), ("_ret", "when=both"), ("_imp", "when=one")):
+        for name, over in (("simp", ""), ("pair", "over=pairs"), ("avgjg", "over=groups")):
+            inside = ", ".join(filter(None, (over, when)))
+            text = f"Prefs({inside})" if inside else "Prefs"
+            yield TrecMeasure(f"prefs_{name}{suffix}", text, level=False)
+        if suffix != "_imp":
+            inside = ", ".join(filter(None, ("over=groups", when, "nonrel=trec")))
+            yield TrecMeasure(f"prefs_avgjg_Rnonrel{suffix}", f"Prefs({inside})", level=False)
+
+
+#: every measure, in the order in which trec_eval prints them
+TREC: Final = {
+    measure.name: measure
+    for measure in (
+        TrecMeasure("runid", ""),
+        TrecMeasure("num_q", "NumQ", counts=True),
+        _counted("num_ret", "NumRet"),
+        _counted("num_rel", "NumRel"),
+        _counted("num_rel_ret", "NumRelRet"),
+        TrecMeasure("map", "AP"),
+        TrecMeasure("gm_map", "AP(agg=gmean)"),
+        TrecMeasure("Rprec", "Rprec"),
+        TrecMeasure("bpref", "Bpref"),
+        TrecMeasure("recip_rank", "RR"),
+        TrecMeasure("iprec_at_recall", "IPrec(recall={x}, interp={interp})", "shares", _RECALL),
+        _cut("P", "P@{x}"),
+        TrecMeasure("relstring", "", "coefficients", (10,), level=False),
+        _cut("recall", "R@{x}"),
+        TrecMeasure("infAP", "infAP"),
+        TrecMeasure("gm_bpref", "Bpref(agg=gmean)"),
+        TrecMeasure("Rprec_mult", "Rprec(multiple={x})", "shares", _MULTIPLES),
+        TrecMeasure("utility", "", "coefficients", (1.0, -1.0, 0.0, 0.0)),
+        TrecMeasure("11pt_avg", "", "coefficients", _RECALL),
+        TrecMeasure("binG", "binG"),
+        _gains("G", "G"),
+        _gains("dcg", "DCG", since=10),
+        _gains("ideal_dcg", "IDCG", since=10),
+        _gains("ndcg", "nDCG"),
+        _gains("ndcg_rel", "ndcg_rel"),
+        _gains("Rndcg", "Rndcg"),
+        TrecMeasure("ndcg_cut", "nDCG@{x}", "cutoffs", _CUTOFFS, level=False),
+        _cut("map_cut", "AP@{x}"),
+        _cut("relative_P", "P(denom=min_R_k)@{x}"),
+        _cut("success", "Success@{x}", (1, 5, 10)),
+        TrecMeasure("set_P", "P(denom=n)"),
+        TrecMeasure("set_relative_P", "P(denom=min_R_k)"),
+        TrecMeasure("set_recall", "R"),
+        TrecMeasure("set_map", "SetAP"),
+        TrecMeasure("set_F", "", "coefficients", (1.0,)),
+        _counted("num_nonrel_judged_ret", "NumNonrelRet"),
+        _counted("prefs_num_prefs_poss", "NumPrefs"),
+        _counted("prefs_num_prefs_ful", "NumPrefs(what=fulfilled)"),
+        _counted("prefs_num_prefs_ful_ret", "NumPrefs(what=both)"),
+        *_preferences(),
+        TrecMeasure("map_avgjg", "AP_avgjg"),
+        _cut("P_avgjg", "P_avgjg@{x}"),
+        TrecMeasure("Rprec_mult_avgjg", "Rprec_avgjg(multiple={x})", "shares", _MULTIPLES),
+        TrecMeasure("yaap", "yaap"),
+        TrecMeasure("rbp", "RBP(p={x})", "persistence", since=10, level=False),
+        TrecMeasure("rbp_resid", "RBP_residual(p={x})", "persistence", since=10, level=False),
+        TrecMeasure("unj", "Unjudged@{x}", "cutoffs", (5, 10, 20), since=10, level=False),
+    )
+}
+
+_SET: Final = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_recall",
+               "set_relative_P", "set_map", "set_F")  # fmt: skip
+_PREFS: Final = tuple(name for name in TREC if name.startswith("prefs_"))
+#: names that stand for several measures
+NICKNAMES: Final = {
+    "official": ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref",
+                 "recip_rank", "iprec_at_recall", "P"),
+    "set": _SET,
+    "all_trec": tuple(
+        name for name in TREC
+        if name not in (*_PREFS, "dcg", "ideal_dcg", "yaap") and not name.endswith("avgjg")
+    ),
+    "all_prefs": ("runid", "num_q", *_PREFS),
+    "prefs": ("runid", "num_q", *_PREFS[:6]),
+    "qrels_jg": ("runid", "num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
+}  # fmt: skip

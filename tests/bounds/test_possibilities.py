@@ -1,0 +1,132 @@
+"""Every bound against everything written out: grades added to the judgments, and plain evaluate.
+
+`RANKSTONE_CASES` says how many random lists each test draws (2000 and more for a thorough check).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from tests.bounds.possibilities import Case, Interval, draw, judgments, possible, run
+from tests.laws.table import FAMILIES, TABLES
+
+import rankstone
+from rankstone import InputError, UsageError
+
+CASES: Final = int(os.environ.get("RANKSTONE_CASES", "50"))
+ALL: Final = {**FAMILIES, "tables": TABLES}
+#: small enough that all families' measures know the grades
+SCALES: Final = {
+    "binary": (0.0, 1.0),
+    "graded": (0.0, 1.0, 2.0),
+    "uneven": (0.0, 0.5, 1.0, 3.0),
+    "all": (1.0, 2.0),
+}
+WITHIN: Final = 1e-12
+#: tables of gains name whole grades only
+WHOLE: Final = ("binary", "graded", "all")
+
+
+def bounded(family: str, **options: Any) -> list[str]:
+    """Return the measures of a family that have bounds under some options."""
+    found = []
+    for text in ALL[family]:
+        try:
+            rankstone.bounds({"q": {"a": 1}}, {"q": ["a"]}, text, **options)
+        except (UsageError, InputError):
+            continue
+        found.append(text)
+    return found
+
+
+def differences(
+    cases: list[Case], measures: list[str], which: tuple[int, ...], found: rankstone.Bounds, **options: Any
+) -> list[str]:
+    """Return a line for every interval that is not what trying everything gives."""
+    name = " - ".join(f"r{at}" for at in which)
+    rows = {
+        (row["query_id"], row["measure"]): row
+        for row in found.per_query.filter(run=name).iter_rows(named=True)
+    }
+    lines = []
+    for key, interval in possible(cases, measures, which, **options).items():
+        row = rows.get(key)
+        if row is None or row["value"] is None:
+            continue
+        low, high = row["low"], row["high"]
+        if np.isnan(interval[0]) and low is None and high is None:
+            continue  # no assignment has a value
+        ours = (-np.inf if low is None else low, np.inf if high is None else high)
+        if not fits(ours, interval, tight=row["certificate"] != "outer"):
+            lines.append(
+                f"{key} {name}: {row['certificate']} {ours}, true {interval}: {cases[int(key[0][1:])]}"
+            )
+    return lines
+
+
+def fits(ours: Interval, true: Interval, *, tight: bool) -> bool:
+    """Tell whether an interval is the true one, or holds it where it does not claim more."""
+    if not tight:
+        return ours[0] <= true[0] + WITHIN and ours[1] >= true[1] - WITHIN
+    return all(abs(a - b) <= WITHIN * max(1.0, abs(b)) for a, b in zip(ours, true, strict=True))
+
+
+def check(family: str, scale: str, seed: int, *, runs: int = 1, limit: int = 4096, **options: Any) -> None:
+    """Draw lists, bound them, and try everything."""
+    measures = bounded(family, **options)
+    if not measures or (family == "tables" and scale not in WHOLE):
+        pytest.skip("no measure of this family has bounds here")
+    rng = np.random.default_rng([seed, *family.encode(), *scale.encode()])
+    ties = options.get("ties") == "expected"
+    cases = [draw(rng, SCALES[scale], runs=runs, ties=ties) for _ in range(CASES)]
+    found = rankstone.bounds(
+        judgments(cases),
+        {f"r{at}": run(cases, at) for at in range(runs)},
+        measures,
+        grades=SCALES[scale],
+        difference=("r0", "r1") if runs > 1 else None,
+        limit=limit,
+        **options,
+    )
+    asked = [(at,) for at in range(runs)] + ([(0, 1)] if runs > 1 else [])
+    lines = [line for which in asked for line in differences(cases, measures, which, found, **options)]
+    assert not lines, "\n".join([f"{len(lines)} wrong", *lines[:8]])
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("family", ALL)
+def test_one_run(family: str, scale: str) -> None:
+    """What is called proven or enumerated is the lowest and the highest value there is."""
+    check(family, scale, 1)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("family", ALL)
+def test_tied_documents(family: str, scale: str) -> None:
+    """The same where the value is the mean over the orders of tied documents."""
+    check(family, scale, 2, ties="expected")
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("family", ALL)
+def test_two_runs(family: str, scale: str) -> None:
+    """A difference is bounded by the grades of both lists' documents, shared ones having one grade."""
+    check(family, scale, 3, runs=2)
+
+
+@pytest.mark.parametrize("ties", ["docid_desc", "expected"])
+@pytest.mark.parametrize("limit", [1, 8, 24])
+@pytest.mark.parametrize("family", ALL)
+def test_outer_intervals(family: str, limit: int, ties: str) -> None:
+    """Where not everything may be tried, the interval holds every possibility."""
+    check(family, "graded", 4, runs=2, limit=limit, ties=ties)
+
+
+@pytest.mark.parametrize("options", [{"depth": 3}, {"missing": "drop"}, {"empty": "undefined"}], ids=str)
+@pytest.mark.parametrize("family", ["binary", "average precision", "reciprocal rank", "ndcg"])
+def test_options(family: str, options: dict[str, Any]) -> None:
+    """Options of alignment decide which documents of which queries are retrieved and open."""
+    check(family, "graded", 5, runs=2 if "empty" not in options else 1, **options)

@@ -1,0 +1,173 @@
+"""``rankstone curve`` as a user meets it: drawings, tables, formats, mistakes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.cli.test_command_line import run
+
+import rankstone
+from rankstone import demo
+from rankstone.cli.drawing import Line, drawn
+
+BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
+
+
+def test_a_curve_is_drawn_and_told() -> None:
+    """Heading, axis, one mark a run, means with intervals, noise, verdict, audit, seed, conventions."""
+    lines = run("curve", demo.QRELS, BM25, TFIDF).stdout.splitlines()
+
+    assert lines[0] == "PR: precision over recall, mean over queries"
+    assert lines[1].startswith("  1 ┤")
+    assert lines[16].strip().startswith("└─")
+    assert lines[18].split() == ["recall", "a", "bm25", "b", "tfidf"]
+    assert lines[19].split()[0] == "0"
+    assert lines[29].split()[0] == "1"
+    text = "\n".join(lines)
+    assert "bm25  31 queries have a curve; left out: 1 without a relevant document" in text
+    assert " · SD " in text
+    assert "bm25 is above tfidf at 11 places" in text
+    assert "1 query missing" in text
+    assert "intervals  0.95 of 1,000 bootstrap samples of queries, seed 0" in text
+    assert lines[-1].startswith("conventions  order=score")
+    assert "PR.interp=exact" in lines[-1]
+
+
+def test_the_numbers_are_pythons() -> None:
+    """CSV, JSON lines and JSON hold the frame that Python returns, to the last digit."""
+    asked = ["PR(levels=3) nDCG@1..3", "--seed", 5, "--resamples", 50, "--band", "0.25,0.75"]
+    frame = rankstone.curve(
+        demo.QRELS, demo.RUNS, "PR(levels=3) nDCG@1..3", seed=5, resamples=50, band=(0.25, 0.75)
+    ).mean()
+    files = demo.QRELS, BM25, TFIDF
+
+    table = run("curve", *files, "-m", *asked, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(table.stdout)))
+    lines = run("curve", *files, "-m", *asked, "--format", "jsonl").stdout.splitlines()
+    report = json.loads(run("curve", *files, "-m", *asked, "--format", "json").stdout)
+
+    assert [float(row["mean"]) for row in rows] == frame["mean"].to_list()
+    assert [float(row["ci_low"]) for row in rows] == frame["ci_low"].to_list()
+    assert [json.loads(line) for line in lines] == frame.to_dicts() == report["mean"]
+    assert report["resampling"]["seed"] == 5
+    assert "seed 5" in table.stderr
+
+
+def test_every_querys_points_are_written(tmp_path: Path) -> None:
+    """--per-query writes run, query_id, curve, x, y."""
+    run("curve", demo.QRELS, BM25, "-m", "RR", "-k", "1,5", "--per-query", tmp_path / "points.parquet")
+    points = pl.read_parquet(tmp_path / "points.parquet")
+
+    assert points.columns == ["run", "query_id", "curve", "x", "y"]
+    assert points.height == 2 * 32
+    assert set(points["curve"]) == {"RR@1,5"}
+
+
+def test_targets_are_answered(tmp_path: Path) -> None:
+    """--reach names the cutoff, every cutoff where the measure may fall, and who is sooner."""
+    qrels, one, other = (tmp_path / name for name in ("qrels.txt", "a.run", "b.run"))
+    qrels.write_text("q 0 d 1\n")
+    one.write_text("q Q0 d 1 3 t\nq Q0 x 2 2 t\nq Q0 y 3 1 t\n")
+    other.write_text("q Q0 x 1 3 t\nq Q0 d 2 2 t\nq Q0 y 3 1 t\n")
+    out = run("curve", qrels, one, other, "-m", "P RR", "-k", "1..3", "--reach", "0.5,0.9").stdout
+
+    assert "a  first reaches 0.5 at k = 1 [1, 1]; at or above it at k = 1, 2" in out
+    assert "b  reaches 0.5 at k = 2 [2, 2]" in out
+    assert "b  never reaches 0.9 at these cutoffs" in out
+    assert "a reaches 0.5 sooner than b in 100% of the samples, later in 0%" in out
+
+
+def test_a_labelled_table(tmp_path: Path) -> None:
+    """--labeled takes one table; without document ids ties stay open, and PR says what to do."""
+    table = tmp_path / "clicks.csv"
+    table.write_text("query_id,score,label\nu,2,1\nu,2,0\nu,1,1\nv,1,0\nv,0,1\n")
+
+    out = run("curve", "--labeled", table, "-m", "ROC(negatives=candidates, levels=3)").stdout
+    assert "ROC" in out
+    assert (
+        "ROC(levels=3"
+        in run("curve", "--labeled", table, "--one-group", "-m", "ROC(negatives=candidates, levels=3)").stdout
+    )
+    error = run("curve", "--labeled", table, code=2).stderr
+    assert "PR(interp=none)" in error
+
+
+@pytest.mark.parametrize("columns", ["46", "80", "160"])
+def test_every_width_is_respected(columns: str) -> None:
+    """No line of a drawing or table is wider than the paper; intervals give way when it is narrow."""
+    out = run("curve", demo.QRELS, BM25, TFIDF, "-m", "PR nDCG@1..50", env={"COLUMNS": columns}).stdout
+    lines = out.splitlines()
+    tables = [line for line in lines if "┤" in line or "│" in line or line[:8].strip().isdigit()]
+
+    assert max(map(len, tables)) <= int(columns)
+    assert ("0.7689 [" in out) == (columns != "46")
+
+
+def test_names_are_untrusted(tmp_path: Path) -> None:
+    """Terminal escapes in run names do nothing."""
+    evil = tmp_path / "a\x1b[31m[bold]b.run"
+    evil.write_text(Path(BM25).read_text())
+
+    out = run("curve", demo.QRELS, evil, TFIDF).stdout
+    assert "\x1b" not in out
+    assert "[bold]" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "nDCG@10"], "write nDCG@1..10"),
+        (["-m", "ROC"], "ROC(negatives=judged)"),
+        (["--band", "0.5"], "--band wants two numbers"),
+        (["--reach", "high"], "--reach wants numbers"),
+        (["--resamples", "0"], "resamples=0"),
+        (["--format", "svg"], "did you mean csv"),
+        (["--per-query", "points.xls"], "no known suffix"),
+        (["--one-group"], "--labeled FILE"),
+        (["-k", "0"], "is no cutoff"),
+    ],
+)
+def test_mistakes_are_explained(arguments: list[str], message: str) -> None:
+    """With exit code 2 and what to do."""
+    assert message in run("curve", demo.QRELS, BM25, *arguments, code=2).stderr
+
+
+def test_outputs_spare_inputs(tmp_path: Path) -> None:
+    """An output that is an input is refused before anything is read."""
+    assert "is an input" in run("curve", demo.QRELS, BM25, "-o", BM25, code=2).stderr
+    run("curve", demo.QRELS, BM25, "-o", tmp_path / "out.txt", "-q")
+    assert (tmp_path / "out.txt").read_text().startswith("PR: precision over recall")
+
+
+# -- drawing ---------------------------------------------------------------------------------------------
+def text(rows: list[list[tuple[str, str]]]) -> list[str]:
+    return ["".join(piece for piece, _ in row) for row in rows]
+
+
+def test_a_straight_line() -> None:
+    """A line from corner to corner has a dot in every column, and the axis its numbers."""
+    rows = text(drawn([Line([0.0, 1.0], [0.0, 1.0])], 14, 5, 1.0))
+
+    assert [row[:5].rstrip() for row in rows[:5]] == ["  1 ┤", "    │", "0.5 ┤", "    │", "  0 ┤"]
+    assert all("\u2800" <= char <= "\u28ff" or char == " " for row in rows[:5] for char in row[5:])
+    assert sum(char != " " for row in rows[:5] for char in row[5:]) >= 9
+    assert rows[-1].split() == ["0", "1"]
+
+
+def test_lines_are_told_apart_without_colours() -> None:
+    """Each of several lines carries its letter."""
+    rows = text(drawn([Line([0.0, 1.0], [1.0, 1.0]), Line([0.0, 1.0], [0.0, 0.0])], 60, 5, 1.0))
+
+    assert "a" in rows[0]
+    assert "b" in rows[4]
+
+
+def test_one_point_and_constant_lines_are_drawn() -> None:
+    """Nothing divides by a range of zero."""
+    assert len(drawn([Line([3.0], [0.0])], 20, 3)) == 5
+    assert len(drawn([Line([1.0, 100.0], [2.0, 2.0])], 20, 3, logarithmic=True)) == 5

@@ -1,0 +1,335 @@
+"""``rankstone trec-eval`` as a script of 2009 meets it: the same lines, whatever else there is to say."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from rankstone.cli.trec_eval_command import command
+from rankstone.errors import RankstoneError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+QRELS = "# judged by hand\nq1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq1 0 p -1\nq10 0 e 1\nq2 0 d 1\nq2 0 f 3\n"
+RUN = (
+    "q10 Q0 e 1 1.0 mine\nq1 Q0 b 1 0.9 mine\nq1 Q0 a 2 0.8 mine\nq1 Q0 p 3 0.7 mine\nq1 Q0 z 4 0.6 mine\n"
+    "nobody Q0 a 1 1.0 theirs extra columns\n"
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """Three judged queries; the run answers two of them, and one that nobody judged."""
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text(QRELS)
+    run.write_text(RUN)
+    return str(qrels), str(run)
+
+
+def invoked(*arguments: str, stdin: str | None = None) -> Result:
+    """Return how the command ends."""
+    return CliRunner().invoke(command, arguments, input=stdin, catch_exceptions=False)
+
+
+def table(*arguments: str, stdin: str | None = None) -> dict[tuple[str, str], str]:
+    """Return what the command prints, by name and query."""
+    result = invoked(*arguments, stdin=stdin)
+    assert result.exit_code == 0
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    return {(name.strip(), query): value for name, query, value in rows}
+
+
+def test_lines_are_trec_evals(files: tuple[str, str]) -> None:
+    """Names padded to 22 columns, tabs, four decimals, whole counts; queries by bytes, all of them last."""
+    out = invoked(
+        "-q", "-mrelstring.3", "-m", "P.2", "-m", "map", "-m", "num_ret", "-mrunid", "-mnum_q", *files
+    )
+
+    assert out.stdout == (
+        "num_ret               \tq1\t4\n"
+        f"map                   \tq1\t{(1 / 2) / 2:6.4f}\n"
+        f"P_2                   \tq1\t{1 / 2:6.4f}\n"
+        "relstring_3           \tq1\t'01.'\n"
+        "num_ret               \tq10\t1\n"
+        "map                   \tq10\t1.0000\n"
+        f"P_2                   \tq10\t{1 / 2:6.4f}\n"
+        "relstring_3           \tq10\t'1'\n"
+        "runid                 \tall\ttheirs\n"
+        "num_q                 \tall\t2\n"
+        "num_ret               \tall\t5\n"
+        f"map                   \tall\t{(1 / 4 + 1) / 2:6.4f}\n"
+        f"P_2                   \tall\t{1 / 2:6.4f}\n"
+    )
+    assert "1 query judged, but not in the run (the first is q2)" in out.stderr
+
+
+def test_official_without_options(files: tuple[str, str]) -> None:
+    """What is printed without -m, in trec_eval's order."""
+    names = [name for name, _ in table(*files)]
+
+    assert " ".join(names[:10]) == (
+        "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank"
+    )
+    assert names[10:21] == [f"iprec_at_recall_{level / 10:.2f}" for level in range(11)]
+    assert names[21:] == [f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)]
+
+
+def test_missing_queries_under_c(files: tuple[str, str]) -> None:
+    """-c counts them: printed by version 10, only averaged by version 9; yaap and gm_map say 0 their way."""
+    asked = ("-c", "-q", "-m", "map", "-m", "yaap", "-m", "gm_map", "-m", "num_q", "-m", "utility")
+    ninth, tenth = (table("--compat", version, *asked, *files) for version in ("9", "10"))
+    yaap = [math.log((1 + 1 / 2) / (1 + 2 - 1 / 2)), math.log((1 + 1) / (1 + 1 - 1)), math.log(1 / (1 + 2))]
+
+    assert ("map", "q2") not in ninth
+    assert tenth["map", "q2"] == "0.0000"
+    assert tenth["utility", "q2"] == "0.0000"
+    for found in (ninth, tenth):
+        assert found["num_q", "all"] == "3"
+        assert found["map", "all"] == f"{(1 / 4 + 1 + 0) / 3:6.4f}"
+        assert found["gm_map", "all"] == f"{math.exp((math.log(1 / 4) + 0 + math.log(1e-5)) / 3):6.4f}"
+    assert ninth["yaap", "all"] == f"{sum(yaap[:2]) / 3:6.4f}"
+    assert tenth["yaap", "all"] == f"{sum(yaap) / 3:6.4f}"
+
+
+def test_a_level_of_relevance(files: tuple[str, str]) -> None:
+    """-l moves binary measures and not graded ones; the total of num_rel ignores it under -c, and says so."""
+    asked = ("-l2", "-m", "num_rel", "-m", "P.2", "-m", "ndcg", "-m", "Rndcg")
+    found = table("-q", *asked, *files)
+
+    assert found["num_rel", "q1"] == "1"
+    assert found["P_2", "q1"] == "0.0000"
+    assert found["ndcg", "q1"] == f"{(1 / math.log2(3)) / (2 / math.log2(2) + 1 / math.log2(3)):6.4f}"
+    assert found["Rndcg", "q10"] == "0.0000"
+    assert table(*asked, *files)["num_rel", "all"] == "1"
+    complete = invoked("-c", *asked, *files)
+    assert "num_rel               \tall\t5\n" in complete.stdout
+    assert "ignores -l 2 under -c" in complete.stderr
+
+
+def test_judged_documents_only_after_the_cut(files: tuple[str, str]) -> None:
+    """-M cuts first, -J then takes out what nobody judged, pooled documents too."""
+    found = table("-q", "-J", "-M", "3", "-m", "relstring", "-m", "num_ret", *files)
+
+    assert found["relstring", "q1"] == "'01'"
+    assert found["num_ret", "q1"] == "2"
+
+
+def test_a_list_that_is_emptied(files: tuple[str, str]) -> None:
+    """Where trec_eval divides nothing by nothing, 0 is printed and the reader is told."""
+    qrels, run = files
+    with open(run, "a", encoding="utf-8") as file:  # noqa: PTH123 - a name is all there is
+        file.write("q2 Q0 x 1 1.0 mine\n")
+    found = invoked("-q", "-J", "-m", "iprec_at_recall.0", "-m", "11pt_avg", qrels, run)
+
+    assert "iprec_at_recall_0.00  \tq2\t0.0000\n" in found.stdout
+    assert "trec_eval prints nan" in found.stderr
+
+
+def test_parameters(files: tuple[str, str]) -> None:
+    """Names carry the parameters as they were written; cutoffs and shares are put in order."""
+    asked = (
+        "utility.2,-1,0,0 11pt_avg..25,.5 ndcg.1=3,2=9 P.7,3 set_F.0.5 ndcg_cut.10,20,23.4 "
+        "iprec_at_recall..5,0 rbp.p=0.5 Rprec_mult.1.5"
+    )
+    found = table(*(f"-m{text}" for text in asked.split()), *files)
+
+    assert " ".join(name for name, _ in found) == (
+        "iprec_at_recall_0.00 iprec_at_recall_0.50 P_3 P_7 Rprec_mult_1.50 utility_2,-1,0,0 11pt_avg_.25,.5 "
+        "ndcg_1=3,2=9 ndcg_cut_10 ndcg_cut_20 ndcg_cut_23 set_F_0.5 rbp_p=0.5"
+    )
+    assert found["utility_2,-1,0,0", "all"] == f"{((2 * 1 - 3) + 2 * 1) / 2:6.4f}"
+    ideal = 9 / math.log2(2) + 3 / math.log2(3)
+    assert found["ndcg_1=3,2=9", "all"] == f"{((3 / math.log2(3)) / ideal + 1) / 2:6.4f}"
+
+
+def test_the_first_parameters_count(files: tuple[str, str]) -> None:
+    """As in trec_eval, a second list of parameters does nothing; here it is said."""
+    found = invoked("-m", "P.1", "-m", "P.2", *files)
+
+    assert [line[:3] for line in found.stdout.splitlines()] == ["P_1"]
+    assert "only -m P.1 counts" in found.stderr
+
+
+def test_recall_levels_of_two_versions(tmp_path: Path) -> None:
+    """R = 3, hits at ranks 1, 2 and 5: 0.7·R is two documents for both, 0.8·R three for one of them."""
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("".join(f"q 0 {doc} 1\n" for doc in "abe"))
+    run.write_text("".join(f"q Q0 {doc} 1 {-at} t\n" for at, doc in enumerate("abcde")))
+    asked = ("-m", "iprec_at_recall.0.7,0.8", str(qrels), str(run))
+
+    assert [*table("--compat", "9", *asked).values()] == ["1.0000", f"{3 / 5:6.4f}"]
+    assert [*table("--compat", "10", *asked).values()] == ["1.0000", "1.0000"]
+
+
+def test_near_ties_of_two_versions(tmp_path: Path) -> None:
+    """Version 9 holds scores as float32, so scores alike to seven digits tie and the larger id leads."""
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("q 0 a 1\n")
+    run.write_text("q Q0 a 1 1.00000002 t\nq Q0 b 2 1.00000001 t\n")
+
+    assert (
+        table("--compat", "9", "-mrecip_rank", str(qrels), str(run))["recip_rank", "all"] == f"{1 / 2:6.4f}"
+    )
+    assert table("-mrecip_rank", str(qrels), str(run))["recip_rank", "all"] == "1.0000"
+
+
+def test_what_only_version_10_has(files: tuple[str, str]) -> None:
+    """unj, rbp and rbp_resid: a residual only where something is unjudged, as there."""
+    found = table(
+        "-q", "-m", "unj.2,5", "-m", "rbp_resid", "-m", "rbp", "-m", "dcg", "-m", "ideal_dcg", *files
+    )
+
+    assert found["unj_5", "q1"] == f"{2 / 5:6.4f}"
+    assert found["rbp_resid", "q1"] == f"{0.9**4 + 0.1 * (0.9**2 + 0.9**3):6.4f}"
+    assert found["rbp_resid", "q10"] == "0.0000"
+    assert found["rbp", "q1"] == f"{0.1 * 0.9 * (1 / 2):6.4f}"
+    assert found["dcg", "q1"] == f"{1 / math.log2(3):6.4f}"
+    assert found["ideal_dcg", "q1"] == f"{2 + 1 / math.log2(3):6.4f}"
+    with pytest.raises(RankstoneError, match="trec_eval 9 has no measure 'unj'"):
+        invoked("--compat", "9", "-m", "unj", *files)
+
+
+def test_z_scores(tmp_path: Path, files: tuple[str, str]) -> None:
+    """-Z: deviations from the mean of reference runs, -1000000 without one, their mean over all."""
+    reference = tmp_path / "z"
+    reference.write_text("q1 map 0.5 0.125\nq1 P_2 0.5 0\nq10 map 1 0.5\nq10 num_ret 3 2\n")
+    found = table(
+        "-q", "-Z", str(reference), "-m", "map", "-m", "P.2", "-m", "num_ret", "-m", "num_q", *files
+    )
+
+    assert found["Zmap", "q1"] == f"{(1 / 4 - 0.5) / 0.125:6.4f}"
+    assert found["ZP_2", "q1"] == "0.0000"
+    assert found["ZP_2", "q10"] == "-1000000.0000"
+    assert found["Znum_ret", "q10"] == f"{(1 - 3) / 2:6.4f}"
+    assert found["Zmap", "all"] == f"{(-2 + 0) / 2:6.4f}"
+    assert found["Znum_q", "all"] == "2.0000"
+    reference.write_text("q1 map 0.5\n")
+    with pytest.raises(RankstoneError, match="no reference for z-scores"):
+        invoked("-Z", str(reference), *files)
+
+
+def test_judgment_groups(tmp_path: Path) -> None:
+    """-R qrels_jg: u finds a relevant, v finds b and c; every group counts the same."""
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("q u a 1\nq u b 0\nq v b 1\nq v c 2\n")
+    run.write_text("q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 x 3 1 t\n")
+    found = table(
+        "-R",
+        "qrels_jg",
+        "-m",
+        "map_avgjg",
+        "-m",
+        "P_avgjg.2",
+        "-m",
+        "Rprec_mult_avgjg.1",
+        str(qrels),
+        str(run),
+    )
+
+    assert [*found.values()] == [
+        f"{(1 / 1 + (1 / 2) / 2) / 2:6.4f}", f"{(1 / 2 + 1 / 2) / 2:6.4f}", f"{(1 / 1 + 1 / 2) / 2:6.4f}",
+    ]  # fmt: skip
+
+
+def test_preferences(tmp_path: Path) -> None:
+    """-R prefs: two subgroups say a ≻ b and b ≻ c, so a ≻ c, too; ties go by ascending id."""
+    prefs, run = tmp_path / "prefs", tmp_path / "run"
+    prefs.write_text("q u s a 2.0\nq u s b 1.0\nq u t b 5\nq u t c 4\n")
+    run.write_text("q Q0 b 1 1 t\nq Q0 a 2 1 t\nq Q0 x 3 1 t\n")
+    found = table("-R", "prefs", "-m", "all_prefs", "-n", "-q", str(prefs), str(run))
+
+    assert found["prefs_num_prefs_poss", "q"] == "3"
+    assert found["prefs_num_prefs_ful", "q"] == "3"
+    assert found["prefs_num_prefs_ful_ret", "q"] == "1"
+    assert found["prefs_simp", "q"] == found["prefs_pair_ret", "q"] == "1.0000"
+
+
+def test_standard_input_and_packed_files(tmp_path: Path, files: tuple[str, str]) -> None:
+    """A run from -, or packed: the same lines, its name included."""
+    qrels, run = files
+    packed = tmp_path / "run.gz"
+    packed.write_bytes(gzip.compress(RUN.encode()))
+
+    assert table(qrels, run) == table(qrels, "-", stdin=RUN) == table(qrels, str(packed))
+
+
+def test_one_query(files: tuple[str, str]) -> None:
+    """-D level.query looks at that query alone."""
+    out = invoked("-D", "1.q10", "-m", "map", *files)
+
+    assert out.stdout == "map                   \tall\t1.0000\n"
+    assert "nothing of the inner workings" in out.stderr
+
+
+def test_grades_are_cut_as_in_c(tmp_path: Path, files: tuple[str, str]) -> None:
+    """1.9 counts as 1, and the reader is told."""
+    qrels = tmp_path / "fractions"
+    qrels.write_text("q1 0 a 1.9\nq10 0 e 0.5\n")
+    out = invoked("-m", "num_rel", "-m", "dcg", str(qrels), files[1])
+
+    assert out.stdout.splitlines()[0] == "num_rel               \tall\t1"
+    assert "0.5 counts as 0" in out.stderr
+
+
+def test_notes_on_gains(files: tuple[str, str]) -> None:
+    """Gains that trec_eval cannot tell apart, and scales it makes of foreign memory."""
+    assert "differ by less than 1" in invoked("-m", "ndcg.1=0.5,2=0.9", *files).stderr
+    assert "does not initialise" in invoked("-m", "rbp", *files).stderr
+    assert "-o does nothing" in invoked("-o", "-m", "map", *files).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-m", "mapp"), "has no measure 'mapp'"),
+        (("-m", "P."), "nothing stands behind the dot"),
+        (("-m", "P.0"), "no cutoffs"),
+        (("-m", "P.5,5"), "no cutoffs"),
+        (("-m", "P.five"), "no number"),
+        (("-m", "ndcg.1"), "no pair"),
+        (("-m", "rbp.1=2"), "only p can be said here"),
+        (("-m", "utility.1,2"), "four coefficients"),
+        (("-m", "utility.1,1,1,1"), "nobody said how many there are"),
+        (("-m", "relstring.-3"), "no length"),
+        (("-R", "qrel"), "did you mean qrels"),
+        (("-R", "prefs"), "cannot be computed from -R prefs"),
+        (("-m", "map_avgjg"), "cannot be computed from -R qrels"),
+        (("-T", "other"), "-T other is not known"),
+        (("-l", "-1"), "a level from 0 up"),
+        (("-M", "0"), "no count"),
+    ],
+)
+def test_usage_errors(files: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
+    """A question that cannot be asked says what could be."""
+    with pytest.raises(RankstoneError) as caught:
+        invoked(*arguments, *files)
+    assert message in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_files_that_do_not_fit(tmp_path: Path, files: tuple[str, str]) -> None:
+    """No query in common, a document twice, no file: exit code 3."""
+    other, twice = tmp_path / "other", tmp_path / "twice"
+    other.write_text("z Q0 a 1 1 t\n")
+    twice.write_text("q1 Q0 a 1 1 t\nq1 Q0 a 2 0.5 t\n")
+    for run in (other, twice, tmp_path / "absent"):
+        with pytest.raises(RankstoneError) as caught:
+            invoked(files[0], str(run))
+        assert caught.value.exit_code == 3
+
+
+def test_help_and_version() -> None:
+    """-h describes the measures asked for, -v names the reading, and too few files are told."""
+    assert "AP@k = (1/Z)" in invoked("-h", "-m", "map").stdout
+    assert "printing what trec_eval 9 prints" in invoked("-v", "--compat", "9").stdout
+    with pytest.raises(RankstoneError, match="judgments and a run are needed"):
+        invoked("qrels")
+    with pytest.raises(RankstoneError, match="read only once"):
+        invoked("-", "-")

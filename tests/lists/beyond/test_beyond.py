@@ -1,0 +1,364 @@
+"""Measuring whole lists, fact by fact: what is read, what is refused, what is told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from tests.lists.beyond.table import ALL
+
+import rankstone
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUN = {"u1": ["a", "b", "c"], "u2": ["a", "d"]}
+ITEMS = {
+    "a": {"category": "x|y", "group": "g", "v": [1.0, 0.0]},
+    "b": {"category": "x", "group": "h", "v": [0.0, 1.0]},
+    "c": {"category": "z", "group": "g", "v": [1.0, 1.0]},
+    "d": {"category": None, "group": "g", "v": None},
+}
+PAST = {"u1": ["d", "e"], "u2": ["b"], "u4": ["a"]}
+QRELS = {"u1": {"a": 1, "c": 0}, "u2": {"d": 2}}
+
+
+def only(scores: rankstone.BeyondScores) -> dict[str, float | None]:
+    return next(iter(scores.to_dict().values()))
+
+
+# -- reading ---------------------------------------------------------------------------------------
+def test_every_way_to_give_a_table(tmp_path: Path) -> None:
+    """Files of all formats, frames of any library and dicts say the same."""
+    items = pl.DataFrame(
+        {"doc_id": ["a", "b", "c", "d"], "category": ["x|y", "x", "z", None], "n": [1.0, 2.0, 3.0, 4.0]}
+    )
+    past = pl.DataFrame(
+        {"query_id": ["u1", "u1", "u2", "u4"], "doc_id": ["d", "e", "b", "a"], "weight": [1.0, 2.0, 1.0, 1.0]}
+    )
+    run = pl.DataFrame(
+        {
+            "query_id": ["u1", "u1", "u1", "u2", "u2"],
+            "doc_id": ["a", "b", "c", "a", "d"],
+            "score": [3.0, 2.0, 1.0, 2.0, 1.0],
+        }
+    )
+    for name, frame in (("items", items), ("past", past), ("run", run)):
+        frame.write_csv(tmp_path / f"{name}.csv")
+        frame.write_csv(tmp_path / f"{name}.tsv", separator="\t")
+        frame.write_ndjson(tmp_path / f"{name}.jsonl")
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+        frame.write_ipc(tmp_path / f"{name}.arrow")
+    measures = (
+        "Coverage Gini Novelty Calibration(weight=weight) ILD(features=n, distance=euclidean) "
+        "ILD(features=category)"
+    )
+    wanted = only(rankstone.beyond(run, measures, items=items, history=past))
+    for suffix in ("csv", "tsv", "jsonl", "parquet", "arrow"):
+        table = {name: str(tmp_path / f"{name}.{suffix}") for name in ("items", "past", "run")}
+        assert (
+            only(rankstone.beyond(table["run"], measures, items=table["items"], history=table["past"]))
+            == wanted
+        )
+    as_pandas = [pd.DataFrame(frame.to_dict(as_series=False)) for frame in (run, items, past)]
+    assert only(rankstone.beyond(as_pandas[0], measures, items=as_pandas[1], history=as_pandas[2])) == wanted
+    assert (
+        only(rankstone.beyond(run.to_arrow(), measures, items=items.to_arrow(), history=past.to_arrow()))
+        == wanted
+    )
+
+
+def test_ids_are_compared_as_text() -> None:
+    """Whole numbers in one table meet their decimal text in another."""
+    run = pl.DataFrame({"query_id": [1, 1], "doc_id": [7, 8], "score": [2.0, 1.0]})
+    found = rankstone.beyond(run, "Novelty", history={"1": ["7"], "2": ["8", "7"]})
+
+    assert only(found) == {"Novelty": pytest.approx((0 + 1) / 2)}
+
+
+def test_other_names_of_columns() -> None:
+    """Users and items may be called so, in all tables at once."""
+    run = pl.DataFrame({"user": ["u", "u"], "item": ["a", "b"], "score": [2.0, 1.0]})
+    past = pl.DataFrame({"user": ["u", "v"], "item": ["c", "a"]})
+    items = pl.DataFrame({"item": ["a", "b", "c"], "genre": ["x", "y", "x"]})
+    found = rankstone.beyond(run, "Coverage Novelty ILD(features=genre)", items=items, history=past,
+                             columns={"user": "query_id", "item": "doc_id"})  # fmt: skip
+
+    assert only(found) == {"Coverage": 2 / 3, "Novelty": 1.0, "ILD(features=genre)": 1.0}
+
+
+def test_order_is_that_of_an_evaluation() -> None:
+    """Scores first, then ids by their bytes; ranks, input order and other rules as asked for."""
+    run = pl.DataFrame(
+        {
+            "query_id": ["u"] * 4,
+            "doc_id": ["a", "é", "z", "b"],
+            "score": [1.0, 1.0, 1.0, 2.0],
+            "rank": [2, 1, 4, 3],
+        }
+    )
+    at: tuple[dict[str, Any], ...] = (
+        {"ties": "docid_desc"},
+        {"ties": "docid_asc"},
+        {"ties": "input"},
+        {"ties": "reverse_input"},
+        {"order": "rank"},
+        {"order": "input"},
+    )
+    second = ["é", "a", "a", "z", "a", "é"]
+    for options, item in zip(at, second, strict=True):
+        found = rankstone.beyond(run, "Coverage@2", catalogue_size=9, **options)
+        tops = rankstone.beyond(run, "Unexpectedness(against=baseline)@2", baseline={"u": [item]}, **options)
+        assert only(found) == {"Coverage@2": 2 / 9}
+        assert only(tops)["Unexpectedness(against=baseline)@2"] == 1 / 2, options
+    with pytest.raises(rankstone.InputError, match="3 items tie"):
+        rankstone.beyond(run, "Coverage@2", catalogue_size=9, ties="error")
+
+
+def test_scattered_rows_are_brought_together() -> None:
+    """A user's rows need not stand together."""
+    rows = [("u1", "a", 3.0), ("u2", "a", 2.0), ("u1", "b", 2.0), ("u2", "d", 1.0), ("u1", "c", 1.0)]
+    run = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+
+    assert only(rankstone.beyond(run, "Personalization Entropy")) == only(
+        rankstone.beyond(RUN, "Personalization Entropy")
+    )
+
+
+def test_duplicates() -> None:
+    """An item twice in a list is an error; or the first or last copy goes, before the list is cut."""
+    run = pl.DataFrame({"query_id": ["u"] * 4, "doc_id": ["a", "b", "a", "c"], "score": [4.0, 3.0, 2.0, 1.0]})
+    with pytest.raises(rankstone.InputError, match="item a stands in the list of u twice"):
+        rankstone.beyond(run, "Entropy")
+    past = {"v": ["a"], "w": ["b"], "x": ["c"]}
+    for option, expected in (("first_drop", {"a", "b"}), ("last_drop", {"b", "a"})):
+        found = rankstone.beyond(run, "Coverage@3", history=past, duplicates=option)
+        assert only(found) == {"Coverage@3": 1.0}
+        assert "1 duplicate row dropped" in str(found.audit)
+        del expected
+    first = rankstone.beyond(
+        run, "Unexpectedness(against=baseline)@1", baseline={"u": ["a"]}, duplicates="first_drop"
+    )
+    last = rankstone.beyond(
+        run, "Unexpectedness(against=baseline)@1", baseline={"u": ["a"]}, duplicates="last_drop"
+    )
+    assert only(first)["Unexpectedness(against=baseline)@1"] == 0.0
+    assert only(last)["Unexpectedness(against=baseline)@1"] == 1.0
+    # a copy below the ranks that count plays no part
+    assert only(rankstone.beyond(run, "Entropy@2")) == {"Entropy@2": 1.0}
+
+
+def test_depth_cuts_every_list() -> None:
+    """With depth, whole lists end there."""
+    assert only(rankstone.beyond(RUN, "Entropy", depth=1)) == {"Entropy": 0.0}
+
+
+def test_several_runs_share_the_tables() -> None:
+    """Each run has its own values; items of one do not leak into the other."""
+    runs = {"one": RUN, "two": {"u1": ["zz"], "u2": ["zz"]}}
+    found = rankstone.beyond(runs, "Coverage(scale=count) Entropy", catalogue_size=9)
+
+    assert found.to_dict()["two"] == {"Coverage(scale=count)": 1.0, "Entropy": 0.0}
+    assert found.to_dict()["one"]["Coverage(scale=count)"] == 4.0
+    assert list(found.mean()["measure"]) == ["Coverage(scale=count)", "Entropy"] * 2
+
+
+# -- refused, politely -----------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("measure", "tables", "said"),
+    [
+        ("Coverage@10", {}, "--catalogue-size N or --items FILE"),
+        ("Novelty@10", {}, "add --history FILE"),
+        ("EPC@10", {"history": PAST}, "add --qrels FILE"),
+        ("ILD@10", {}, "add --items FILE"),
+        ("ILD(features=genre)@10", {"items": ITEMS}, "there is no column genre"),
+        ("ILD(features=categry)@10", {"items": ITEMS}, "did you mean category?"),
+        ("Calibration(category=v)@10", {"items": ITEMS}, "--history FILE"),
+        ("AWRF@10", {"items": {"a": {"p": "x", "q": "y"}}}, "does not say which column is the group"),
+        ("DP(group=category)@10", {"items": ITEMS}, "does not say which group it is about"),
+        ("DP(protected=gg)@10", {"items": ITEMS}, "did you mean g?"),
+        ("UserCoverage(at_least=k)", {}, "UserCoverage(at_least=k)@10"),
+        ("Unexpectedness(against=baseline)@10", {}, "--baseline RUN"),
+        ("Popularity@10", {"items": ITEMS}, "column `popularity`"),
+        ("Calibration(alpha=0)@10", {"items": ITEMS, "history": PAST}, "alpha=0 makes kl infinite"),
+        ("nDCG@10", {}, "is no measure of whole lists"),
+    ],
+)
+def test_a_missing_table_is_refused_before_any_work(measure: str, tables: dict[str, Any], said: str) -> None:
+    """What a measure lacks is said with the option that brings it, and the run is not even opened."""
+    with pytest.raises(rankstone.RankstoneError) as caught:
+        rankstone.beyond("no such file.run", measure, **tables)
+    assert said in str(caught.value)
+
+
+def test_measures_of_whole_lists_are_refused_elsewhere() -> None:
+    """An evaluation says who computes them."""
+    with pytest.raises(rankstone.UsageError, match="use rankstone beyond RUN"):
+        rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "Coverage@10")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Gini(discount=geometric)", "without p"),
+        ("Gini(p=0.5)", "with p"),
+        ("Unexpectedness(denom=k)", "needs a cutoff"),
+        ('ILD(features="a, b")', "cannot be written as a word"),
+        ("APLT(head=1)", "out of range"),
+        ("Calibration(distance=euclid)", "is not known"),
+    ],
+)
+def test_parameters_are_checked(text: str, said: str) -> None:
+    """A parameter that makes no sense is refused where the measure is made."""
+    with pytest.raises(rankstone.UsageError) as caught:
+        rankstone.parse_measure(text)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"catalogue_size": 0}, "catalogue_size=0"),
+        ({"catalogue_size": 2}, "4 distinct items in the lists, more than there are"),
+        ({"ties": "expected", "catalogue_size": 9}, "ties='expected'"),
+        ({"missing": "zero", "catalogue_size": 9}, "missing plays no part"),
+        ({"history": {}, "catalogue_size": 9}, "there is no query"),
+        ({"items": {"zz": 1}}, "no item of the run is in the table of items"),
+        ({"qrels": {"nobody": {"a": 1}}, "catalogue_size": 9}, "no user of the run is judged"),
+        ({"history": {"nobody": ["zz"]}, "catalogue_size": 9}, "neither users nor items"),
+    ],
+)
+def test_what_cannot_be(options: dict[str, Any], said: str) -> None:
+    """Tables that do not fit the run, and options without a meaning here, are told apart."""
+    with pytest.raises(rankstone.RankstoneError) as caught:
+        rankstone.beyond(RUN, "Coverage", **options)
+    assert said in str(caught.value)
+
+
+def test_tables_that_are_not_as_they_should_be(tmp_path: Path) -> None:
+    """An item in two rows, words for numbers, vectors of different lengths: what, where, what to do."""
+    twice = pl.DataFrame({"doc_id": ["a", "a"], "category": ["x", "y"]})
+    with pytest.raises(rankstone.InputError, match="doc_id a stands in more than one row"):
+        rankstone.beyond(RUN, "ILD", items=twice)
+    words = {"a": {"v": "1.5"}, "b": {"v": "many"}, "c": {"v": "2"}}
+    with pytest.raises(rankstone.InputError, match="v 'many' is no number"):
+        rankstone.beyond(RUN, "ILD(features=v, distance=euclidean)", items=words)
+    uneven = {"a": {"v": [1.0, 2.0]}, "b": {"v": [1.0]}}
+    with pytest.raises(rankstone.InputError, match="lists of 1 to 2 numbers"):
+        rankstone.beyond(RUN, "ILD(features=v)", items=uneven)
+    file = tmp_path / "items.txt"
+    file.write_text("a x\n")
+    with pytest.raises(rankstone.InputError, match="a table with column names is needed"):
+        rankstone.beyond(RUN, "ILD", items=str(file))
+    with pytest.raises(rankstone.InputError, match="there is no column weight"):
+        rankstone.beyond(
+            RUN,
+            "Calibration(category=category, weight=weight)",
+            items=ITEMS,
+            history=pl.DataFrame({"query_id": ["u1"], "doc_id": ["a"]}),
+        )
+
+
+# -- told ------------------------------------------------------------------------------------------
+def test_notes_tell_what_is_unknown() -> None:
+    """Unknown items, users without a past or a list, ties: each is counted."""
+    run = pl.DataFrame(
+        {"query_id": ["u1", "u1", "u1", "u2"], "doc_id": ["a", "b", "zz", "a"], "score": [1.0, 1.0, 0.5, 1.0]}
+    )
+    found = rankstone.beyond(
+        run, "Coverage", items=ITEMS, history={"u1": ["a"]}, users={"u1": 1, "u2": 2, "u3": 3}
+    )
+    line = found.audit.lines()[-1]
+
+    assert "2 lists × 1–3 items that count, 3 distinct" in line
+    assert "2 tied rows" in line
+    assert "1 item (25.0% of rows) not in the table of items" in line
+    assert "2 items (50.0% of rows) not in the history" in line
+    assert "1 user without a history" in line
+    assert "1 user without a list" in line
+    assert found.audit.lines()[0] == "catalogue  4 items (table of items)"
+
+
+def test_undefined_is_a_state() -> None:
+    """A user without a value has none, is counted, and spoils no mean."""
+    found = rankstone.beyond(RUN, "ILD(features=v)", items=ITEMS)
+    scored = found.per_query.filter(query_id="u2")
+
+    assert scored["value"].to_list() == [None]
+    assert scored["status"].to_list() == ["undefined"]
+    assert found.mean()["n_undefined"][0] == 1
+    assert only(found)["ILD(features=v)"] == pytest.approx((1 + 2 * (1 - 1 / 2**0.5)) / 3)
+
+
+def test_users_without_a_relevant_item_count_zero() -> None:
+    """As in an evaluation; the mean without them is at hand."""
+    found = rankstone.beyond(RUN, "EPC@2", history=PAST, qrels={"u1": {"a": 1}, "u2": {"a": 0}})
+
+    assert found.per_query["status"].to_list() == ["ok", "no_relevant"]
+    assert found.mean(without=["no_relevant"])["value"][0] == pytest.approx(2 * (only(found)["EPC@2"] or 0))
+
+
+def test_the_usual_measures_are_those_the_tables_allow() -> None:
+    """Without measures, what can be computed is."""
+    assert list(only(rankstone.beyond(RUN))) == [
+        "UserCoverage@10",
+        "Entropy(scale=effective)@10",
+        "Personalization@10",
+    ]
+    every = rankstone.beyond(RUN, items=ITEMS, history=PAST, qrels=QRELS)
+    assert {"Coverage@10", "Novelty@10", "Calibration@10", "DP@10", "EUR@10", "Serendipity@10"} <= set(
+        only(every)
+    )
+
+
+def test_results_are_written_and_printed(tmp_path: Path) -> None:
+    """Values per user go to files, everything to JSON, a table to people."""
+    found = rankstone.beyond(RUN, "Coverage Novelty", catalogue_size=9, history=PAST)
+    found.write_csv(tmp_path / "users.csv")
+    found.write_parquet(tmp_path / "users.parquet")
+    found.write_json(tmp_path / "all.json")
+
+    assert pl.read_csv(tmp_path / "users.csv")["measure"].to_list() == ["Novelty", "Novelty"]
+    assert pl.read_parquet(tmp_path / "users.parquet").equals(found.per_query)
+    told = json.loads((tmp_path / "all.json").read_text())
+    assert told["runs"]["run"] == only(found)
+    assert told["audit"]["runs"]["run"]["unknown"]["history"] == [1, 1 / 5]
+    assert "Coverage" in repr(found)
+    assert "9 items (as said)" in repr(found)
+    assert found._repr_html_()
+
+
+@pytest.mark.parametrize("text", ALL)
+def test_cards_are_complete(text: str) -> None:
+    """Every measure says what it needs, when it is undefined, how others differ and who thought of it."""
+    card = type(rankstone.parse_measure(text)).card
+    lines = (
+        "sentence",
+        "formula",
+        "symbols",
+        "example",
+        "needs",
+        "undefined",
+        "sensitive",
+        "use",
+        "citation",
+    )
+    for line in lines:
+        assert getattr(card, line), line
+    assert card.sentence.endswith("?")
+    assert card.peers
+    assert card.direction in {"higher", "lower", "neither"}
+
+
+def test_memory_is_bounded_by_what_counts() -> None:
+    """Items below the deepest cutoff are never given numbers."""
+    run = {f"u{n}": [f"i{n}-{r}" for r in range(50)] for n in range(20)}
+    found = rankstone.beyond(run, "Entropy@1", catalogue_size=10_000)
+
+    notes: Any = found.audit.runs["run"]
+    assert notes.shown == 20
+    assert only(found) == {"Entropy@1": pytest.approx(np.log2(20))}

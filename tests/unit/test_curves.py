@@ -1,0 +1,405 @@
+"""Curves by hand: worked examples, who is left out, micro and macro, noise, crossings, targets, refusals."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankstone
+from rankstone.curves import Resampling
+from rankstone.errors import BadOption, BadParameter, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankstone import Curves
+
+Lists = dict[str, str]
+
+
+def world(lists: Lists, **missed: int) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
+    """Return judgments and a run of lists written as O (relevant) and X (judged, not relevant)."""
+    qrels, run = {}, {}
+    for query, marks in lists.items():
+        docs = [f"d{rank}" for rank in range(1, len(marks) + 1)]
+        qrels[query] = {doc: int(mark == "O") for doc, mark in zip(docs, marks, strict=True)}
+        qrels[query] |= {f"m{i}": 1 for i in range(missed.get(query, 0))}
+        run[query] = docs
+    return qrels, run
+
+
+def trace(
+    lists: Lists, curves: Any = "PR", *, missed: dict[str, int] | None = None, **options: Any
+) -> Curves:
+    qrels, run = world(lists, **missed or {})
+    return rankstone.curve(qrels, run, curves, **options)
+
+
+def means(found: Curves, curve: str | None = None) -> list[float]:
+    return found.mean().filter(curve=curve or str(found.curves[0]))["mean"].to_list()
+
+
+W11, W12 = "OXOOOOXXXO", "XOXXOOOXOO"
+
+
+# -- worked examples -----------------------------------------------------------------------------------
+def test_the_first_list_of_the_tutorial() -> None:
+    """Hits at 1, 3, 4, 5, 6, 10 of 6: precision 1 up to recall 1/6, 5/6 up to 5/6, then 6/10."""
+    found = means(trace({"q": W11}))
+
+    assert found == pytest.approx([1, 1, *[5 / 6] * 7, 6 / 10, 6 / 10])
+    assert sum(found) / 11 == pytest.approx((1 * 2 + 5 / 6 * 7 + 3 / 5 * 2) / 11)
+    assert sum(found) / 11 == pytest.approx(0.821212, abs=5e-7)
+
+
+def test_the_second_list_of_the_tutorial() -> None:
+    """Hits at 2, 5, 6, 7, 9, 10 of 6: the last one has the best precision, 6/10 at all levels."""
+    assert means(trace({"q": W12})) == [6 / 10] * 11
+
+
+@pytest.mark.parametrize(
+    ("interp", "middle", "average"),
+    [("exact", [3 / 5, 3 / 5], 0.8545), ("trec9", [1, 3 / 5], 0.8909), ("trec10", [1, 1], 0.9273)],
+)
+def test_three_readings_of_a_level(interp: str, middle: list[float], average: float) -> None:
+    """Hits at 1, 2, 5 of 3: who reaches recall 0.7 and 0.8 depends on how r·R is rounded."""
+    found = means(trace({"q": "OOXXOXX"}, f"PR(interp={interp})"))
+
+    assert found == [*[1] * 7, *middle, 3 / 5, 3 / 5]
+    assert sum(found) / 11 == pytest.approx(average, abs=5e-5)
+
+
+def test_corners_without_interpolation() -> None:
+    """Both ends of every plateau: the step up at a hit, and the precision just before the next."""
+    points = trace({"q": "XOXXO"}, "PR(interp=none)", missed={"q": 2}).per_query.select("x", "y").rows()
+
+    assert points == [(0, 0), (1 / 4, 1 / 2), (1 / 4, 1 / 4), (2 / 4, 2 / 5)]
+
+
+def test_the_mean_over_two_queries_with_its_spread() -> None:
+    """Macro mean, sample SD, SE, quantile band, least and largest at recall 0 and 1."""
+    found = trace({"a": W11, "b": W12}, "PR(levels=2)", band=(0.25, 0.75)).mean()
+    first, last = found.iter_rows(named=True)
+
+    assert first["mean"] == (1 + 6 / 10) / 2
+    assert first["sd"] == pytest.approx(math.sqrt(2 * 0.2**2))
+    assert first["se"] == pytest.approx(first["sd"] / math.sqrt(2))
+    assert (first["band_low"], first["band_high"]) == pytest.approx((0.6 + 0.4 / 4, 1 - 0.4 / 4))
+    assert (first["min"], first["max"], first["n"]) == (6 / 10, 1, 2)
+    assert (last["mean"], last["sd"]) == (6 / 10, 0)
+    assert (first["ci_low"], first["ci_high"]) == pytest.approx((6 / 10, 1))
+
+
+def test_the_micro_curve_pools_documents() -> None:
+    """At each rank Σ h_k / (k · queries) over Σ h_k / Σ R; queries without a relevant document stay out."""
+    found = trace({"a": "OX", "b": "XOO", "c": "XX"}).micro()
+
+    assert found["k"].to_list() == [1, 2, 3]
+    assert found["x"].to_list() == [1 / 3, 2 / 3, 3 / 3]
+    assert found["y"].to_list() == [1 / 2, 2 / 4, 3 / 6]
+
+
+def test_roc_corners() -> None:
+    """Relevant, not, relevant, not; tied in the middle the way goes straight."""
+    steps = trace({"q": "OXOX"}, "ROC(negatives=judged)")
+    tied = rankstone.curve(
+        {"q": {"a": 1, "b": 0, "c": 1, "d": 0}},
+        {"q": {"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0}},
+        "ROC(negatives=judged)",
+    )
+
+    assert steps.per_query.select("x", "y").rows() == [(0, 0), (0, 1 / 2), (1 / 2, 1 / 2), (1 / 2, 1), (1, 1)]
+    assert tied.per_query.select("x", "y").rows() == [(0, 0), (0, 1 / 2), (1 / 2, 1), (1, 1)]
+    assert steps.mean().filter(x=0.5)["mean"].item() == 1
+    assert tied.mean().filter(x=0.25)["mean"].item() == 3 / 4
+
+
+# -- a measure over k ------------------------------------------------------------------------------------
+FIRST_HITS = {"a": "XXO", "b": "XOX", "c": "OXX"}
+
+
+def test_reciprocal_rank_over_k_and_the_cutoff_that_reaches_a_target() -> None:
+    """First hits at 3, 2, 1: MRR@1, 2, 3 is 1/3, 1/2, 11/18; 0.5 is reached at 2, 0.6 at 3, 0.7 never."""
+    found = trace(FIRST_HITS, "RR@1..3")
+    reached = found.reach([0.5, 0.6, 0.7])
+
+    assert means(found) == [1 / 3, 1 / 2, pytest.approx(11 / 18)]
+    assert reached["k"].to_list() == [2, 3, None]
+    assert reached["grows"].all()
+    assert reached["all_k"].null_count() == 3
+
+
+def test_a_measure_that_falls_names_every_cutoff() -> None:
+    """Precision of O X O over k is 1, 1/2, 2/3: at or above 0.6 at 1 and 3."""
+    row = trace({"q": "OXO"}, "P@1..3").reach(0.6).row(0, named=True)
+
+    assert (row["k"], row["grows"], row["all_k"]) == (1, False, [1, 3])
+
+
+def test_success_over_k_is_the_distribution_of_the_first_relevant_rank() -> None:
+    """One of three queries has its first relevant document at rank 1, two at 2 or above, three at 3."""
+    assert means(trace(FIRST_HITS, "Success@1..3")) == [1 / 3, 2 / 3, 3 / 3]
+
+
+def test_aggregation_is_the_measures_own() -> None:
+    """Pooled recall divides all hits by all relevant documents; a sum adds up, without an interval."""
+    found = trace({"a": "OX", "b": "XO"}, "R(agg=pooled)@1,2 NumRelRet@1,2", missed={"b": 2})
+
+    assert means(found, "R(agg=pooled)@1,2") == [1 / 4, 2 / 4]
+    assert means(found, "NumRelRet@1,2") == [1, 2]
+    assert found.mean().filter(curve="NumRelRet@1,2")["ci_low"].null_count() == 2
+    assert found.reach(2).filter(curve="NumRelRet@1,2")["never"].to_list() == [None]
+
+
+def test_weights_of_the_query_table_weigh_the_mean() -> None:
+    """A query of weight 3 counts three times, in the mean and in every resample."""
+    qrels, run = world({"a": "O", "b": "X"}, b=1)
+    queries = {"a": {"weight": 3}, "b": {"weight": 1}}
+    found = rankstone.curve(qrels, run, "R(agg=weighted)@1,2", queries=queries)
+
+    assert means(found) == [3 / 4, 3 / 4]
+    assert set(found.mean()["ci_high"]) == {1.0}
+
+
+@pytest.mark.parametrize("cutoffs", ["1..4,10", (10, 4, 3, 2, 1), [1, 2, 3, 4, 10, 10]])
+def test_cutoffs_in_every_spelling(cutoffs: Any) -> None:
+    """Cutoffs are ordered, each once; the text names runs briefly."""
+    (curve,) = rankstone.Tracer({"q": {"d": 1}}, "nDCG", k=cutoffs).curves
+
+    assert str(curve) == "nDCG@1..4,10"
+    assert curve.grid().tolist() == [1, 2, 3, 4, 10]
+
+
+# -- who is counted --------------------------------------------------------------------------------------
+def test_queries_without_a_relevant_document_have_no_curve() -> None:
+    """They are left out of PR and ROC and counted; a missing query is a curve at zero, or left out."""
+    qrels, run = world({"a": "O", "b": "X", "c": "O"})
+    del run["c"]
+    found = rankstone.curve(qrels, run, "PR")
+    dropped = rankstone.curve(qrels, run, "PR", missing="drop", empty="drop")
+
+    assert found.counts().row(0)[2:] == (2, 1, 1, 0)
+    assert means(found) == [1 / 2] * 11
+    assert dropped.counts().row(0)[2:] == (1, 0, 0, 0)
+    assert means(dropped) == [1] * 11
+    assert found.per_query["query_id"].unique().sort().to_list() == ["a", "c"]
+
+
+def test_queries_without_a_negative_have_no_roc() -> None:
+    """One class only: undefined and counted."""
+    found = trace({"a": "OX", "b": "OO", "c": "XX"}, "ROC(negatives=judged)")
+
+    assert found.counts().row(0)[2:] == (1, 0, 1, 1)
+
+
+def test_a_query_without_a_relevant_document_can_be_an_error() -> None:
+    """empty=error is obeyed."""
+    with pytest.raises(BadOption, match="1 query without a relevant document for PR"):
+        trace({"a": "X"}, empty="error")
+
+
+def test_nobody_has_a_curve() -> None:
+    """Means are null, nothing crosses, and nothing fails."""
+    found = trace({"a": "X", "b": "XX"})
+
+    assert found.mean()["mean"].null_count() == 11
+    assert found.noise()["mean"].to_list() == [None]
+    assert found.report()["counts"][0]["n"] == 0
+    assert found.crossings().is_empty()
+
+
+# -- noise -----------------------------------------------------------------------------------------------
+def test_noise_of_average_precision() -> None:
+    """Mean, SD, SE, CV, quartiles and the share of failed queries are those of AP."""
+    values = [1.0, 1 / 2, 1 / 3, 1 / 20]
+    lists = {f"q{i}": "X" * (round(1 / value) - 1) + "O" for i, value in enumerate(values)}
+    row = trace(lists).noise().row(0, named=True)
+    mean = math.fsum(values) / 4
+    sd = math.sqrt(sum((v - mean) ** 2 for v in values) / 3)
+
+    assert (row["measure"], row["n"], row["mean"]) == ("AP", 4, mean)
+    assert (row["sd"], row["se"], row["cv"]) == pytest.approx((sd, sd / 2, sd / mean))
+    quartiles = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    assert [row["q25"], row["median"], row["q75"]] == pytest.approx(quartiles)
+    assert (row["iqr"], row["min"], row["max"]) == pytest.approx((quartiles[2] - quartiles[0], 1 / 20, 1))
+    assert row["failed"] == 1 / 4
+    assert row["ci_low"] < mean < row["ci_high"]
+
+
+# -- two runs --------------------------------------------------------------------------------------------
+def two(one: Lists, other: Lists, curves: str, **options: Any) -> Curves:
+    """Trace two runs over the same judgments."""
+    qrels: dict[str, dict[str, int]] = {}
+    runs: dict[str, dict[str, list[str]]] = {"a": {}, "b": {}}
+    for name, lists in (("a", one), ("b", other)):
+        for query, marks in lists.items():
+            relevant = iter(range(99))
+            docs = [f"r{next(relevant)}" if m == "O" else f"{name}x{i}" for i, m in enumerate(marks)]
+            qrels.setdefault(query, {}).update({doc: 1 for doc in docs if doc[0] == "r"})
+            runs[name][query] = docs
+    return rankstone.curve(qrels, runs, curves, **options)
+
+
+def test_curves_cross_where_they_change_sides() -> None:
+    """Together at 2 and 3, and on other sides before and behind: they cross in the middle."""
+    row = two({"q": "OXXXO"}, {"q": "XOXOX"}, "R@1..5").crossings().row(0, named=True)
+
+    assert row["x"] == (2 + 3) / 2  # recall 1/2 1/2 1/2 1/2 1 against 0 1/2 1/2 1 1
+    assert (row["before"], row["after"]) == ("a", "b")
+    assert (row["ci_low"], row["ci_high"], row["found"]) == (2.5, 2.5, 1.0)
+
+
+def test_touching_is_no_crossing() -> None:
+    """Precision 1, 1/2, 2/3 against 0, 1/2, 2/3: they meet at 2 and stay together."""
+    assert two({"q": "OXO"}, {"q": "XOO"}, "P@1,2,3").crossings().is_empty()
+
+
+def test_curves_are_straight_between_places() -> None:
+    """A difference of 1/3 at 1 and of -2/3 at 3 is none a third of the way."""
+    lists = {"p": "OXX", "q": "OXX", "r": "XXX"}, {"p": "XXO", "q": "OXO", "r": "XXO"}
+    row = two(*lists, "NumRelRet(agg=mean)@1,3").crossings().row(0, named=True)
+
+    assert row["x"] == pytest.approx(1 + 2 * (1 / 3) / (1 / 3 + 2 / 3))
+
+
+def test_one_curve_above_the_other() -> None:
+    """A run that is never below dominates; p counts the resamples in which it falls below."""
+    lists = {f"q{i}": "OX" for i in range(6)}
+    rows = two(lists, dict.fromkeys(lists, "XO"), "RR@1,2").dominance().rows(named=True)
+
+    assert [(r["run"], r["above"], r["equal"], r["below"], r["dominates"]) for r in rows] == [
+        ("a", 2, 0, 0, True),
+        ("b", 0, 0, 2, False),
+    ]
+    assert [r["p"] for r in rows] == [1 / 1001, 1]
+
+
+def test_equal_runs_are_equal_everywhere() -> None:
+    """The same run twice: no crossing, nobody dominates, and no resample says otherwise."""
+    found = two({"a": W11, "b": W12}, {"a": W11, "b": W12}, "PR RR@1..3")
+
+    assert found.crossings().is_empty()
+    assert found.dominance()["equal"].to_list() == [11, 11, 3, 3]
+    assert found.dominance()["p"].to_list() == [1 / 1001] * 4
+    assert found.races(0.4).row(0, named=True)["same"] == 1.0
+
+
+def test_only_shared_queries_are_compared() -> None:
+    """Where one run leaves a query out, the other one's curve is compared without it."""
+    found = two({"p": "OX", "q": "XO"}, {"p": "XO"}, "RR@1,2", missing="drop")
+
+    assert found.counts()["n"].to_list() == [2, 1]
+    assert set(found.dominance()["n"]) == {1}
+
+
+def test_a_race_to_a_target() -> None:
+    """Which run reaches a value at the smaller cutoff, in how many resamples."""
+    lists = {f"q{i}": "OX" for i in range(4)}
+    row = two(lists, dict.fromkeys(lists, "XO"), "Success@1,2").races(1.0).row(0, named=True)
+
+    assert (row["k"], row["k_other"]) == (1, 2)
+    assert (row["sooner"], row["same"], row["later"]) == (1.0, 0.0, 0.0)
+
+
+# -- settings -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"resamples": 0}, "resamples=0"),
+        ({"resamples": 2.5}, "resamples=2.5"),
+        ({"seed": -1}, "seed=-1"),
+        ({"confidence": 1.0}, "confidence=1.0"),
+        ({"band": (0.9, 0.1)}, "band="),
+    ],
+)
+def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
+    """What is no number of resamples, seed, probability or band is refused."""
+    with pytest.raises(BadOption, match=message):
+        trace({"q": "O"}, **settings)
+
+
+def test_other_settings_for_the_same_curves() -> None:
+    """Intervals can be asked for again without reading anything."""
+    found = trace({"a": W11, "b": W12, "c": "XO"})
+    wide, narrow = found.with_resampling(confidence=0.99), found.with_resampling(confidence=0.5)
+
+    assert found.resampling == Resampling()
+    spans = [(c.mean()["ci_high"] - c.mean()["ci_low"]).sum() for c in (wide, found, narrow)]
+    assert spans == sorted(spans, reverse=True)
+    assert "seed 4" in found.with_resampling(seed=4).resampling_line()
+
+
+# -- refusals --------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("curve", "message"),
+    [
+        ("nDCG@10", r"nDCG@10 is one point of a curve"),
+        ("Rprec", "takes no cutoff"),
+        ("RBO(p=0.9)", "has no curve over k"),
+        ("ROC", "ROC needs negatives"),
+        ("ROC(negatives=judged)@5", "takes no cutoff"),
+        ("PR(levels=1)", "are no levels"),
+        ("PR(levels={0.5, 1.5})", "are no levels"),
+        ("nDCG@5..1", "is no cutoff"),
+        ("nDCG@1..99999999", "is no cutoff"),
+        ("nonsense", "no measure"),
+        ("", "no curve given"),
+    ],
+)
+def test_what_is_no_curve_is_refused(curve: str, message: str) -> None:
+    """With a sentence that says why."""
+    with pytest.raises(UsageError, match=message):
+        trace({"q": "O"}, curve)
+
+
+def test_evaluate_refuses_curves_and_says_where_they_belong() -> None:
+    """A curve is not a sum over a norm."""
+    with pytest.raises(BadParameter, match="rankstone curve QRELS RUN"):
+        rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "PR")
+
+
+@pytest.mark.parametrize("curve", ["PR", "PR(interp=none)@3", "AP(denom=hits)@1..3"])
+def test_open_ties_are_refused_where_nothing_is_known(curve: str) -> None:
+    """The highest of several precisions has no closed form over tied documents."""
+    with pytest.raises(BadOption, match="closed form"):
+        rankstone.curve({"q": {"d": 1}}, {"q": {"d": 1.0, "e": 1.0}}, curve, ties="expected")
+
+
+def test_thresholds_are_known_under_open_ties() -> None:
+    """PR(interp=none) has points between tie blocks only; its means stand there, too."""
+    table = pl.DataFrame({"query_id": "q", "score": [2, 2, 1], "label": [1, 0, 1]})
+    found = rankstone.curve_labelled(table, "PR(interp=none, levels=3)")
+
+    assert found.per_query.select("x", "y").rows() == [(1 / 2, 1 / 2), (1, 2 / 3)]
+    assert means(found) == [1 / 2, 1 / 2, 2 / 3]
+    assert found.micro().is_empty()
+
+
+# -- files and reports -----------------------------------------------------------------------------------
+def test_points_are_written_whole(tmp_path: Path) -> None:
+    """Parquet, CSV and JSON lines hold every query's points; JSON holds everything else."""
+    found = trace({"a": W11, "b": "X"}, "PR(levels=2) RR@1,2")
+    for name, write, read in (
+        ("a.parquet", found.write_parquet, pl.read_parquet),
+        ("a.csv", found.write_csv, pl.read_csv),
+        ("a.jsonl", found.write_ndjson, pl.read_ndjson),
+    ):
+        write(tmp_path / name)
+        assert read(tmp_path / name).rows() == found.per_query.rows()
+    found.write_json(tmp_path / "a.json")
+    text = (tmp_path / "a.json").read_text()
+    assert '"seed": 0' in text
+    assert "NaN" not in text
+
+
+def test_a_report_is_shown() -> None:
+    """The console shows a table per curve, the audit and the seed."""
+    shown = repr(trace({"a": W11}, "PR RR@1,2"))
+
+    assert "RR@1,2" in shown
+    assert "judgments  1 query" in shown
+    assert "seed 0" in shown

@@ -1,0 +1,82 @@
+"""What a threshold on grades decides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rankstone
+from rankstone import thresholds
+from rankstone.errors import BadParameter
+
+#: seven judged documents in the order shown, with the grades 4, 3, 2, 1, 3, 1, 2
+SEVEN = {"q": {"a": 4, "b": 3, "c": 2, "d": 1, "e": 3, "f": 1, "g": 2}}
+SHOWN = {"q": list("abcdefg")}
+
+
+def test_every_grade_is_a_threshold() -> None:
+    """AP at rel 1, 2, 3, 4, by hand."""
+    study = thresholds(SEVEN, SHOWN, "AP")
+
+    two = (1 / 1 + 2 / 2 + 3 / 3 + 4 / 5 + 5 / 7) / 5
+    three = (1 / 1 + 2 / 2 + 3 / 5) / 3
+    assert study.values["rel"].to_list() == [1.0, 2.0, 3.0, 4.0]
+    assert study.values["value"].to_list() == pytest.approx([1.0, two, three, 1.0], abs=1e-15)
+    assert study.sensitivity["spread"].item() == pytest.approx(1 - three, abs=1e-15)
+
+
+def test_a_threshold_wipes_out_preferences() -> None:
+    """Of the 18 pairs with different grades, few have a given threshold between them."""
+    pairs = thresholds(SEVEN, SHOWN, "AP").pairs
+
+    assert pairs["pairs"].to_list() == [18] * 4
+    assert pairs["kept"].to_list() == [7 * 0, 5 * 2, 3 * 4, 1 * 6]
+    assert pairs["loss"].to_list() == pytest.approx([1.0, 1 - 10 / 18, 1 - 12 / 18, 1 - 6 / 18], abs=1e-15)
+
+
+def test_pairs_agree_with_counting() -> None:
+    """The closed form is the count over all pairs, for several queries."""
+    draw = np.random.default_rng(5)
+    qrels = {
+        f"q{i}": {f"d{j}": int(draw.integers(0, 4)) for j in range(draw.integers(1, 9))} for i in range(30)
+    }
+    study = thresholds(qrels, {q: list(docs) for q, docs in qrels.items()}, "P@3", levels=[1, 2.5])
+    for level, pairs, kept, _ in study.pairs.iter_rows():
+        grades = [list(docs.values()) for docs in qrels.values()]
+        different = [(a, b) for g in grades for i, a in enumerate(g) for b in g[:i] if a != b]
+        assert pairs == len(different)
+        assert kept == sum((a >= level) != (b >= level) for a, b in different)
+
+
+def test_runs_change_places() -> None:
+    """One run is better for good documents, the other for any document."""
+    qrels = {"q": {"good": 2, "fair": 1, "poor": 0}}
+    runs = {"picky": {"q": ["good", "poor", "fair"]}, "broad": {"q": ["fair", "good"]}}
+    study = thresholds(qrels, runs, "AP RR")
+    ap = study.reversals.filter(measure="AP")
+
+    assert ap["swapped"].to_list() == [[["picky", "broad"]]]
+    assert ap["tau_b"].item() == -1.0
+    assert ap["reversal"].item() == 2.0
+    rr = study.reversals.filter(measure="RR")
+    assert rr["tau_b"].item() is None  # RR(rel=1) ties: no order to compare
+    assert rr["swapped"].to_list() == [[]]
+
+
+def test_what_has_no_threshold_is_refused() -> None:
+    """Judged@k and RBO look at no grade; grades that are all 0 leave nothing to cut."""
+    with pytest.raises(BadParameter, match="Judged@3 has no threshold"):
+        thresholds(SEVEN, SHOWN, "Judged@3")
+    with pytest.raises(BadParameter, match="has no threshold"):
+        thresholds(SEVEN, SHOWN, "RBO(p=0.9)")
+    with pytest.raises(BadParameter, match="no grade above 0"):
+        thresholds({"q": {"a": 0}}, SHOWN, "AP")
+
+
+def test_it_agrees_with_evaluate() -> None:
+    """Each value is what evaluate says for that threshold."""
+    study = thresholds(SEVEN, {"x": SHOWN}, ["AP@5", "R@3"])
+    for run, measure, rel, value, _ in study.values.iter_rows():
+        name, _, k = measure.partition("@")
+        text = f"{name}(rel={rel:g})@{k}"
+        assert rankstone.evaluate(SEVEN, {run: SHOWN}, text).to_dict() == {run: {text: value}}
