@@ -9,6 +9,14 @@ from typing import Literal
 
 MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
 LABELLED_MEASURES = "nDCG@10 AP RR@10 P@10"
+#: everything that the table of items and the past allow; of each kind of measure at least one
+BEYOND_MEASURES = (
+    "Coverage@10 UserCoverage@10 Gini@10 Gini(discount=log2)@10 Entropy(scale=effective)@10 "
+    "Personalization@10 Novelty@10 Popularity@10 APLT@10 PopularityLift@10 Unexpectedness@10 Unexpectedness(against=history)@10 "
+    "ILD@10 ILD(features=category, distance=jaccard)@10 Calibration@10 DP@10 AWRF@10 EED@10 RSP@10"
+)
+#: what looks at whole lists at little more than the cost of reading them
+WHOLE_MEASURES = "Coverage Gini Entropy Personalization Novelty Popularity APLT"
 RUN_COLUMNS = ("query_id", "doc_id", "score")
 LABELLED_COLUMNS = ("query_id", "score", "relevance")
 
@@ -27,6 +35,7 @@ BETWEEN_HITS = (
 )
 FIVE = "rankstone, five measures"
 SCAN = "bare Polars scan"
+GROUP_BY = "bare Polars group-by of the items"
 PYTREC = "pytrec_eval"
 RANX = "ranx"
 IR_MEASURES = "ir_measures"
@@ -69,7 +78,15 @@ class Case:
 
 def cases(data: Path) -> tuple[Case, ...]:
     """List every case, for data kept in a folder."""
-    return (*_passages(data), *_measures(data), *_users(data), _labelled(data), *_one_list(data), *_imports())
+    return (
+        *_passages(data),
+        *_measures(data),
+        *_users(data),
+        _labelled(data),
+        *_one_list(data),
+        _beyond(data),
+        *_imports(),
+    )
 
 
 def _passages(data: Path) -> tuple[Case, ...]:
@@ -204,6 +221,23 @@ def _labelled(data: Path) -> Case:
     )
 
 
+def _beyond(data: Path) -> Case:
+    run, items, past = (str(data / f"beyond.{name}.parquet") for name in ("run", "items", "history"))
+    tables = (run, "--items", items, "--history", past)
+    return Case(
+        "beyond-20m",
+        "beyond accuracy, 20 M rows: 200,000 users × 100 items of 500,000, with categories, groups, 16 "
+        f"features and 20 past items a user, Parquet; {BEYOND_MEASURES}; whole lists: {WHOLE_MEASURES}",
+        "beyond",
+        (
+            _rankstone("rankstone", *tables, "-m", BEYOND_MEASURES, verb="beyond"),
+            Subject(GROUP_BY, _peer("group_by", run, "doc_id"), ("polars",)),
+            _rankstone("rankstone, whole lists", *tables, "-m", WHOLE_MEASURES, verb="beyond", barred=False),
+        ),
+        (Bar("time", 3, GROUP_BY), Bar("memory", 2e9)),
+    )
+
+
 def _imports() -> tuple[Case, ...]:
     python = sys.executable
     importing = Case(
@@ -233,11 +267,11 @@ def _imports() -> tuple[Case, ...]:
     return importing, helping
 
 
-def _rankstone(name: str, *arguments: str) -> Subject:
+def _rankstone(name: str, *arguments: str, verb: str = "eval", barred: bool = True) -> Subject:
     """Run rankstone as its users do: by the installed command, or by the module where there is none."""
     script = Path(sys.executable).with_name("rankstone")
     program = (str(script),) if script.exists() else (sys.executable, "-P", "-m", "rankstone")
-    return Subject(name, (*program, "eval", *arguments, "--format", "json"), ("rankstone",))
+    return Subject(name, (*program, verb, *arguments, "--format", "json"), ("rankstone",), barred=barred)
 
 
 def _peer(function: str, *arguments: str) -> tuple[str, ...]:

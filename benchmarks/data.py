@@ -28,6 +28,10 @@ SEED = 20_240_517
 #: queries whose numbers are drawn at once
 BLOCK = 1_000
 IN_LIST = 0.7
+#: of the table of items
+CATEGORIES = 20
+FEATURES = 16
+IN_SMALL_GROUP = 0.3
 #: largest id of a query of the passage collection
 LAST_QUERY = 1_200_000
 LABELLED_BLOCK = 50_000
@@ -46,6 +50,7 @@ class Shape:
 
 PASSAGES = Shape(queries=6_980, depth=1_000, judged=1, pool=8_800_000)
 USERS = Shape(queries=200_000, depth=100, judged=20, pool=500_000)
+SHOP = Shape(queries=200_000, depth=100, judged=20, pool=500_000)
 LABELLED = Shape(queries=1_000_000, depth=100, judged=100, pool=0)
 #: rows of the one list of all, and how many grades it has
 LONGEST, GRADES = 10_000_000, 100
@@ -61,6 +66,7 @@ FILES = {
     "users": ("users.qrels.parquet", "users.run.parquet", "users.shuffled.parquet"),
     "labelled": ("labelled.parquet",),
     "one-list": ("one-list.parquet",),
+    "beyond": ("beyond.run.parquet", "beyond.items.parquet", "beyond.history.parquet"),
 }
 
 
@@ -197,6 +203,40 @@ def one_list(into: Path, scale: float) -> None:
     _write(frame, into / "one-list.parquet")
 
 
+def beyond(into: Path, scale: float) -> None:
+    """Write recommendation lists, what is known of the items, and a past that favours few of them."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED + 3)
+    shape = SHOP
+    people = _scaled(shape.queries, scale)
+    names = pl.DataFrame({"u": np.arange(people)}).select(pl.format("u{}", "u")).to_series()
+    _write(_run_frame(rng, names, _documents(rng, people, shape)), into / "beyond.run.parquet")
+    many = rng.integers(1, 4, shape.pool)
+    labels = [f"c{label}" for label in range(CATEGORIES)]
+    drawn = rng.integers(0, CATEGORIES, (shape.pool, 3))
+    category = ["|".join(sorted({labels[c] for c in row[:n]})) for row, n in zip(drawn, many, strict=True)]
+    vectors = rng.standard_normal((shape.pool, FEATURES)).astype(np.float32)
+    items = pl.DataFrame(
+        {
+            "d": np.arange(shape.pool),
+            "category": category,
+            "group": np.where(rng.random(shape.pool) < IN_SMALL_GROUP, "small", "large"),
+            "features": pl.Series(vectors, dtype=pl.Array(pl.Float32, FEATURES)),
+        }
+    )
+    _write(
+        items.select(pl.format("D{}", "d").alias("doc_id"), pl.exclude("d")), into / "beyond.items.parquet"
+    )
+    met = (shape.pool * rng.random(people * shape.judged) ** 3).astype(np.int64)
+    past = pl.DataFrame({"u": np.repeat(np.arange(people), shape.judged), "d": met}).unique(
+        maintain_order=True
+    )
+    past = past.select(pl.format("u{}", "u").alias("query_id"), pl.format("D{}", "d").alias("doc_id"))
+    _write(past, into / "beyond.history.parquet")
+
+
 def _scaled(queries: int, scale: float) -> int:
     return max(1, round(queries * scale))
 
@@ -245,6 +285,7 @@ MAKERS: dict[str, Callable[[Path, float], None]] = {
     "users": users,
     "labelled": labelled,
     "one-list": one_list,
+    "beyond": beyond,
 }
 
 if __name__ == "__main__":

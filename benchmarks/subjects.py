@@ -39,6 +39,14 @@ def scan(file: str, *columns: str) -> None:
     print(rows)
 
 
+def group_by(file: str, column: str) -> None:
+    """Count the rows of each value of a column: the least that any measure of a catalogue must do."""
+    import polars as pl
+
+    counts = pl.scan_parquet(file).group_by(column).agg(pl.len()).collect(engine="streaming")
+    print(counts.height)
+
+
 def pytrec_eval_parquet(qrels: str, run: str) -> None:
     """Score a Parquet run with pytrec_eval."""
     _pytrec_eval(_dicts(qrels, "relevance"), _dicts(run, "score"))

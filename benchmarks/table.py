@@ -135,8 +135,9 @@ def _notes(case: Case, measured: Mapping[str, Measured]) -> Iterator[str]:
     for name, theirs in means.items():
         if theirs is not None:
             gaps = {key: abs(value - ours[key]) for key, value in theirs.items() if key in ours}
-            far = max(gaps, key=lambda key: gaps[key])
-            yield f"- {case.name}: the means of {name} differ by at most {gaps[far]:.1g} ({far})."
+            if gaps:
+                far = max(gaps, key=lambda key: gaps[key])
+                yield f"- {case.name}: the means of {name} differ by at most {gaps[far]:.1g} ({far})."
 
 
 def _means(result: Measured) -> dict[str, float] | None:

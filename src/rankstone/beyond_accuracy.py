@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -144,15 +145,18 @@ def beyond(
     )
     deepest = None if any(m.deepest is None for m in found) else max(m.deepest or 0 for m in found)
     if baseline is not None:
-        lists = opener.run(baseline, "baseline", tables, rules, deepest)[0].frame
-        tables = replace(tables, baseline=lists, _memo={})
+        other = opener.run(baseline, "baseline", tables, rules, deepest)
+        opener.sources["baseline"] = other.source
+        tables = replace(tables, baseline=other.frame, _memo={})
     notes = Notes(_told(tables))
     scored: dict[str, RunScores] = {}
     whole: dict[str, dict[Named, float]] = {}
     sources: dict[str, str] = {}
     for name, run in name_runs(runs).items():
-        reading, sources[name] = opener.run(run, name, tables, rules, deepest)
-        notes.runs[name] = notes_of(reading, tables, sources[name])
+        read = partial(opener.run, run, name, tables, rules)
+        reading = read(deepest)
+        sources[name] = reading.source
+        notes.runs[name] = notes_of(reading, tables, partial(read, None))
         scored[name] = _per_list(reading.frame, tables, found)
         whole[name] = {m: m.value(reading.frame, tables) for m in found if isinstance(m, OfRun)}
     given = {"items": items, "history": history, "judgments": qrels, "users": users, "baseline": baseline}
@@ -210,8 +214,10 @@ def _per_list(frame: ListFrame, tables: Tables, measures: Sequence[Beyond]) -> R
 
     by_measure: dict[Any, Scored] = {}
     if wanted:
+        chunks = frame.chunks()
+        parts = [score(next(chunks))]  # what all chunks share is made with the first
         with ThreadPoolExecutor(_THREADS) as pool:
-            parts = list(pool.map(score, frame.chunks()))
+            parts += pool.map(score, chunks)
         for at, measure in enumerate(wanted):
             of = [part[at] for part in parts]
             joined = (np.concatenate([getattr(one, name) for one in of]) for name in _COLUMNS)

@@ -324,7 +324,7 @@ class Evaluator:
 
     def judgments(self) -> Judgments:
         """Return the prepared judgments (their ids as they were given)."""
-        return self._prepare(False, False)[0]  # noqa: FBT003 - neither kind of id as text
+        return self._prepare(False, False)[0]
 
     def asking(self, measures: str | Measure | Sequence[str | Measure]) -> Evaluator:
         """Return an evaluator of other measures over the same judgments, prepared once for both."""

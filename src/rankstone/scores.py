@@ -127,8 +127,11 @@ class Scores:
         parts = [pl.DataFrame(schema=_UNIT_SCHEMA)]
         for name, run in self.runs.items():
             for measure, scored in run.by_measure.items():
-                if measure.unit is not None:
-                    parts.append(_units(name, run, measure, scored))
+                if measure.unit is None:
+                    continue
+                counted = ~np.isin(scored.status, [Status.undefined, Status.dropped])
+                units = _units(run, measure, scored, counted).with_columns(run=pl.lit(name))
+                parts.append(units.with_columns(measure=pl.lit(str(measure))).select(list(_UNIT_SCHEMA)))
         return pl.concat(parts)
 
     def mean(self, without: Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
@@ -268,23 +271,19 @@ def _aggregate(run: RunScores, measure: Measure, scored: Scored, counted: Bools)
     if measure.unit is None:
         parts = (scored.value, _weight(scored), scored.numerator, scored.denominator)
         return measure.aggregate(*(part[counted] for part in parts)), int(counted.sum())
-    _, unit = run.unit(measure.unit)
-    some, unit = np.unique(unit[counted], return_inverse=True)
-    value = measure.of_units(unit, len(some), scored.numerator[counted], scored.denominator[counted])
-    return measure.aggregate(value, np.ones(len(some)), value, np.ones(len(some))), len(some)
+    value = _units(run, measure, scored, counted)["value"].to_numpy()
+    one = np.ones(len(value))
+    return measure.aggregate(value, one, value, one), len(value)
 
 
-def _units(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.DataFrame:
-    """Return the value of every unit of a measure that has units."""
-    names, unit = run.unit(str(measure.unit))
-    counted = ~np.isin(scored.status, [Status.undefined, Status.dropped])
-    above, below = scored.numerator[counted], scored.denominator[counted]
-    value = measure.of_units(unit[counted], len(names), above, below)
-    n = np.bincount(unit[counted], minlength=len(names))
-    table = pl.DataFrame({"unit": names.cast(pl.String), "value": value, "n": n}).filter(pl.col("n") > 0)
-    return table.select(
-        pl.lit(name).alias("run"), "unit", pl.lit(str(measure)).alias("measure"), "value", "n"
-    )
+def _units(run: RunScores, measure: Measure, scored: Scored, counted: Bools) -> pl.DataFrame:
+    """Return ``unit``, ``value`` and ``n`` of every unit of the queries counted."""
+    names, code = run.unit(str(measure.unit))
+    some, unit = np.unique(code[counted], return_inverse=True)
+    parts = (scored.value, scored.numerator, scored.denominator)
+    value = measure.of_units(unit, len(some), *(part[counted] for part in parts))
+    n = np.bincount(unit, minlength=len(some))
+    return pl.DataFrame({"unit": names.cast(pl.String).gather(some), "value": value, "n": n})
 
 
 def _segments(run: RunScores, by: tuple[str, ...], inputs: Mapping[str, Any]) -> tuple[pl.DataFrame, Ints]:

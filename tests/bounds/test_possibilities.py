@@ -56,9 +56,10 @@ def differences(
         row = rows.get(key)
         if row is None or row["value"] is None:
             continue
+        if np.isnan(interval[0]):  # no assignment has a value
+            assert row["certificate"] == "outer" or row["low"] is row["high"] is None
+            continue
         low, high = row["low"], row["high"]
-        if np.isnan(interval[0]) and low is None and high is None:
-            continue  # no assignment has a value
         ours = (-np.inf if low is None else low, np.inf if high is None else high)
         if not fits(ours, interval, tight=row["certificate"] != "outer"):
             lines.append(

@@ -64,15 +64,15 @@ class World:
         """Let rankstone do it."""
         out = None
         if self.exclude:
-            queries, docs = zip(*self.exclude, strict=True)
-            out = pl.DataFrame({"query_id": queries, "doc_id": docs})
+            asked, docs = zip(*self.exclude, strict=True)
+            out = pl.DataFrame({"query_id": asked, "doc_id": docs})
         texts, options = list(measures), {"candidates": CANDIDATES, **self.options}
         late = any(getattr(rankstone.parse_measure(text), "query_columns", ()) for text in texts)
         names = {query for rows in (self.qrels, self.run) for query, _, _ in rows}
         place = {query: {"session": str(query), "position": diversity.PLACE} for query in names}
-        queries = place if late else None
+        sessions = place if late else None
         return rankstone.evaluate(
-            self.judgments(texts), self.table(), texts, exclude=out, queries=queries, **options
+            self.judgments(texts), self.table(), texts, exclude=out, queries=sessions, **options
         )
 
     def possible(self, *, named: bool = False) -> dict[Id, dict[Facts, int]]:

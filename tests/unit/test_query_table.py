@@ -287,6 +287,23 @@ def test_a_session_with_a_missing_query() -> None:
     assert empty.mean()["n"].to_list() == [1]
 
 
+def test_a_session_with_nothing_to_find() -> None:
+    """It is worth what the option empty says; sessions that have something keep their ratio."""
+    qrels = {**QRELS, "q1": {"a": 0}, "q3": {"c": 0}, "q4": {"d": 0}}
+    for empty, nothing in (("zero", 0.0), ("one", 1.0)):
+        scores = rankstone.evaluate(qrels, RUN, "nsDCG", queries=TABLE, empty=empty)
+        assert scores.per_unit["value"].to_list() == [pytest.approx(dcg(0, 1) / dcg(1)), nothing]
+    undefined = rankstone.evaluate(qrels, RUN, "nsDCG", queries=TABLE, empty="undefined")
+    assert undefined.per_unit["unit"].to_list() == ["s1"]
+
+
+@pytest.mark.parametrize("agg", ["pooled", "weighted"])
+def test_sessions_are_averaged(agg: str) -> None:
+    """Weights and pools of queries have no meaning for sessions."""
+    with pytest.raises(UsageError, match="sessions have no weights"):
+        rankstone.parse_measure(f"nsDCG(agg={agg})")
+
+
 def test_session_and_scaled_dcg_are_not_mixed_up() -> None:
     """SDCG is scaled, sDCG is over sessions; a name in neither case is refused."""
     assert rankstone.parse_measure("sDCG@5").name == "sDCG"

@@ -25,6 +25,7 @@ WALLS = {
     "beside": {"measures", "io", "hits"},
     "road": {"beside", "scores", "measures", "io", "hits"},
     "truth": {"io"},
+    "beyond_accuracy": {"lists", "evaluation", "scores", "measures", "io", "hits"},
     "evaluation": {"beside", "road", "scores", "measures", "io", "hits"},
     "curves": {"curves", "measures", "io", "hits"},
     "tracing": {"curves", "evaluation", "measures"},

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankstone.bounding.search import Search
-    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.hits.ragged import Bools, Ints
     from rankstone.measures.ideal_norm import IdealNorm
 
 __all__ = ["additive"]
@@ -29,7 +29,7 @@ def additive(search: Search) -> Ints:
     norms = [norm for side in question.sides if (norm := measure.ideal_norm(side.hits)) is not None]
     if not norms:
         _propose_fixed(search)
-        return np.empty(0, np.int64)
+        return np.flatnonzero(_forfeits(search))
     worth = norms[0].gain(search.scale)
     order = np.unique(worth, return_index=True)[1]
     steps = Steps(question, measure, norms[0], search.scale[order], worth[order])
@@ -39,7 +39,7 @@ def additive(search: Search) -> Ints:
     if len(order) > 1:
         for sign in (1.0, -1.0):
             search.consider(search.every, steps.highest(sign))
-    return np.flatnonzero(_divided(norms, len(search.every)) | _forfeits(search, worth))
+    return np.flatnonzero(_divided(norms, len(search.every)) | _forfeits(search))
 
 
 def _propose_fixed(search: Search) -> None:
@@ -75,18 +75,20 @@ def _divided(norms: Sequence[IdealNorm], queries: int) -> Bools:
     return differs
 
 
-def _forfeits(search: Search, worth: Floats) -> Bools:
-    """Return the queries in which a grade that gains something leaves no document relevant.
+def _forfeits(search: Search) -> Bools:
+    """Return the queries in which documents may gain something while none is relevant.
 
     The option ``empty`` then says what the query is worth, and not the gains.
     """
-    measure, side = search.measure, search.question.sides[0]
-    count = measure.relevant_count(side.hits)
-    found = np.zeros(len(side.holes), bool)
+    measure, sides = search.measure, search.question.sides
+    count = measure.relevant_count(sides[0].hits)
+    found = np.zeros(len(search.every), bool)
     if count is None or not measure.needs_relevant:
         return found
-    query = np.flatnonzero((count == 0) & (side.holes > 0))
-    for grade in search.scale[worth > 0].tolist():
-        hits = filled(side, query, np.full(int(side.holes[query].sum()), grade))
-        found[query] |= np.asarray(measure.relevant_count(hits)) == 0
+    query = np.flatnonzero((count == 0) & (sides[0].holes > 0))
+    for grade in search.scale.tolist():
+        grades = np.full(int(sides[0].holes[query].sum()), grade)
+        none = np.asarray(measure.relevant_count(filled(sides[0], query, grades))) == 0
+        for side in sides:
+            found[query] |= none & (scored(side, measure, query, grades).numerator != 0)
     return found

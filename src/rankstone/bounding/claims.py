@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Final
 from rankstone.errors import BadOption, BadParameter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankstone.hits.options import Alignment
     from rankstone.measures.base import Measure
 
-__all__ = ["check", "rule_of", "sees_all"]
+__all__ = ["check_measure", "check_options", "rule_of", "sees_all"]
 
 #: what a claim is about: whoever defines one of these anew has to claim anew
 _SUBJECTS: Final = ("contributions", "link", "score")
@@ -48,8 +46,8 @@ def _claims(measure: Measure, claim: str) -> bool:
     return True
 
 
-def check(measures: Sequence[Measure], options: Alignment) -> None:
-    """Refuse measures and options for which bounds have no meaning or are not known."""
+def check_options(options: Alignment) -> None:
+    """Refuse options under which bounds have no meaning or are not known."""
     if options.unjudged != "nonrelevant":
         raise BadOption(
             f"unjudged={options.unjudged} says what unjudged documents are; bounds try every grade for them",
@@ -62,11 +60,10 @@ def check(measures: Sequence[Measure], options: Alignment) -> None:
                 f"{name}={value}: a grade would also decide {refused[value]}, and bounds are not known",
                 fix=f"choose another value of {name}",
             )
-    for measure in measures:
-        _check_measure(measure)
 
 
-def _check_measure(measure: Measure) -> None:
+def check_measure(measure: Measure) -> None:
+    """Refuse a measure whose bounds have no meaning or are not known."""
     if measure.bounds_by == "nothing":
         raise BadParameter(
             f"{measure} speaks of what is judged; there is nothing to bound", fix="use rankstone eval for it"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.bounding.claims import check
+from rankstone.bounding.claims import check_measure, check_options
 from rankstone.bounding.differences import difference as differ
 from rankstone.bounding.differences import together
 from rankstone.bounding.filling import slices
@@ -94,7 +94,7 @@ def bounds(
 
     >>> qrels = {"q": {"a": 2, "b": 2, "c": 1}}
     >>> bounds(qrels, {"q": ["a", "b", "c", "d", "e"]}, "nDCG").mean.select("low", "high").row(0)
-    (0.9665954398603681, 1.0)
+    (0.9665488040107213, 1.0)
     """
     _check_limit(limit)
     named = name_runs(runs)
@@ -164,12 +164,19 @@ class _Bounder(Evaluator):
         **options: Any,  # noqa: ANN401 - checked by Alignment
     ) -> None:
         super().__init__(qrels, measures, **options)
-        check(self.measures, self.options)
+        check_options(self.options)
         self._scale, self._limit, self._pair = scale, limit, pair
         self._frames: list[pl.DataFrame] = []
         self._sides: dict[str, _Side] = {}
         if pair is not None:
             _check_pair(self.measures, self.options.extra)
+
+    @staticmethod
+    def _asked(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
+        found = Evaluator._asked(measures)  # noqa: SLF001 - its own base, which has no instance yet
+        for measure in found:
+            check_measure(measure)
+        return found
 
     def bound(self, runs: Mapping[str, object], progress: Callable[[int], None] | None) -> Bounds:
         """Bound named runs, and the difference of a pair of them."""

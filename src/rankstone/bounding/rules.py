@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankstone.bounding.lists import Lists
     from rankstone.hits.ragged import Floats, Ints
     from rankstone.measures.base import Measure
+    from rankstone.measures.named import Span
 
 __all__ = ["BINARY", "EXCHANGE", "extremes", "two_kinds"]
 
@@ -48,11 +49,19 @@ def extremes(lists: Lists, measure: Measure, scale: Floats, most: int) -> Search
     lists = lists if sees_all(measure) else lists.shown_to(measure)
     search = Search(Question.of(lists), measure, scale, most)
     left = _RULES[rule_of(measure)](search, lists)
-    low, high = measure.span_of(lists.hits)
     if len(left):
-        beyond = (-np.inf if low is None else low, np.inf if high is None else high)
-        search.settle(left, np.full(len(left), beyond[0]), np.full(len(left), beyond[1]))
+        _settle_by_span(search, left, measure.span_of(lists.hits))
     return search
+
+
+def _settle_by_span(search: Search, query: Ints, span: Span) -> None:
+    """Take the measure's range, unless assignments are known that reach both of its ends."""
+    for grade in search.scale.tolist():
+        search.constant(query, grade)
+    low, high = -np.inf if span[0] is None else span[0], np.inf if span[1] is None else span[1]
+    reached = (search.low[query] <= low) & (search.high[query] >= high)
+    rest = query[~reached]
+    search.settle(rest, np.full(len(rest), low), np.full(len(rest), high))
 
 
 def two_kinds(measure: Measure, scale: Floats) -> Floats:

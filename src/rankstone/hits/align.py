@@ -232,6 +232,8 @@ class Aligner:
         pooled = none
         if not self.brings & {"holes", "pooled"}:
             return None, none.astype(bool)
+        if self.options.unjudged == "condensed_keep_rank":  # taken out, though ranks do not close up
+            return none, none.astype(bool)
         if isinstance(self.truth, Judgments) and self.truth.pooled is not None and keys is not None:
             pooled = self.truth.pooled.find(batch, batch.codes, keys).row
             pooled = pooled[~np.isin(pooled, matches.row)]  # an imputed grade is a grade

@@ -196,16 +196,21 @@ class PerQuery(Named):
         *("mean", "sum", "median", "gmean", "trimmed", "weighted", "pooled"),
     )
 
-    def of_units(self, unit: Ints, count: int, numerator: Floats, denominator: Floats) -> Floats:
-        """Return the value of each unit that queries make up: a ratio of sums, 0 over nothing.
+    def of_units(
+        self, unit: Ints, count: int, value: Floats, numerator: Floats, denominator: Floats
+    ) -> Floats:
+        """Return the value of each unit that queries make up: a ratio of sums.
+
+        Where there is nothing to divide by, in none of a unit's queries, their own values say what that
+        is worth.
 
         Parameters
         ----------
         unit
             int64 ``[queries]``: the unit of each query.
         count
-            How many units there are.
-        numerator, denominator
+            How many units there are; each has a query.
+        value, numerator, denominator
             float64 ``[queries]``.
 
         Returns
@@ -214,7 +219,9 @@ class PerQuery(Named):
             float64 ``[count]``.
         """
         above, below = np.bincount(unit, numerator, count), np.bincount(unit, denominator, count)
-        return np.divide(above, below, out=np.zeros(count), where=below > 0)
+        settled = np.bincount(unit, value, count) / np.bincount(unit, minlength=count)
+        np.divide(above, below, out=settled, where=below > 0)
+        return settled
 
     def aggregate(self, value: Floats, weight: Floats, numerator: Floats, denominator: Floats) -> float:
         """Make one number of the values of queries; NaN where there is none.

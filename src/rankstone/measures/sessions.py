@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone.errors import BadParameter
 from rankstone.hits.ragged import sums
-from rankstone.measures.base import Contributions
+from rankstone.measures.base import Contributions, Measure
 from rankstone.measures.dcg import DCG, nDCG
 from rankstone.measures.named import Card, parameter
 
@@ -26,7 +27,7 @@ _SYMBOLS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class _InSessions:
+class _InSessions(Measure):
     """A query counts less the later it comes; a session is the sum of its queries."""
 
     query_columns: ClassVar[tuple[str, ...]] = ("position",)
@@ -39,6 +40,14 @@ class _InSessions:
         "plus_one",
         "shifted",
     )
+
+    def __post_init__(self) -> None:
+        """Refuse aggregations of queries: sessions are what the mean is over."""
+        super().__post_init__()
+        if self.agg in ("pooled", "weighted"):
+            raise BadParameter(
+                f"{self.name}(agg={self.agg}): sessions have no weights", fix="use agg=mean, sum or median"
+            )
 
     def cost(self, hits: Hits) -> Floats:
         """Return what the gains of each query are divided by, float64 ``[queries]``."""
@@ -83,9 +92,16 @@ class sDCG(_InSessions, DCG):  # noqa: N801 - the name of the field
         padding = None if parts.unjudged is None else parts.unjudged / cost
         return replace(parts, hits=parts.hits / hits.spread(cost), unjudged=padding)
 
-    def of_units(self, unit: Ints, count: int, numerator: Floats, denominator: Floats) -> Floats:  # noqa: ARG002
+    def of_units(
+        self,
+        unit: Ints,
+        count: int,
+        value: Floats,
+        numerator: Floats,  # noqa: ARG002 - the value, as the norm is 1
+        denominator: Floats,  # noqa: ARG002 - the same
+    ) -> Floats:
         """Return the sum over each session, float64 ``[count]``."""
-        return sums(unit, numerator, count)
+        return sums(unit, value, count)
 
 
 @dataclass(frozen=True, kw_only=True)

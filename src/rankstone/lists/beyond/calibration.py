@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.pairs import ragged_range
 from rankstone.lists.beyond.measure import DISCOUNTS, Attention, Contributions, OfLists
 from rankstone.lists.beyond.mixes import Mixes, cells
 from rankstone.measures.named import Card, parameter
@@ -110,10 +109,9 @@ class Calibration(Attention, OfLists):
         """Return the categories of each user's past, and those of the list."""
         table, past = tables.item_table, tables.past
         sets = table.sets(table.chosen(self.category, "category", str(self))[0])
-        begin, count = past.of_users(lists.user)
-        pairs = ragged_range(begin, count)
+        count, pairs = past.of_lists(lists)
         before = np.repeat(np.arange(len(lists)), count)
-        weight = np.ones(len(pairs)) if self.weight is None else past.columns[self.weight][pairs]
+        weight = np.ones(len(before)) if self.weight is None else past.columns[self.weight][pairs]
         old = cells(before, table.rows_of(past.item[pairs]), weight, sets)
         new = cells(lists.list, table.rows(lists), self.attention(lists.rank), sets)
         return Mixes(len(lists), len(sets.names), old, new)

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 #: numbers held at once while lists are gone through
-_CELLS: Final = 1 << 20
+_CELLS: Final = 1 << 17
 _WORD: Final = 64
 
 
@@ -127,11 +127,16 @@ def _by_pairs(n: Ints, row: Ints, values: NDArray[Any], apart: Callable[[Block, 
     for _, _, stretch, block, there in _blocks(n, row, values):
         sum_of_row = np.zeros(there.shape)
         for step in range(1, there.shape[1]):
-            distance = np.where(there[:, step:], apart(block[:, :-step], block[:, step:]), 0.0)
-            sum_of_row[:, :-step] += distance
-            sum_of_row[:, step:] += distance
+            _add(sum_of_row, step, apart(block[:, :-step], block[:, step:]), there)
         found[stretch] = sum_of_row[there]
     return found
+
+
+def _add(sum_of_row: Floats, step: int, distance: Floats, there: Bools) -> None:
+    """Add the distances between places ``step`` apart to both of them, where there is a lower one."""
+    distance *= there[:, step:]
+    sum_of_row[:, :-step] += distance
+    sum_of_row[:, step:] += distance
 
 
 # -- vectors ---------------------------------------------------------------------------------------
@@ -211,28 +216,36 @@ def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> 
         The categories; no set is empty.
     """
     groups, width = int(max(of.max(initial=-1), among.max(initial=-1))) + 1, len(sets.names)
-    which, label = sets.spread(others)
-    cell = among[which] * width + label
-    weight = 1.0 / np.sqrt(sets.size[others])[which]
-    mine, own = sets.spread(row)
-    wanted = of[mine] * width + own
-    if groups * width <= 4 * _CELLS:
+    there, size, label = sets.spread(others)
+    cell = np.repeat(among[there] * width, size) + label
+    weight = np.repeat(1.0 / np.sqrt(size), size)
+    mine, own_size, own = sets.spread(row)
+    wanted = np.repeat(of[mine] * width, own_size) + own
+    if groups * width <= 32 * _CELLS:
         shared = sums(cell, weight, groups * width)[wanted]
     else:
         cells, place = np.unique(cell, return_inverse=True)
         at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
         shared = np.where(cells[at] == wanted, sums(place, weight, len(cells))[at], 0.0)
-    return sums(mine, shared, len(row)) / np.sqrt(sets.size[row])
+    return sums(np.repeat(mine, own_size), shared, len(row)) / np.sqrt(sets.size[row])
 
 
 def jaccard(n: Ints, row: Ints, sets: Sets) -> Floats:
     """Sum each row's 1 − |A ∩ B| / |A ∪ B| to the others of its list; no set is empty."""
-
-    def apart(a: Block, b: Block) -> Floats:
-        distance: Floats = 1.0 - _ones(np.bitwise_and(a, b)) / np.maximum(_ones(np.bitwise_or(a, b)), 1)
-        return distance
-
-    return _by_pairs(n, np.arange(len(row)), _bits(n, row, sets), apart)
+    found = np.empty(len(row))
+    if sets.bits is not None:
+        blocks = _blocks(n, row, sets.bits[:, None])
+    else:
+        blocks = _blocks(n, np.arange(len(row)), _bits(n, row, sets))
+    for _, _, stretch, block, there in blocks:
+        size = _ones(block).astype(np.int64)
+        sum_of_row = np.zeros(there.shape)
+        for step in range(1, there.shape[1]):
+            both = _ones(block[:, :-step] & block[:, step:])
+            either = size[:, :-step] + size[:, step:] - both
+            _add(sum_of_row, step, 1.0 - both / np.maximum(either, 1), there)
+        found[stretch] = sum_of_row[there]
+    return found
 
 
 def _ones(words: Block) -> NDArray[Any]:
@@ -242,13 +255,13 @@ def _ones(words: Block) -> NDArray[Any]:
 
 
 def _bits(n: Ints, row: Ints, sets: Sets) -> NDArray[np.uint64]:
-    """Write each row's set as bits, ``[rows, words]``; of many categories only those of its list have one."""
-    which, label = sets.spread(row)
-    lists = np.repeat(np.arange(len(n)), n)
-    if len(sets.names) > _WORD:
-        cells, place = np.unique(lists[which] * len(sets.names) + label, return_inverse=True)
-        first = np.searchsorted(cells // len(sets.names), np.arange(len(n)))
-        label = place - first[lists[which]]
+    """Write each row's set as bits, ``[rows, words]``: only categories of its list have one."""
+    there, size, label = sets.spread(row)
+    which, lists = np.repeat(there, size), np.repeat(np.arange(len(n)), n)
+    cells, place = np.unique(lists[which] * len(sets.names) + label, return_inverse=True)
+    first = np.searchsorted(cells // len(sets.names), np.arange(len(n)))
+    label = place - first[lists[which]]
     words = np.zeros((len(row), int(label.max(initial=0)) // _WORD + 1), np.uint64)
-    np.bitwise_or.at(words, (which, label // _WORD), np.uint64(1) << (label % _WORD).astype(np.uint64))
+    # every bit is set once, so that adding sets it
+    np.add.at(words, (which, label // _WORD), np.uint64(1) << (label % _WORD).astype(np.uint64))
     return words

@@ -133,9 +133,7 @@ class RelevantGroups(TwoGroups):
 
     def utility(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return how often items of each group were found relevant by the users of the lists."""
-        pairs = tables.relevant(self.rel)
-        theirs = np.isin(pairs.user, lists.user)
-        by_item = sums_by_item(pairs.item[theirs], np.ones(int(theirs.sum())), tables.known)
+        by_item = tables.of_their_users(lists, tables.relevant(self.rel))
         return self.sets(tables).shared_out(by_item[tables.item_table.code])
 
     def clicks(self, lists: ListFrame, tables: Tables) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,8 @@ from rankstone.hits.ragged import sums
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from rankstone.hits.ragged import Bools, Floats, Ints
     from rankstone.io import Attributes
     from rankstone.lists.beyond.codes import Codes, Numbers
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     Value = TypeVar("Value")
 
 __all__ = ["ItemTable", "Sets", "Vectors"]
+
+#: categories that fit into the bits of one number
+_WORD: Final = 64
+#: labels of a row that are kept side by side
+_WIDEST: Final = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +56,56 @@ class Sets:
         """How many categories each row has, int64 ``[table rows]``."""
         return np.diff(self.offsets)
 
-    @property
+    @cached_property
+    def single(self) -> bool:
+        """Whether no row has more than one category."""
+        return int(self.size.max(initial=0)) <= 1
+
+    @cached_property
     def known(self) -> Bools:
         """Which rows have a category at all."""
         return self.size > 0
 
-    def spread(self, row: Ints) -> tuple[Ints, Ints]:
+    @cached_property
+    def bits(self) -> NDArray[np.uint64] | None:
+        """Each row's categories as bits of one number, uint64 ``[table rows]``; ``None`` for too many."""
+        if len(self.names) > _WORD:
+            return None
+        words = np.zeros(len(self.size), np.uint64)
+        row = np.repeat(np.arange(len(self.size)), self.size)
+        np.add.at(words, row, np.uint64(1) << self.label.astype(np.uint64))  # every bit once
+        return words
+
+    @cached_property
+    def _side_by_side(self) -> NDArray[np.int32] | None:
+        """Each row's labels beside each other, -1 behind them, and an empty row at the end for row -1."""
+        width = int(self.size.max(initial=1))
+        if width > _WIDEST:
+            return None
+        table = np.full((len(self.size) + 1, width), -1, np.int32)
+        row = np.repeat(np.arange(len(self.size)), self.size)
+        table[row, np.arange(len(self.label)) - self.offsets[row]] = self.label
+        return table
+
+    def spread(self, row: Ints) -> tuple[Ints, Ints, Ints]:
         """Return, for rows of the table (-1 is none), every category of each.
 
         Returns
         -------
-        which, label
-            int64: the place in ``row`` and the category.
+        there, size, label
+            int64: which of ``row`` have categories, how many each has, and all of these one after another.
         """
-        there = np.flatnonzero(row >= 0)
-        size = self.size[row[there]]
-        return np.repeat(there, size), self.label[ragged_range(self.offsets[row[there]], size)]
+        table = self._side_by_side
+        if table is not None:  # one look-up a row instead of three
+            labels = table[row]
+            some = labels >= 0
+            size = np.count_nonzero(some, axis=1)
+            there = np.flatnonzero(size)
+            return there, size[there], labels[some].astype(np.int64)
+        size = self.size[row]
+        there = np.flatnonzero((row >= 0) & (size > 0))
+        size = size[there]
+        return there, size, self.label[ragged_range(self.offsets[row[there]], size)]
 
     def shared_out(self, values: Floats) -> Floats:
         """Sum what rows have by category, equally where a row has several, float64 ``[categories]``."""
@@ -193,6 +234,9 @@ class ItemTable:
 
     def _matrix(self, column: str) -> Floats:
         lists = self.attributes.collect(column)[column]
+        if isinstance(lists.dtype, pl.Array) and lists.dtype.inner.is_numeric() and not lists.null_count():
+            whole: Floats = lists.cast(pl.Array(pl.Float64, lists.dtype.size)).to_numpy()
+            return whole.reshape(len(lists), lists.dtype.size)
         if isinstance(lists.dtype, pl.Array):
             lists = lists.arr.to_list()
         if not isinstance(lists.dtype, pl.List) or not lists.dtype.inner.is_numeric():
@@ -234,15 +278,18 @@ class ItemTable:
         values = self.attributes.collect(column)[column]
         if isinstance(values.dtype, pl.Array):
             values = values.arr.to_list()
-        if values.dtype == pl.String:
+        if values.dtype == pl.String and values.str.contains(self.separator, literal=True).any():
             values = values.str.split(self.separator)
         frame = pl.DataFrame({"label": values}).with_row_index("row")
         if isinstance(values.dtype, pl.List):
             frame = frame.explode("label")
         label = pl.col("label").cast(pl.String).str.strip_chars()
         frame = frame.with_columns(label).filter(pl.col("label").is_not_null() & (pl.col("label") != ""))
-        frame = frame.unique(["row", "label"], maintain_order=True)
         names = frame["label"].unique().sort()
         number = frame["label"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
-        size = np.bincount(frame["row"].to_numpy(), minlength=len(values))
-        return Sets(np.concatenate(([0], np.cumsum(size))), number, names.to_list())
+        # one number for row and category: sorted, each once
+        cell = np.sort(frame["row"].to_numpy().astype(np.int64) * max(len(names), 1) + number)
+        cell = cell[np.diff(cell, prepend=-1) != 0]
+        size = np.bincount(cell // max(len(names), 1), minlength=len(values))
+        offsets = np.concatenate(([0], np.cumsum(size)))
+        return Sets(offsets, cell % max(len(names), 1), names.to_list())

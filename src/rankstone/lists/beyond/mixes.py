@@ -30,8 +30,11 @@ def cells(of: Ints, row: Ints, weight: Floats, sets: Sets) -> tuple[Ints, Floats
     sets
         The categories.
     """
-    which, label = sets.spread(row)
-    return of[which] * len(sets.names) + label, weight[which] / sets.size[row[which]]
+    there, size, label = sets.spread(row)
+    cell, share = of[there] * len(sets.names), weight[there] / size
+    if sets.single:
+        return cell + label, share
+    return np.repeat(cell, size) + label, np.repeat(share, size)
 
 
 class Mixes:

@@ -11,6 +11,8 @@ from rankstone.errors import NotComparable, printable
 from rankstone.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from rankstone.hits.ragged import Bools
@@ -106,28 +108,41 @@ class Notes:
         return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"
 
 
-def notes_of(reading: Reading, tables: Tables, source: str) -> RunNotes:
+def notes_of(reading: Reading, tables: Tables, whole: Callable[[], Reading]) -> RunNotes:
     """Look at a run and the tables beside it.
+
+    Parameters
+    ----------
+    reading
+        The run, down to the ranks that count.
+    tables
+        The tables.
+    whole
+        Reads it again with all its ranks; asked only where nothing seems to fit.
 
     Raises
     ------
     NotComparable
         When a table knows no item of the run, or judgments none of its users: then ids do not fit.
     """
-    lists = reading.frame
+    lists, source = reading.frame, reading.source
     counts = lists.counts(tables.known)
     shown = np.flatnonzero(counts).astype(np.uint32)
     unknown: dict[str, tuple[int, float]] = {}
-    strange: dict[str, bool] = {}
+    strange: set[str] = set()
     for table, code in _items_of(tables).items():
         foreign = ~_among(shown, code, tables.known)
         rows = int(counts[shown[foreign]].sum())
         unknown[table] = (int(foreign.sum()), rows / max(len(lists.item), 1))
-        strange[table] = bool(foreign.all())
+        if foreign.all():
+            strange.add(table)
     alone = {what: ~np.isin(lists.user, user) for what, user in _users_of(tables).items()}
-    if strange.get("table of items"):
+    if strange:
+        every, codes = whole().frame.item, _items_of(tables)
+        strange = {table for table in strange if not _among(every, codes[table], tables.known).any()}
+    if "table of items" in strange:
         raise _apart("no item of the run is in the table of items", tables.item_codes.ids(shown[:3]), source)
-    if strange.get("history") and alone["a history"].all():
+    if "history" in strange and alone["a history"].all():
         raise _apart("neither users nor items of the run are in the history", lists.names[:3], source)
     if "judgments" in alone and alone["judgments"].all():
         raise _apart("no user of the run is judged", lists.names[:3], source)

@@ -63,17 +63,18 @@ class Opener:
         further = sorted({column for measure in measures for column in measure.history_columns()})
         table = read_interactions(source, self._columns, self._format_in, further=further)
         self.sources["history"] = table.source
-        names = [pl.col(name) for name in ("query_id", "doc_id", *further)]
-        users, items, numbers = [], [], []
-        for piece in watched(table, self._progress).tables(names):
+        numbers = [pl.col(name) for name in further]
+        ids = [pl.col("query_id"), tables.item_codes.column("doc_id")]
+        users, items, weights = [], [], []
+        for piece in watched(table, self._progress).tables([*ids, *numbers]):
             _whole(piece, table)
-            users.append(tables.user_codes.of(piece["query_id"]))
+            users.append(tables.user_codes.of_runs(piece["query_id"]))
             items.append(tables.item_codes.of(piece["doc_id"]))
-            numbers.append(piece.select(further))
+            weights.append(piece.select(further))
         if not users:
             raise EmptyInput("the history is empty", where=table.source)
-        weights = {name: np.concatenate([part[name].to_numpy() for part in numbers]) for name in further}
-        return Pairs.of(np.concatenate(users), np.concatenate(items), weights)
+        by_name = {name: np.concatenate([part[name].to_numpy() for part in weights]) for name in further}
+        return Pairs.of(np.concatenate(users), np.concatenate(items), by_name)
 
     def judgments(self, source: object, tables: Tables, options: Alignment) -> Pairs:
         """Read judgments by the rules of an evaluation."""
@@ -84,16 +85,12 @@ class Opener:
         item = tables.item_codes.of(judged.pairs.docs)
         return Pairs.of(user, item, {"relevance": judged.grade})
 
-    def run(
-        self, source: object, name: str, tables: Tables, rules: Alignment, k: int | None
-    ) -> tuple[Reading, str]:
-        """Read a run; also return what to call it in messages."""
+    def run(self, source: object, name: str, tables: Tables, rules: Alignment, k: int | None) -> Reading:
+        """Read a run, down to rank ``k``."""
         table = read_run(source, self._columns, self._format_in, order=rules.order, name=name)
-        if name == "baseline":
-            self.sources["baseline"] = table.source
         ruled = options_for(table, rules)
         watch = watched(table, self._progress)
-        return read_lists(watch, tables.item_codes, tables.user_codes, ruled, k), table.source
+        return read_lists(watch, tables.item_codes, tables.user_codes, ruled, k)
 
 
 def _whole(piece: pl.DataFrame, table: Table) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstone.hits.pairs import ragged_range
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -95,6 +97,17 @@ class Pairs:
         begin = np.searchsorted(self.key, user.astype(np.uint64) << _BITS)
         end = np.searchsorted(self.key, (user.astype(np.uint64) + np.uint64(1)) << _BITS)
         return begin, end - begin
+
+    def of_lists(self, lists: ListFrame) -> tuple[Ints, Ints | slice]:
+        """Return how many pairs each list's user has, and which they are, one user after another."""
+
+        def look_up() -> tuple[Ints, Ints | slice]:
+            begin, count = self.of_users(lists.user)
+            if len(begin) and (begin[1:] == begin[:-1] + count[:-1]).all():
+                return count, slice(int(begin[0]), int(begin[-1] + count[-1]))
+            return count, ragged_range(begin, count)
+
+        return lists.remember(("pairs", self), look_up)
 
     def find(self, lists: ListFrame) -> Ints:
         """Return for every row of the lists which pair it is, -1 where it is none."""

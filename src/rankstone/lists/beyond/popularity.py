@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.pairs import ragged_range
 from rankstone.hits.ragged import sums
 from rankstone.lists.beyond.measure import Contributions, OfLists
 from rankstone.measures.named import Card, parameter
@@ -218,8 +217,8 @@ class PopularityLift(OfLists):
         """Give each item its popularity over n, less what the profile has; divide by the profile's."""
         met = tables.popularity("users")
         past = tables.past.once
-        begin, count = past.of_users(lists.user)
+        count, pairs = past.of_lists(lists)
         whose = np.repeat(np.arange(len(lists)), count)
-        profile = sums(whose, met[past.item[ragged_range(begin, count)]], len(lists))
+        profile = sums(whose, met[past.item[pairs]], len(lists))
         profile = np.divide(profile, count, out=np.zeros(len(lists)), where=count > 0)
         return Contributions(met[lists.item] / lists.n[lists.list], profile, missed=-profile)

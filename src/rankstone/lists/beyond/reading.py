@@ -43,6 +43,8 @@ class Reading:
 
     Attributes
     ----------
+    source
+        Where the run came from.
     frame
         The lists.
     rows
@@ -53,6 +55,7 @@ class Reading:
         Rows dropped as duplicates.
     """
 
+    source: str
     frame: ListFrame
     rows: int
     tied: int
@@ -94,7 +97,7 @@ def read_lists(table: Table, items: Codes, users: Codes, options: Alignment, k: 
         item=np.concatenate([part.item for part in parts]),
     )
     rows, tied, dropped = (sum(part.tally[i] for part in parts) for i in range(3))
-    return Reading(frame, rows, tied, dropped)
+    return Reading(table.source, frame, rows, tied, dropped)
 
 
 def _parts(

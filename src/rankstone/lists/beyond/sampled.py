@@ -193,12 +193,12 @@ def expected_sampled(
     parsed = _of_one(measures)
     n, m = _counts(items, sampled, replacement=replacement)
     rank, times = np.unique(_ranks(ranks, n, "rank"), return_counts=True)
-    worth = {str(one): worth(one, np.arange(1, m + 2), m + 1) for one in parsed}
-    sums = dict.fromkeys(worth, 0.0)
+    naive = {str(one): worth(one, np.arange(1, m + 2), m + 1) for one in parsed}
+    sums = dict.fromkeys(naive, 0.0)
     for start in range(0, len(rank), _RANKS):
         part = slice(start, start + _RANKS)
         chance = chances(rank[part], n, m, replacement=replacement)
-        for name, values in worth.items():
+        for name, values in naive.items():
             sums[name] += float(times[part] @ (chance @ values))
     return {name: value / int(times.sum()) for name, value in sums.items()}
 

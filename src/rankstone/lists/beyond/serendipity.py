@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.pairs import ragged_range
 from rankstone.lists.beyond import distances
 from rankstone.lists.beyond.measure import ANY, Contributions, OfLists
 from rankstone.measures.named import Card, parameter
@@ -105,8 +104,8 @@ class Serendipity(OfLists):
         text = table.is_text(columns)
         known = table.sets(columns[0]).known if text else table.vectors(columns).known
         past = tables.past.once
-        begin, count = past.of_users(lists.user)
-        row = table.rows_of(past.item[ragged_range(begin, count)])
+        count, pairs = past.of_lists(lists)
+        row = table.rows_of(past.item[pairs])
         usable = (row >= 0) & known[row]
         whose, row = np.repeat(np.arange(len(lists)), count)[usable], row[usable]
         met = np.bincount(whose, minlength=len(lists))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.pairs import ragged_range
 from rankstone.lists.beyond.codes import sums_by_item
 from rankstone.lists.beyond.groups import GROUP, GroupMeasure, Groups
 from rankstone.lists.beyond.measure import ANY, DISCOUNTS, Attention, Contributions, OfLists, OfRun, Parts
@@ -101,8 +100,8 @@ class AWRF(Groups, Attention, OfLists):
         if self.target != "relevant":
             return []
         pairs = tables.relevant(self.rel)
-        begin, count = pairs.of_users(lists.user)
-        row = tables.item_table.rows_of(pairs.item[ragged_range(begin, count)])
+        count, theirs = pairs.of_lists(lists)
+        row = tables.item_table.rows_of(pairs.item[theirs])
         return [cells(np.repeat(np.arange(len(lists)), count), row, np.ones(len(row)), sets)]
 
     def _target(self, mixes: Mixes, sets: Sets, lists: int) -> tuple[Floats, Bools]:
@@ -174,9 +173,7 @@ class IAA(Attention, OfRun):
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item (or group) the difference of its two shares."""
-        pairs = tables.relevant(self.rel)
-        theirs = np.isin(pairs.user, lists.user)
-        due = sums_by_item(pairs.item[theirs], np.ones(int(theirs.sum())), tables.known)
+        due = tables.of_their_users(lists, tables.relevant(self.rel))
         got = lists.exposure(tables.known, self.attention)
         if self.by == "group":
             table = tables.item_table
@@ -212,8 +209,7 @@ class _Chances(GroupMeasure):
 
     def of_pairs(self, lists: ListFrame, tables: Tables, pairs: Pairs) -> Floats:
         """Count the pairs of the lists' users by the group of their item."""
-        theirs = np.isin(pairs.user, lists.user)
-        by_item = sums_by_item(pairs.item[theirs], np.ones(int(theirs.sum())), tables.known)
+        by_item = tables.of_their_users(lists, pairs)
         return self.sets(tables).shared_out(by_item[tables.item_table.code])
 
 

@@ -168,7 +168,7 @@ class Tables:
         return self.remember("catalogue", self._of_history)
 
     def _of_history(self) -> Catalogue:
-        code = np.unique(self.past.item)
+        code = np.flatnonzero(self.past.per_item(self.known)).astype(np.uint32)
         return Catalogue(len(code), code)
 
     def relevant(self, rel: Threshold) -> Pairs:
@@ -185,6 +185,12 @@ class Tables:
     def relevant_count(self, lists: ListFrame, rel: Threshold) -> Ints:
         """Return how many items each list's user found relevant, shown or not, int64 ``[lists]``."""
         return self.relevant(rel).of_users(lists.user)[1]
+
+    def of_their_users(self, lists: ListFrame, pairs: Pairs) -> Floats:
+        """Count the pairs of the lists' users by item, float64 ``[known]``."""
+        theirs = np.zeros(len(self.user_codes), bool)
+        theirs[lists.user] = True
+        return pairs.per_item(self.known, theirs[pairs.user].astype(np.float64))
 
     def popularity(self, of: str) -> Floats:
         """Return how popular each numbered item is, 0 for those nobody met, float64 ``[known]``.
@@ -234,6 +240,8 @@ class Tables:
 
         def make() -> Floats:
             vectors = self.item_table.vectors(columns)
+            if vectors.known.all():
+                return unit(vectors.values)
             return unit(np.where(vectors.known[:, None], vectors.values, 0.0))
 
         return self.remember(("units", columns), make)

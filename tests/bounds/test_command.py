@@ -1,0 +1,107 @@
+"""`rankstone bounds` as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from rankstone import demo
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
+
+
+def bounds(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own and check how it ends."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rankstone", "bounds", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=dict(os.environ),
+    )
+    assert done.returncode == code, done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """One query; the relevant document first or second, an unjudged one beside it."""
+    qrels, one, other = tmp_path / "qrels.txt", tmp_path / "a.run", tmp_path / "b.run"
+    qrels.write_text("q1 0 d1 1\n")
+    one.write_text("q1 Q0 d1 1 0.9 t\nq1 Q0 d2 2 0.8 t\n")
+    other.write_text("q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.8 t\n")
+    return qrels, one, other
+
+
+def test_a_table_of_one_run(files: tuple[Path, Path, Path]) -> None:
+    """Score, lowest, highest and certificate; the scale and the audit below."""
+    lines = bounds(files[0], files[2], "-m", "RR P@2").stdout.splitlines()
+
+    assert lines[0].split() == ["run", "measure", "score", "lowest", "highest", "certificate"]
+    assert lines[1].split() == ["b", "RR", "0.5000", "0.5000", "1.0000", "proven"]
+    assert lines[2].split() == ["b", "P@2", "0.5000", "0.5000", "1.0000", "proven"]
+    assert "any grade of 0 1" in lines[3]
+    assert any(line.startswith("conventions") for line in lines)
+
+
+def test_two_runs_are_held_against_each_other(files: tuple[Path, Path, Path]) -> None:
+    """With two runs there is a difference, and whether its sign is certain."""
+    out = bounds(*files, "-m", "RR AP").stdout.splitlines()
+    rows = {tuple(line.split()[:4]): line.split() for line in out if line.startswith("a - b")}
+
+    assert out[0].split()[-2:] == ["a", "is"]
+    assert rows["a", "-", "b", "RR"][4:] == ["0.5000", "0.0000", "0.5000", "proven", "open"]
+    assert rows["a", "-", "b", "AP"][4:] == ["0.5000", "0.0000", "0.5000", "enumerated", "open"]
+
+
+def test_formats_and_files(tmp_path: Path, files: tuple[Path, Path, Path]) -> None:
+    """JSON, JSON lines, CSV and Markdown say the same; --per-query and -o write files."""
+    report = json.loads(bounds(*files, "-m", "RR", "--format", "json").stdout)
+    rows = [json.loads(line) for line in bounds(*files, "-m", "RR", "--format", "jsonl").stdout.splitlines()]
+    table = list(csv.DictReader(io.StringIO(bounds(*files, "-m", "RR", "--format", "csv").stdout)))
+    bounds(
+        *files, "-m", "RR", "--per-query", tmp_path / "q.parquet", "-o", tmp_path / "out.md", "--format", "md"
+    )
+
+    assert report["difference"] == ["a", "b"]
+    assert report["runs"]["b"]["RR"]["high"] == 1.0
+    assert [row["low"] for row in rows] == [float(row["low"]) for row in table] == [1.0, 0.5, 0.0]
+    assert pl.read_parquet(tmp_path / "q.parquet")["run"].to_list() == ["a", "b", "a - b"]
+    assert (tmp_path / "out.md").read_text().startswith("| run |")
+
+
+def test_scale_and_limit(files: tuple[Path, Path, Path]) -> None:
+    """--grades gives the scale, --limit how much is tried."""
+    out = bounds(files[0], files[1], "-m", "CG", "--grades", "0,1,5").stdout
+    wide = bounds(*files, "-m", "AP", "--limit", "1").stdout
+
+    assert out.splitlines()[1].split()[2:5] == ["1.0000", "1.0000", "6.0000"]
+    assert "outer: certain to hold every score" in wide
+
+
+def test_mistakes_are_explained(files: tuple[Path, Path, Path]) -> None:
+    """A user's mistake ends with code 2 and says what to do."""
+    assert "at least one run" in bounds(files[0], code=2).stderr
+    assert "nothing to bound" in bounds(*files, "-m", "Judged", code=2).stderr
+    assert "numbers with commas" in bounds(*files, "--grades", "a,b", code=2).stderr
+    assert "did you mean" in bounds(*files, "--format", "jsn", code=2).stderr
+
+
+def test_the_demo_says_which_ranker_is_certainly_above() -> None:
+    """On the demo collection the first relevant document decides for BM25, whatever is unjudged."""
+    report = json.loads(bounds(demo.QRELS, BM25, TFIDF, "-m", "RR@10 nDCG@10", "--format", "json").stdout)
+
+    assert report["runs"]["bm25 - tfidf"]["RR@10"]["sign"] == ">"
+    assert report["runs"]["bm25 - tfidf"]["nDCG@10"]["sign"] == "?"
