@@ -12,7 +12,8 @@ LABELLED_MEASURES = "nDCG@10 AP RR@10 P@10"
 #: everything that the table of items and the past allow; of each kind of measure at least one
 BEYOND_MEASURES = (
     "Coverage@10 UserCoverage@10 Gini@10 Gini(discount=log2)@10 Entropy(scale=effective)@10 "
-    "Personalization@10 Novelty@10 Popularity@10 APLT@10 PopularityLift@10 Unexpectedness@10 Unexpectedness(against=history)@10 "
+    "Personalization@10 Novelty@10 Popularity@10 APLT@10 PopularityLift@10 Unexpectedness@10 "
+    "Unexpectedness(against=history)@10 "
     "ILD@10 ILD(features=category, distance=jaccard)@10 Calibration@10 DP@10 AWRF@10 EED@10 RSP@10"
 )
 #: what looks at whole lists at little more than the cost of reading them

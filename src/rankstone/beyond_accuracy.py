@@ -30,6 +30,8 @@ from rankstone.words import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import polars as pl
+
     from rankstone.measures import Named
 
     Beyond = OfLists | OfRun
@@ -137,13 +139,12 @@ def beyond(
         baseline=None if baseline is None else ListFrame.empty(),
     )
     found = _checked(wanted, there)
-    tables = replace(
-        draft,
-        history=None if history is None else opener.history(history, draft, found),
-        judged=None if qrels is None else opener.judgments(qrels, draft, of_judgments),
-        _memo={},
-    )
     deepest = None if any(m.deepest is None for m in found) else max(m.deepest or 0 for m in found)
+    reads = {name: partial(opener.run, run, name, draft, rules) for name, run in name_runs(runs).items()}
+    with ThreadPoolExecutor(1) as aside:  # the past is read while the first run is
+        past = aside.submit(_with_past, draft, opener, history, qrels, of_judgments, found)
+        ahead = {name: read(deepest) for name, read in list(reads.items())[:1]}
+        tables = past.result()
     if baseline is not None:
         other = opener.run(baseline, "baseline", tables, rules, deepest)
         opener.sources["baseline"] = other.source
@@ -152,13 +153,11 @@ def beyond(
     scored: dict[str, RunScores] = {}
     whole: dict[str, dict[Named, float]] = {}
     sources: dict[str, str] = {}
-    for name, run in name_runs(runs).items():
-        read = partial(opener.run, run, name, tables, rules)
-        reading = read(deepest)
+    for name, read in reads.items():
+        reading = ahead.pop(name) if name in ahead else read(deepest)
         sources[name] = reading.source
         notes.runs[name] = notes_of(reading, tables, partial(read, None))
-        scored[name] = _per_list(reading.frame, tables, found)
-        whole[name] = {m: m.value(reading.frame, tables) for m in found if isinstance(m, OfRun)}
+        scored[name], whole[name] = _measured(reading.frame, tables, found)
     given = {"items": items, "history": history, "judgments": qrels, "users": users, "baseline": baseline}
     return BeyondScores(
         scored,
@@ -205,29 +204,53 @@ def _checked(wanted: tuple[Beyond, ...] | None, tables: Tables) -> tuple[Beyond,
     return tuple(found)
 
 
-def _per_list(frame: ListFrame, tables: Tables, measures: Sequence[Beyond]) -> RunScores:
-    """Measure all lists, chunk by chunk on two threads, and put the parts together."""
-    wanted = [m for m in measures if isinstance(m, OfLists)]
+def _with_past(
+    tables: Tables,
+    opener: Opener,
+    history: object,
+    qrels: object,
+    judging: Alignment,
+    measures: Sequence[Beyond],
+) -> Tables:
+    """Return the tables with past interactions and judgments, as far as they are given."""
+    return replace(
+        tables,
+        history=None if history is None else opener.history(history, tables, measures),
+        judged=None if qrels is None else opener.judgments(qrels, tables, judging),
+        _memo={},
+    )
+
+
+def _measured(
+    frame: ListFrame, tables: Tables, measures: Sequence[Beyond]
+) -> tuple[RunScores, dict[Named, float]]:
+    """Measure the run: lists chunk by chunk, and what is of the whole run, on two threads."""
+    of_lists = [m for m in measures if isinstance(m, OfLists)]
 
     def score(chunk: ListFrame) -> list[Scored]:
-        return [measure.score(chunk, tables) for measure in wanted]
+        return [measure.score(chunk, tables) for measure in of_lists]
 
+    chunks = frame.chunks()
+    parts = [score(next(chunks))]  # what all chunks share is made with the first
+    with ThreadPoolExecutor(_THREADS) as pool:
+        rest = pool.map(score, chunks) if of_lists else ()
+        whole = {m: pool.submit(m.value, frame, tables) for m in measures if isinstance(m, OfRun)}
+        parts += rest
+        values: dict[Named, float] = {measure: value.result() for measure, value in whole.items()}
     by_measure: dict[Any, Scored] = {}
-    if wanted:
-        chunks = frame.chunks()
-        parts = [score(next(chunks))]  # what all chunks share is made with the first
-        with ThreadPoolExecutor(_THREADS) as pool:
-            parts += pool.map(score, chunks)
-        for at, measure in enumerate(wanted):
-            of = [part[at] for part in parts]
-            joined = (np.concatenate([getattr(one, name) for one in of]) for name in _COLUMNS)
-            by_measure[measure] = Scored(*joined)
-    about = None
-    if tables.users is not None:
-        known = tables.users.collect(*tables.users.columns)
-        names = frame.names.rename("query_id").to_frame()
-        about = names.join(known, on="query_id", how="left", maintain_order="left").drop("query_id")
-    return RunScores(frame.names, by_measure, about)
+    for at, measure in enumerate(of_lists):
+        joined = (np.concatenate([getattr(part[at], name) for part in parts]) for name in _COLUMNS)
+        by_measure[measure] = Scored(*joined)
+    return RunScores(frame.names, by_measure, _about(frame, tables)), values
+
+
+def _about(frame: ListFrame, tables: Tables) -> pl.DataFrame | None:
+    """Return what is known of the users of the lists, a row each."""
+    if tables.users is None:
+        return None
+    known = tables.users.collect(*tables.users.columns)
+    names = frame.names.rename("query_id").to_frame()
+    return names.join(known, on="query_id", how="left", maintain_order="left").drop("query_id")
 
 
 _COLUMNS: Final = ("numerator", "denominator", "value", "status")

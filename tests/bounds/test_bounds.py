@@ -167,17 +167,28 @@ def test_queries_without_a_value_have_no_bounds() -> None:
 
 @pytest.mark.parametrize("measure", ["AP", "AP@10", "nDCG", "nDCG@5", "R@5", "F@8", "RR", "Rprec"])
 def test_longer_lists(measure: str) -> None:
-    """Lists of up to 30 documents with a dozen holes: every two-grade assignment is tried."""
+    """Lists of 30 documents with nine holes: every assignment of two grades is tried."""
+    check_long(measure, (0.0, 1.0), 9)
+
+
+@pytest.mark.parametrize("measure", ["nDCG", "nDCG(gain=exp2)@10", "nDCG(discount=jk)@5", "DCG@10"])
+def test_longer_lists_with_grades(measure: str) -> None:
+    """Lists of 30 documents with six holes: every assignment of three grades is tried."""
+    check_long(measure, (0.0, 1.0, 2.0), 6)
+
+
+def check_long(measure: str, scale: tuple[float, ...], holes: int) -> None:
+    """Compare bounds found without trying with everything tried."""
     rng = np.random.default_rng(7)
-    cases: list[Case] = []
-    while len(cases) < 12:
-        docs = [f"d{at}" for at in range(30)]
-        bare = set(rng.choice(docs, 9, replace=False).tolist())
-        judged = {doc: float(rng.random() < 0.4) for doc in docs if doc not in bare}
+    docs = [f"d{at}" for at in range(30)]
+    cases = []
+    for _ in range(12):
+        bare = set(rng.choice(docs, holes, replace=False).tolist())
+        judged = {doc: float(rng.choice(scale)) for doc in docs if doc not in bare}
         cases.append(
-            Case(judged, ({doc: -float(at) for at, doc in enumerate(rng.permutation(docs))},), (0.0, 1.0))
+            Case(judged, ({doc: -float(at) for at, doc in enumerate(rng.permutation(docs))},), scale)
         )
-    found = rankstone.bounds(judgments(cases), run(cases, 0), measure, limit=1)
+    found = rankstone.bounds(judgments(cases), run(cases, 0), measure, grades=scale, limit=1)
     true = possible(cases, [measure], (0,))
 
     for row in found.per_query.iter_rows(named=True):

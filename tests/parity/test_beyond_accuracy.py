@@ -16,7 +16,7 @@ import pytest
 
 import rankstone
 
-pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.heavy_parity, pytest.mark.filterwarnings("ignore")]
 
 CASES = 300
 ITEMS = 14

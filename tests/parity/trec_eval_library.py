@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import shutil
+import tempfile
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_long, c_void_p
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -117,7 +119,9 @@ _KEPT: list[Any] = []
 def _library() -> Any:
     import pytrec_eval_ext
 
-    return ctypes.PyDLL(pytrec_eval_ext.__file__)
+    # a copy has globals of its own: other tests set parameters of measures in the shared ones
+    copied = shutil.copy(pytrec_eval_ext.__file__, tempfile.mkdtemp())
+    return ctypes.PyDLL(copied)
 
 
 @cache

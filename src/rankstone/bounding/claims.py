@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from rankstone.hits.options import Alignment
     from rankstone.measures.base import Measure
 
-__all__ = ["check_measure", "check_options", "rule_of", "sees_all"]
+__all__ = ["RULES", "check_measure", "check_options", "rule_of", "sees_all"]
 
+#: what a measure may claim, see docs/bounds.md
+RULES: Final = ("enumeration", "multisets", "counts", "uniform", "first", "additive", "precisions")
 #: what a claim is about: whoever defines one of these anew has to claim anew
 _SUBJECTS: Final = ("contributions", "link", "score")
 #: options under which a document's grade decides more than what the document is worth
@@ -64,6 +66,11 @@ def check_options(options: Alignment) -> None:
 
 def check_measure(measure: Measure) -> None:
     """Refuse a measure whose bounds have no meaning or are not known."""
+    if measure.bounds_by not in (*RULES, "nothing"):
+        raise BadParameter(
+            f"{measure}: there is no rule {measure.bounds_by!r} to find its bounds by",
+            expected=", ".join(RULES),
+        )
     if measure.bounds_by == "nothing":
         raise BadParameter(
             f"{measure} speaks of what is judged; there is nothing to bound", fix="use rankstone eval for it"

@@ -96,7 +96,7 @@ def _settle_by_count(search: Search, query: Ints, ends: tuple[float, float]) -> 
     """Take the widest difference with any number of relevant holes, that number the same for both runs."""
     sides, measure = search.question.sides, search.measure
     low, high = np.full(len(search.every), np.inf), np.full(len(search.every), -np.inf)
-    for copy, _, top, bottom in stepped(search.question.holes, query, ends):
+    for copy, top, bottom in stepped(search.question.holes, query, ends):
         (best, worst), (best_other, worst_other) = (
             (scored(side, measure, copy, top).value, scored(side, measure, copy, bottom).value)
             for side in sides

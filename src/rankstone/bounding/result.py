@@ -73,7 +73,7 @@ class Found:
                 "query_id": queries.cast(pl.String),
                 "measure": pl.repeat(measure, len(queries), eager=True),
                 **{name: np.where(nothing, np.nan, values) for name, values in numbers.items()},
-                "certificate": _NAMES.gather(self.certificate),
+                "certificate": _NAMES.gather(self.certificate).set(pl.Series(nothing), None),
                 "holes": self.holes,
             },
             schema=_PER_QUERY,

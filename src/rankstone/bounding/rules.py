@@ -15,6 +15,7 @@ from rankstone.bounding.claims import rule_of, sees_all
 from rankstone.bounding.filling import value_of_some
 from rankstone.bounding.question import Question
 from rankstone.bounding.search import Search
+from rankstone.measures.base import ANY_GAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +67,7 @@ def _settle_by_span(search: Search, query: Ints, span: Span) -> None:
 
 def two_kinds(measure: Measure, scale: Floats) -> Floats:
     """Return one grade that is not relevant and one that is, or the only kind there is."""
-    relevant = measure.rel(scale)  # type: ignore[attr-defined]
+    relevant = (getattr(measure, "rel", None) or ANY_GAIN)(scale)
     return np.concatenate((scale[~relevant][:1], scale[relevant][-1:]))
 
 

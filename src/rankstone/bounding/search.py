@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ class Certificate(IntEnum):
     outer = 2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Search:
     """One measure's extremes over the assignments proposed so far.
 
@@ -67,9 +67,8 @@ class Search:
     def __post_init__(self) -> None:
         """Begin with every hole at the lowest grade."""
         count = len(self.question.holes)
-        object.__setattr__(self, "low", np.full(count, np.nan))
-        object.__setattr__(self, "high", np.full(count, np.nan))
-        object.__setattr__(self, "certificate", np.zeros(count, np.int64))
+        self.low, self.high = np.full(count, np.nan), np.full(count, np.nan)
+        self.certificate = np.full(count, Certificate.proven, np.int64)
         self.constant(self.every, self.scale[0])
 
     @property
@@ -93,7 +92,7 @@ class Search:
 
     def steps(self, query: Ints, ends: tuple[float, float]) -> None:
         """Give the m topmost holes one grade and the others another, then the m bottommost, for every m."""
-        for copy, _, top, bottom in stepped(self.question.holes, query, ends):
+        for copy, top, bottom in stepped(self.question.holes, query, ends):
             self.consider(copy, top)
             self.consider(copy, bottom)
 
@@ -106,12 +105,14 @@ class Search:
     # -- exhaustion ---------------------------------------------------------------------------------
     def enumerate(self, query: Ints, scale: Floats) -> Ints:
         """Try every assignment of grades from a scale; return the queries that have too many."""
-        left = self._exhaust(
-            query,
-            lambda holes: len(scale) ** holes,
-            lambda holes: [list(product(scale.tolist(), repeat=holes))],
-        )
-        tried = query[~np.isin(query, left) & (self.question.holes[query] > 0) & (len(scale) > 1)]
+        grades = len(scale)
+
+        def rows(holes: int) -> list[Floats]:
+            number = np.arange(grades**holes)[:, None]
+            return [scale[number // grades ** np.arange(holes) % grades]]
+
+        left = self._exhaust(query, lambda holes: grades**holes, rows)
+        tried = query[~np.isin(query, left) & (self.question.holes[query] > 0) & (grades > 1)]
         self.certificate[tried] = Certificate.enumerated
         return left
 
@@ -119,9 +120,10 @@ class Search:
         """Try every multiset of grades, best first and best last; return the queries that have too many."""
         steps = len(scale) - 1
 
-        def rows(holes: int) -> list[list[tuple[float, ...]]]:
+        def rows(holes: int) -> list[Floats]:
             rising = list(combinations_with_replacement(scale.tolist(), holes))
-            return [rising, [row[::-1] for row in rising]]
+            table = np.array(rising, np.float64).reshape(len(rising), holes)
+            return [table, table[:, ::-1]]
 
         return self._exhaust(query, lambda holes: comb(holes + steps, steps), rows)
 
@@ -129,7 +131,7 @@ class Search:
         self,
         query: Ints,
         count: Callable[[int], int],
-        tables: Callable[[int], list[list[tuple[float, ...]]]],
+        tables: Callable[[int], list[Floats]],
     ) -> Ints:
         """Try whole tables of assignments for each number of holes that does not have too many."""
         holes = self.question.holes[query]
@@ -140,7 +142,7 @@ class Search:
                 left.append(concerned)
                 continue
             for table in tables(some):
-                self.patterns(concerned, np.array(table, np.float64).reshape(len(table), some))
+                self.patterns(concerned, table)
         return np.concatenate(left)
 
     def settle(self, query: Ints, low: Floats, high: Floats) -> None:
@@ -150,16 +152,14 @@ class Search:
         self.certificate[query] = Certificate.outer
 
 
-def stepped(
-    holes: Ints, query: Ints, ends: tuple[float, float]
-) -> Iterator[tuple[Ints, Ints, Floats, Floats]]:
+def stepped(holes: Ints, query: Ints, ends: tuple[float, float]) -> Iterator[tuple[Ints, Floats, Floats]]:
     """Yield copies of queries in which 0, 1, … all holes have the second grade, the others the first.
 
     Yields
     ------
     tuple
-        int64 ``[copies]``: the query of each, and how many of its holes; float64: the grades of their
-        holes when those are the topmost, and when they are the bottommost.
+        int64 ``[copies]``: the query of each; float64: the grades of their holes when those that have
+        the second one are the topmost, and when they are the bottommost.
     """
     for begin, end in slices(np.repeat(holes[query], holes[query] + 1)):
         last = np.cumsum(holes[query] + 1)
@@ -170,4 +170,4 @@ def stepped(
         place = ragged_range(np.zeros_like(size), size)
         top = np.where(place < np.repeat(count, size), ends[1], ends[0])
         bottom = np.where(place >= np.repeat(size - count, size), ends[1], ends[0])
-        yield copy, count, top, bottom
+        yield copy, top, bottom

@@ -64,7 +64,8 @@ def command(
     per_query_writer(per_query)
     keep_inputs([*files, *filter(None, (exclude,))], output, per_query)
     runs = _runs(files)
-    given: dict[str, Any] = {"grades": _grades(grades), "limit": limit, "exclude": exclude, "collapse": collapse}
+    given: dict[str, Any] = {"grades": _grades(grades), "limit": limit}
+    given |= {"exclude": exclude, "collapse": collapse}
     keep_freed_memory()
     with Ticker(quiet=quiet) as ticker:
         found = bounds(

@@ -59,7 +59,11 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
     "rankstone.lists.weighted_tau": ("wtau",),
     "rankstone.lists.distances": ("footrule", "Fagin_F", "Fagin_K"),
     "rankstone.lists.beyond.catalogue_measures": (
-        "Coverage", "UserCoverage", "Gini", "Entropy", "Personalization",
+        "Coverage",
+        "UserCoverage",
+        "Gini",
+        "Entropy",
+        "Personalization",
     ),
     "rankstone.lists.beyond.novelty": ("Novelty", "EPC", "EFD", "Unexpectedness"),
     "rankstone.lists.beyond.serendipity": ("Serendipity",),

@@ -157,6 +157,13 @@ def test_depth_cuts_every_list() -> None:
     assert only(rankstone.beyond(RUN, "Entropy", depth=1)) == {"Entropy": 0.0}
 
 
+def test_users_keep_the_order_of_the_run() -> None:
+    """Values per user stand in the order of the run, wherever the stream was cut."""
+    run = {f"u{n}": [f"i{n}", "a"] for n in range(50)}
+
+    assert rankstone.beyond(run, "Unexpectedness", history=PAST).per_query["query_id"].to_list() == list(run)
+
+
 def test_several_runs_share_the_tables() -> None:
     """Each run has its own values; items of one do not leak into the other."""
     runs = {"one": RUN, "two": {"u1": ["zz"], "u2": ["zz"]}}

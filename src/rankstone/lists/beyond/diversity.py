@@ -40,7 +40,7 @@ class _Pairs(OfLists):
         super().check(tables)
         columns = self.columns(tables)
         if not self.as_sets(columns, tables):
-            tables.item_table.vectors(columns)
+            tables.item_table.check_numbers(columns)
         elif len(columns) > 1:
             raise BadParameter(f"{self} compares sets of one column", given=", ".join(columns))
 

@@ -220,6 +220,15 @@ class ItemTable:
             )
         return numbers.fill_null(float("nan")).to_numpy()
 
+    def check_numbers(self, columns: Sequence[str]) -> None:
+        """Refuse columns that hold no numbers; they are read only where their type leaves it open."""
+        kinds = [self.attributes.schema[column] for column in columns]
+        lists = (pl.List, pl.Array)
+        if len(kinds) == 1 and isinstance(kinds[0], lists) and kinds[0].inner.is_numeric():
+            return
+        if not all(kind.is_numeric() for kind in kinds):
+            self.vectors(columns)
+
     def vectors(self, columns: Sequence[str]) -> Vectors:
         """Return columns of numbers, or one column of lists of numbers, as vectors."""
         return self._remember(("vectors", tuple(columns)), lambda: self._vectors(columns))

@@ -90,12 +90,15 @@ def read_lists(table: Table, items: Codes, users: Codes, options: Alignment, k: 
         raise EmptyInput("the run is empty", where=table.source)
     names = pl.concat([part.names for part in parts])
     lengths = np.concatenate([part.lengths for part in parts])
-    frame = ListFrame(
-        names=names.cast(pl.String),
-        user=users.of(names),
-        offsets=np.concatenate(([0], np.cumsum(lengths))),
-        item=np.concatenate([part.item for part in parts]),
-    )
+    item = np.concatenate([part.item for part in parts])
+    first = np.concatenate([part.first for part in parts])
+    if (first[1:] < first[:-1]).any():  # lists that lay across two pieces of the stream came later
+        order = np.argsort(first)
+        starts = np.cumsum(lengths) - lengths
+        item = item[ragged_range(starts[order], lengths[order])]
+        names, lengths = names.gather(order), lengths[order]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    frame = ListFrame(names.cast(pl.String), users.of(names), offsets, item)
     rows, tied, dropped = (sum(part.tally[i] for part in parts) for i in range(3))
     return Reading(table.source, frame, rows, tied, dropped)
 
@@ -139,9 +142,10 @@ def _parts(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The lists of one batch: names, lengths, items; rows read, tied and dropped."""
+    """The lists of one batch: names, first rows, lengths, items; rows read, tied and dropped."""
 
     names: pl.Series
+    first: Ints
     lengths: Ints
     item: Numbers
     tally: tuple[int, int, int]
@@ -157,6 +161,7 @@ class _Cutter:
     table: Table
 
     def cut(self, batch: Batch) -> _Part:
+        first = batch.table_rows(batch.starts)
         batch = in_order(batch, self.options)
         blocks = self._concerned(batch, tie_blocks(batch, self.options))
         order = self._settled(batch, blocks)
@@ -169,7 +174,7 @@ class _Cutter:
             raise self._duplicate(batch, item, lengths, int(twice[0]))
         if drops:
             item, lengths = _without(item, lengths, twice, self.k)
-        return _Part(batch.names, lengths, item, (batch.height, tied, len(twice)))
+        return _Part(batch.names, first, lengths, item, (batch.height, tied, len(twice)))
 
     def _concerned(self, batch: Batch, blocks: TieBlocks) -> TieBlocks:
         """Return the tie blocks that reach into the ranks that count."""

@@ -10,7 +10,16 @@ import numpy as np
 
 from rankstone.lists.beyond.codes import sums_by_item
 from rankstone.lists.beyond.groups import GROUP, GroupMeasure, Groups
-from rankstone.lists.beyond.measure import ANY, DISCOUNTS, Attention, Contributions, OfLists, OfRun, Parts
+from rankstone.lists.beyond.measure import (
+    ANY,
+    DISCOUNTS,
+    Attention,
+    Contributions,
+    OfLists,
+    OfRun,
+    Parts,
+    summed,
+)
 from rankstone.lists.beyond.mixes import Mixes, cells
 from rankstone.measures.named import Card, parameter
 
@@ -179,9 +188,10 @@ class IAA(Attention, OfRun):
             table = tables.item_table
             sets = table.sets(table.chosen(self.group, "group", str(self))[0])
             due, got = (sets.shared_out(values[table.code]) for values in (due, got))
-        if not due.sum() > 0 or not got.sum() > 0:
+        all_due, all_got = summed(due), summed(got)
+        if not all_due > 0 or not all_got > 0:
             return Parts(due, 0.0)
-        return Parts(np.abs(got / got.sum() - due / due.sum()), 1.0)
+        return Parts(np.abs(got / all_got - due / all_due), 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
