@@ -148,6 +148,6 @@ def _means(result: Measured) -> dict[str, float] | None:
         return None
     if isinstance(found, dict) and isinstance(runs := found.get("runs"), dict):
         found = next(iter(runs.values()))
-    if not isinstance(found, dict) or not found:
+    if not isinstance(found, dict) or not all(isinstance(value, int | float) for value in found.values()):
         return None
     return {str(key): float(value) for key, value in found.items()}
