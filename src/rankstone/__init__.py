@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from rankstone.measures.interpolated import IAP, IPrec
     from rankstone.measures.judged import Judged, Unjudged
     from rankstone.measures.judgment_groups import AP_avgjg, P_avgjg, Rprec_avgjg
+    from rankstone.measures.models import register_continuation
     from rankstone.measures.nearly_err import NERR8, NERR9, NERR10, NERR11
     from rankstone.measures.negatives import Fallout
     from rankstone.measures.pairs import AUC, GAUC, pAUC
@@ -114,6 +115,7 @@ _HOMES = {
     ),
     "rankstone.measures.at_cutoffs": ("AtK",),
     "rankstone.measures.curves": ("Curve",),
+    "rankstone.measures.models": ("register_continuation",),
     "rankstone.measures.propensity": ("label_propensity",),
     "rankstone.scores": ("Scores",),
     "rankstone.thresholding": ("Thresholds", "thresholds"),
@@ -269,6 +271,7 @@ __all__ = [
     "parse_measure",
     "parse_measures",
     "register",
+    "register_continuation",
     "register_discount",
     "register_gain",
     "rho",

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone.errors import BadParameter, BadValue
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.options import Alignment
-from rankstone.hits.ragged import Hits, Ideal
+from rankstone.hits.ragged import Hits
 from rankstone.measures import Measure, Status, parse_measure
 
 if TYPE_CHECKING:

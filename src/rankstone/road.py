@@ -20,12 +20,13 @@ from rankstone.words import queries
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.audit import Tally
     from rankstone.hits.batches import Lists
     from rankstone.hits.options import Alignment
     from rankstone.hits.pairs import PairIndex
     from rankstone.hits.query_table import QueryTable
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.io import Table
     from rankstone.measures import Measure
     from rankstone.measures.base import Scored

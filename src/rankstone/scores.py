@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.hits.audit import Audit
-    from rankstone.hits.ragged import Bools, Floats, Ints
     from rankstone.measures.base import Scored
 
 __all__ = ["RunScores", "Scores"]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankstone.evaluation import Progress
-    from rankstone.hits.ragged import Ideal
+    from rankstone.hits.ideal import Ideal
     from rankstone.scores import Scores
 
 __all__ = ["Thresholds", "thresholds"]

@@ -14,6 +14,7 @@ import pytest
 import rankstone
 from rankstone import Card, Contributions, Measure
 from rankstone.errors import BadParameter, BadValue, OutOfRange
+from rankstone.measures.models import OWN_WALKS
 from rankstone.measures.parts import OWN_DISCOUNTS, OWN_GAINS
 from rankstone.testing import LawBroken, check_measure
 
@@ -44,10 +45,13 @@ def _forget() -> Iterator[None]:
         rankstone.MEASURES.remove(name)
     OWN_GAINS.clear()
     OWN_DISCOUNTS.clear()
+    OWN_WALKS.clear()
 
 
 def score(measure: str, **options: Any) -> float | None:
-    return rankstone.evaluate(QRELS, RUN, measure, **options).to_dict()["run"][measure]
+    return rankstone.evaluate(QRELS, RUN, measure, **options).to_dict()["run"][
+        str(rankstone.parse_measure(measure))
+    ]
 
 
 def test_a_function_becomes_a_measure() -> None:
@@ -166,6 +170,52 @@ def test_a_gain_and_a_discount_have_words() -> None:
     rankstone.register_discount("negative", lambda rank: -rank)
     with pytest.raises(BadValue, match="discount=negative returned unusable numbers"):
         score("DCG(discount=negative)")
+
+
+def test_a_user_model_of_ones_own_walks_like_ours() -> None:
+    """The continuation of INST gives what INST gives by its closed form, and residuals come along."""
+    goal = 2.0
+
+    def inst(rank: Any, gain: Any, gained: Any) -> Any:
+        assert ((gain >= 0) & (gain <= gained + 1e-12)).all()
+        left = rank + 2 * goal - gained
+        return ((left - 1) / left) ** 2
+
+    rankstone.register_continuation("mine", inst)
+    for output in ("EU", "ETU", "ED", "ETC", "ResEU"):
+        mine = score(f"CWL(max_grade=2, model=mine, output={output})".replace(", output=EU", ""))
+        known = score(f"CWL(max_grade=2, model=INST, output={output}, T=2)".replace(", output=EU", ""))
+        assert mine == pytest.approx(known, rel=1e-12)
+    assert "only the order of scores matters" in check_measure("CWL(gain=binary, model=mine)@3")
+
+
+def test_a_user_model_walks_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Legs are walked some at a time; where they are cut does not show."""
+
+    def half(rank: Any, gain: Any, gained: Any) -> Any:
+        assert rank.shape == gained.shape
+        return np.where(gain > 0, 0.25, 0.5)
+
+    rankstone.register_continuation("half", half)
+    whole = score("CWL(gain=binary, model=half, n_max=7)")
+    monkeypatch.setattr("rankstone.measures.own_walks._STEPS", 3)
+    assert score("CWL(gain=binary, model=half, n_max=7)") == whole
+    # q1: finds at ranks 2, 3: V = 1, 1/2, 1/8, 1/32, …; q2: a find at rank 1: V = 1, 1/4, 1/8, …
+    first = (1 / 2 + 1 / 8) / (1 + 1 / 2 + 1 / 8 + sum(1 / 2**i for i in range(5, 9)))
+    second = 1 / (1 + sum(1 / 2**i for i in range(2, 8)))
+    assert whole == pytest.approx((first + second) / 2, rel=1e-15)
+
+
+def test_a_user_model_that_makes_no_sense_is_refused() -> None:
+    """A chance lies between 0 and 1, one for each rank; a word in use stays what it is."""
+    rankstone.register_continuation("mad", lambda *told: told[0])
+    with pytest.raises(BadValue, match=r"model=mad goes on with chance 2 after rank 2"):
+        score("CWL(gain=binary, model=mad)")
+    rankstone.register_continuation("short", lambda *told: told[0][:1] * 0)
+    with pytest.raises(BadValue, match="model=short did not say for each rank"):
+        score("CWL(gain=binary, model=short)")
+    with pytest.raises(BadParameter, match="model=INST cannot be registered"):
+        rankstone.register_continuation("INST", lambda *told: told[1])
 
 
 def test_a_package_announces_measures(tmp_path: Path) -> None:

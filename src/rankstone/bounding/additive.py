@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankstone.bounding.search import Search
-    from rankstone.hits.ragged import Bools, Ints
+    from rankstone.hits.arrays import Bools, Ints
     from rankstone.measures.ideal_norm import IdealNorm
 
 __all__ = ["additive"]

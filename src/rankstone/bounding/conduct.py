@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankstone.hits.align import Chunk
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.audit import RunAudit
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.io import Table
     from rankstone.measures import Measure
     from rankstone.road import Road

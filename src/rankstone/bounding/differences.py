@@ -18,7 +18,7 @@ from rankstone.hits.pairs import ragged_range
 
 if TYPE_CHECKING:
     from rankstone.bounding.lists import Lists
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.measures.base import Measure
 
 __all__ = ["difference", "together"]

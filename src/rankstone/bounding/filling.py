@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.bounding.lists import chosen
+from rankstone.hits.arrays import descending_within
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.pairs import ragged_range
-from rankstone.hits.ragged import Ideal, descending_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone.bounding.lists import Lists
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.base import Measure, Scored
 
 __all__ = ["filled", "scored", "slices", "value_of_some"]

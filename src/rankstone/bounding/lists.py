@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.pairs import ragged_range
 from rankstone.hits.pool import Places
-from rankstone.hits.ragged import Hits, Ideal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.base import Measure
 
 __all__ = ["Lists", "chosen"]

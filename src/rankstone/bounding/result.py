@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.audit import Audit
-    from rankstone.hits.ragged import Floats, Ints
     from rankstone.measures import Measure
 
 __all__ = ["Bounds", "Found"]

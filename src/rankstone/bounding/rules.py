@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankstone.bounding.lists import Lists
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.measures.base import Measure
     from rankstone.measures.named import Span
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rankstone.bounding.question import Question
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.measures.base import Measure
 
 __all__ = ["Certificate", "Search", "stepped"]

@@ -16,13 +16,13 @@ import numpy as np
 
 from rankstone.bounding.filling import filled, scored, slices
 from rankstone.bounding.question import less
+from rankstone.hits.arrays import running
 from rankstone.hits.pairs import ragged_range
-from rankstone.hits.ragged import running
 
 if TYPE_CHECKING:
     from rankstone.bounding.lists import Lists
     from rankstone.bounding.question import Question
-    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.measures.base import Measure
     from rankstone.measures.ideal_norm import IdealNorm
 

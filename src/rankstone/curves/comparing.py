@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankstone.curves.means import RunCurves
     from rankstone.curves.resampling import Resampling
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.measures.curves import Curve
 
 __all__ = ["Comparing"]

@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.arrays import Floats
     from rankstone.measures.curves import Curve, Traced
 
 __all__ = ["COUNTS", "CROSSINGS", "DOMINANCE", "MEAN", "MICRO", "NOISE", "POINTS", "RACES", "REACH"]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from rankstone.hits.arrays import Floats
     from rankstone.hits.audit import Audit
-    from rankstone.hits.ragged import Floats
     from rankstone.measures.base import Measure, Scored
     from rankstone.measures.curves import Curve, Traced
 

@@ -16,7 +16,7 @@ import numpy as np
 from rankstone.errors import BadOption
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.arrays import Floats
 
 __all__ = ["Resampling", "resampled_means"]
 

@@ -11,7 +11,7 @@ from rankstone.curves.resampling import resampled_means
 
 if TYPE_CHECKING:
     from rankstone.curves.resampling import Resampling
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.arrays import Floats
     from rankstone.measures.curves import Curve, Traced
 
 __all__ = ["mean_curve", "noise", "quantiles", "resampled", "spread"]

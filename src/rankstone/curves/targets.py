@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from rankstone.curves.resampling import Resampling
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
 
 __all__ = ["first_reaching", "interval", "named_cutoff", "reaching"]
 

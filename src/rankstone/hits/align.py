@@ -15,22 +15,24 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, DuplicateRows, NotComparable, printable
+from rankstone.hits.arrays import descending_within
 from rankstone.hits.audit import Tally, tally
 from rankstone.hits.batches import Lists, Met, Scattered
 from rankstone.hits.checks import RowCheck
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.imputation import impute
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex
 from rankstone.hits.pool import Places
-from rankstone.hits.ragged import Hits, Ideal, descending_within
+from rankstone.hits.ragged import Hits
 from rankstone.hits.ranking import in_order, rank, tie_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Bools, Floats, Ints
     from rankstone.hits.ranking import Ranks, Stand
 
 __all__ = ["Aligner", "Chunk", "Stream"]

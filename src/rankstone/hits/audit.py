@@ -13,8 +13,9 @@ from rankstone.words import counted, queries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankstone.hits.arrays import Ints
     from rankstone.hits.batches import Batch
-    from rankstone.hits.ragged import Hits, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.hits.ranking import TieBlocks
 
 __all__ = ["Audit", "BesideAudit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]

@@ -9,8 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rankstone.hits.arrays import Floats
     from rankstone.hits.pool import Pool
-    from rankstone.hits.ragged import Floats
 
 __all__ = ["greedy"]
 

@@ -16,9 +16,9 @@ from rankstone.hits.pool import Groups
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rankstone.hits.arrays import Ints
     from rankstone.hits.intents import Intents
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Ints
 
 __all__ = ["grouped"]
 

@@ -12,9 +12,9 @@ from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.pairs import Matches
 
 if TYPE_CHECKING:
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Bools, Floats, Ints
 
 __all__ = ["impute"]
 

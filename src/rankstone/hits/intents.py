@@ -14,8 +14,8 @@ from rankstone.hits.audit import BesideAudit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rankstone.hits.arrays import Floats
     from rankstone.hits.judgments import Judgments
-    from rankstone.hits.ragged import Floats
 
 __all__ = ["Intents"]
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone.hits.ragged import running
+from rankstone.hits.arrays import running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
 
 __all__ = ["earlier_smaller", "weight_of_earlier_smaller"]
 

@@ -11,16 +11,17 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
+from rankstone.hits.arrays import descending_within
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex, QueryIndex
 from rankstone.hits.pool import Groups, Pool
-from rankstone.hits.ragged import Ideal, descending_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Floats, Ints
 
 __all__ = ["Judgments", "SelfLabelled", "first", "merge_duplicates", "settle_negative"]
 

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rankstone.hits.arrays import descending_within
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.pairs import ragged_range
-from rankstone.hits.ragged import Ideal, descending_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import polars as pl
 
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
 
 __all__ = ["Entries", "Groups", "Places", "Pool"]
 

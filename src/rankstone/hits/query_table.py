@@ -14,7 +14,7 @@ from rankstone.hits.pairs import QueryIndex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
 
 __all__ = ["QueryTable"]
 

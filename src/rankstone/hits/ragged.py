@@ -15,102 +15,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from rankstone.hits.arrays import counts_within, descending_within, running, sums
+from rankstone.hits.blocks import Blocks
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.pairs import ragged_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
+    from rankstone.hits.arrays import Bools, Cutoff, Floats, Ints
     from rankstone.hits.pool import Places, Pool
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
-    #: one cutoff for all queries, or int64 ``[queries]``
-    Cutoff = int | Ints
     Value = TypeVar("Value")
 
-__all__ = ["Blocks", "ByGroup", "Hits", "Ideal", "before", "descending_within", "running", "sums"]
-
-#: scales of so few whole grades are sorted without looking for their levels first
-_SMALL = 256
-#: whole numbers below this are exact as float64, and so is one more than each
-_EXACT = 2.0**52
-#: values sorted at a time
-_SLICE = 1 << 17
-
-
-@dataclass(frozen=True, eq=False)
-class Ideal:
-    """All judged grades of each query, best first: the list a perfect ranking would show.
-
-    Attributes
-    ----------
-    offsets
-        int64 ``[queries + 1]``.
-    grade
-        float64 ``[judged]``, descending within a query.
-    """
-
-    offsets: Ints
-    grade: Floats
-    _counts: dict[Any, Ints] = field(default_factory=dict, repr=False, compare=False)
-
-    @cached_property
-    def query(self) -> Ints:
-        """The query of each grade, int64 ``[judged]``."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-
-    @cached_property
-    def rank(self) -> Ints:
-        """The ideal rank of each grade, from 1, int64 ``[judged]``."""
-        return np.arange(1, len(self.grade) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-
-    def total(self, values: Floats) -> Floats:
-        """Sum within each query, best grade first, float64 ``[queries]``."""
-        return sums(self.query, values, len(self.offsets) - 1)
-
-    def count(self, mask: Bools) -> Ints:
-        """Count within each query, int64 ``[queries]``."""
-        return _counts(mask, self.offsets)
-
-    def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
-        """Return how many grades of each query are relevant, int64 ``[queries]``; counted once."""
-        if is_relevant not in self._counts:
-            self._counts[is_relevant] = self.count(is_relevant(self.grade))
-        return self._counts[is_relevant]
-
-    def best(self) -> Floats:
-        """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""
-        best = np.zeros(len(self.offsets) - 1)
-        some = self.offsets[1:] > self.offsets[:-1]
-        best[some] = self.grade[self.offsets[:-1][some]]
-        return best
-
-    def better(self, query: Ints, grade: Floats) -> Ints:
-        """Count the query's grades above each given grade, int64 like ``grade``: a search by halving."""
-        low = np.repeat(0, len(grade))
-        high = np.diff(self.offsets)[query]
-        while (low < high).any():
-            middle = (low + high) // 2
-            inside = low < high
-            at = np.where(inside, self.offsets[query] + middle, 0)
-            above = inside & (self.grade[at] > grade)
-            low, high = np.where(above, middle + 1, low), np.where(above | ~inside, high, middle)
-        return low
-
-    def take(self, codes: Ints) -> Ideal:
-        """Return the ideal lists of some queries, in that order; code -1 has an empty list."""
-        first = int(codes[0]) if len(codes) else -1
-        if first >= 0 and np.array_equal(codes, np.arange(first, first + len(codes))):
-            offsets = self.offsets[first : codes[-1] + 2]
-            return Ideal(offsets - offsets[0], self.grade[offsets[0] : offsets[-1]])
-        known = codes >= 0
-        lengths = np.zeros(len(codes), np.int64)
-        lengths[known] = self.offsets[codes[known] + 1] - self.offsets[codes[known]]
-        starts = np.where(known, self.offsets[codes], 0)
-        return Ideal(_offsets(lengths), self.grade[ragged_range(starts, lengths)])
+__all__ = ["Hits"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +164,7 @@ class Hits:
 
     def count(self, mask: Bools) -> Ints:
         """Count within each query, int64 ``[queries]``."""
-        return _counts(mask, self.offsets)
+        return counts_within(mask, self.offsets)
 
     def running_count(self, mask: Bools) -> Ints:
         """Count from the query's first hit up to and including each hit, int64 ``[hits]``."""
@@ -257,7 +177,7 @@ class Hits:
         """Return the cutoff as it applies to each hit."""
         return k if isinstance(k, int) else self.spread(k)
 
-    # -- columns and groups of the judgments --------------------------------------------------------
+    # -- columns of the judgments --------------------------------------------------------
     def column(self, name: str, imputed: float = math.nan) -> Floats:
         """Return a further column of the judgments for every hit, float64 ``[hits]``.
 
@@ -268,7 +188,7 @@ class Hits:
         imputed
             Stands for hits that nobody judged, whose grade was imputed.
         """
-        pool, member = self._known()
+        pool, member = self.judged_documents()
         known = member >= 0
         values = np.full(len(member), imputed)
         values[known] = pool.columns[name][member[known]]
@@ -276,58 +196,16 @@ class Hits:
 
     def regraded(self, grade: Floats) -> Hits:
         """Return the same hits and ideal lists under other grades, float64 ``[judged]`` as in the pool."""
-        pool, member = self._known()
+        pool, member = self.judged_documents()
         grades = np.where(member >= 0, grade[member], 0.0) if len(grade) else np.zeros(len(member))
         ideal = Ideal(pool.offsets, descending_within(pool.query, grade))
         return replace(self, grade=grades, ideal=ideal, _memo={})
 
-    def _known(self) -> tuple[Pool, Ints]:
+    def judged_documents(self) -> tuple[Pool, Ints]:
+        """Return all judged documents, and each hit's place among them, -1 where its grade was imputed."""
         assert self.pool is not None  # noqa: S101 - alignment brings it to measures that ask
         assert self.member is not None  # noqa: S101 - the same
         return self.pool, self.member
-
-    def by_group(self) -> ByGroup:
-        """Return hits in which each group (subtopic, intent, assessor) of a query is a query of its own.
-
-        Documents nobody judged belong to no group, whatever grade was imputed to them.
-        """
-        return self.remember("by group", self._by_group)
-
-    def _by_group(self) -> ByGroup:
-        pool, member = self._known()
-        groups = pool.groups
-        assert groups is not None  # noqa: S101 - alignment brings them to measures that ask
-        known = np.flatnonzero(member >= 0)
-        entries, of_known = groups.entries(member[known])
-        of_hit = known[of_known]
-        own = groups.starts[self.query[of_hit]] + groups.code[entries]
-        order = np.argsort(own, kind="stable")
-        entries, of_hit, own = entries[order], of_hit[order], own[order]
-        query = np.repeat(np.arange(self.queries), np.diff(groups.starts))
-        count = int(groups.starts[-1])
-        hits = replace(
-            self,
-            offsets=_offsets(np.bincount(own, minlength=count)),
-            rank=self.rank[of_hit],
-            grade=groups.grade[entries],
-            first=self.first[of_hit],
-            last=self.last[of_hit],
-            judged=self.judged[of_hit],
-            n=self.n[query],
-            length=self.length[query],
-            ideal=pool.group_ideal,
-            found=self.found[query],
-            candidates=None if self.candidates is None else self.candidates[query],
-            run_row=None if self.run_row is None else self.run_row[of_hit],
-            judgment_row=None if self.judgment_row is None else self.judgment_row[of_hit],
-            member=None,
-            pool=None,
-            pooled=None,
-            holes=None,
-            about={name: values[query] for name, values in self.about.items()},
-            _memo={},
-        )
-        return ByGroup(hits, of_hit, query, groups.weight)
 
     # -- places: where a hit stands ---------------------------------------------------------------
     @cached_property
@@ -485,47 +363,6 @@ class Hits:
         between, within = tail(above) - tail(blocks.first - 1), tail(blocks.first - 1) - tail(last)
         return sums(query, between + free * within, self.queries) + tail(lowest)
 
-    def every_rank(self, depth: int) -> Iterator[tuple[slice, Hits, Ints, Ints]]:
-        """Yield hits that fill all ranks 1 … depth of some queries at a time, so that memory stays flat.
-
-        Ranks nobody judged, and those behind a short list, get a hit of grade 0 that is not judged.
-        Ties must be settled.
-
-        Yields
-        ------
-        queries
-            Which queries come now.
-        hits
-            Theirs: ``depth`` hits each.
-        old, place
-            int64: these hits of ours stand at these places among them.
-        """
-        step = max(1, _SLICE // depth)
-        for begin in range(0, self.queries, step):
-            end = min(begin + step, self.queries)
-            low, high = self.offsets[begin], self.offsets[end]
-            old = low + np.flatnonzero(self.rank[low:high] <= depth)
-            place = (self.query[old] - begin) * depth + self.rank[old] - 1
-            yield slice(begin, end), self._filled(begin, end, depth, old, place), old, place
-
-    def _filled(self, begin: int, end: int, depth: int, old: Ints, place: Ints) -> Hits:
-        rank = np.tile(np.arange(1, depth + 1), end - begin)
-        grade, judged = np.zeros(len(rank)), np.zeros(len(rank), bool)
-        grade[place], judged[place] = self.grade[old], self.judged[old]
-        return Hits(
-            offsets=np.arange(end - begin + 1) * depth,
-            rank=rank,
-            grade=grade,
-            first=rank,
-            last=rank,
-            judged=judged,
-            n=self.n[begin:end],
-            length=self.length[begin:end],
-            ideal=self.ideal.take(np.arange(begin, end)),
-            found=self.found[begin:end],
-            lowest_grade=self.lowest_grade,
-        )
-
     # -- relevance --------------------------------------------------------------------------------
     def relevant(self, is_relevant: Callable[[Floats], Bools]) -> Bools:
         """Return which hits are relevant, bool ``[hits]``."""
@@ -534,146 +371,3 @@ class Hits:
     def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
         """Return R: how many judged documents are relevant, retrieved or not, int64 ``[queries]``."""
         return self.ideal.relevant_count(is_relevant)
-
-
-@dataclass(frozen=True, eq=False)
-class ByGroup:
-    """The hits of each group of a query, as if the group were a query.
-
-    Attributes
-    ----------
-    hits
-        Hits of the groups: the list's ranks, the group's grades.
-    of_hit
-        int64 ``[group hits]``: the hit that each stands for.
-    query
-        int64 ``[groups]``: the query that each group belongs to.
-    weight
-        float64 ``[groups]``.
-    """
-
-    hits: Hits
-    of_hit: Ints
-    query: Ints
-    weight: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """Runs of hits that share their places.
-
-    Attributes
-    ----------
-    of_hit
-        int64 ``[hits]``: the block of each hit.
-    first, last
-        int64 ``[blocks]``: first and last rank of the block.
-    """
-
-    of_hit: Ints
-    first: Ints
-    last: Ints
-
-    @cached_property
-    def size(self) -> Ints:
-        """How many ranks the block spans, int64 ``[blocks]``."""
-        return self.last - self.first + 1
-
-    @cached_property
-    def tail(self) -> Ints:
-        """The last hit of each block, int64 ``[blocks]``."""
-        if len(self.first) == len(self.of_hit):
-            return self.of_hit
-        return np.flatnonzero(np.diff(self.of_hit, append=len(self.first)))
-
-    @cached_property
-    def head(self) -> Ints:
-        """The first hit of each block, int64 ``[blocks]``."""
-        return np.concatenate(([0], self.tail[:-1] + 1)) if len(self.first) else self.tail
-
-
-def sums(group: Ints, values: Floats, groups: int) -> Floats:
-    """Sum values by group, each group strictly from its first value to its last, float64 ``[groups]``."""
-    return np.asarray(np.bincount(group, values, groups), np.float64)
-
-
-def _offsets(lengths: Ints) -> Ints:
-    return np.concatenate(([0], np.cumsum(lengths)))
-
-
-def _counts(mask: Bools, offsets: Ints) -> Ints:
-    if not len(mask):
-        return np.zeros(len(offsets) - 1, np.int64)
-    through = np.where(offsets > 0, np.cumsum(mask)[offsets - 1], 0)
-    return np.diff(through)
-
-
-def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
-    """Accumulate ``op`` along each of many runs laid end to end, from the first value to the last.
-
-    >>> running(np.multiply, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2])).tolist()
-    [2.0, 6.0, 5.0, 35.0]
-    """
-    result = np.empty(len(values))
-    starts = np.cumsum(lengths) - lengths
-    bits = np.frexp(lengths.astype(np.float64))[1]
-    for bucket in np.unique(bits[lengths > 0]):
-        runs = np.flatnonzero(bits == bucket)
-        depth = int(lengths[runs].max())
-        at = starts[runs] + np.arange(depth)[:, None]
-        valid = np.arange(depth)[:, None] < lengths[runs]
-        table = op.accumulate(np.where(valid, values[np.where(valid, at, 0)], 1.0), axis=0)
-        result[at[valid]] = table[valid]
-    return result
-
-
-def before(op: np.ufunc, values: Floats, lengths: Ints, first: float) -> Floats:
-    """Accumulate ``op`` over what stands before each value of its run; ``first`` begins every run.
-
-    >>> before(np.add, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2]), 0.0).tolist()
-    [0.0, 2.0, 0.0, 5.0]
-    """
-    earlier = np.empty(len(values))
-    earlier[1:] = running(op, values, lengths)[:-1]
-    earlier[(np.cumsum(lengths) - lengths)[lengths > 0]] = first
-    return earlier
-
-
-def descending_within(group: Ints, values: Floats) -> Floats:
-    """Sort values descending within each group; groups ascend and stay where they are.
-
-    >>> descending_within(np.array([0, 0, 1, 1]), np.array([1.0, 3.0, 0.0, 2.0])).tolist()
-    [3.0, 1.0, 2.0, 0.0]
-    """
-    if not len(values):
-        return values
-    low, high = values.min(), values.max()
-    whole = high - low < _SMALL and abs(low) < _EXACT and (values == np.floor(values)).all()
-    levels = np.arange(low, high + 1) if whole else np.unique(values)
-    result = np.empty(len(values))
-    for begin, end in _slices(group):
-        part = values[begin:end]
-        above = high - part if whole else len(levels) - 1 - np.searchsorted(levels, part)
-        result[begin:end] = levels[::-1][_ascending_within(group[begin:end], above.astype(np.uint64))]
-    return result
-
-
-def _slices(group: Ints) -> Iterator[tuple[int, int]]:
-    """Cut ascending groups into slices that a processor's cache holds; no group is cut in two."""
-    begin = 0
-    while begin < len(group):
-        end = min(begin + _SLICE, len(group))
-        if end < len(group):
-            first = int(np.searchsorted(group[begin:], group[end - 1])) + begin
-            end = first if first > begin else int(np.searchsorted(group, group[begin], side="right"))
-        yield begin, end
-        begin = end
-
-
-def _ascending_within(group: Ints, code: NDArray[np.uint64]) -> Ints:
-    """Sort small numbers ascending within each group."""
-    bits = np.uint64(int(code.max()).bit_length())
-    code |= (group - group[0]).astype(np.uint64) << bits
-    code.sort()
-    code &= (np.uint64(1) << bits) - np.uint64(1)
-    return code.astype(np.int64)

@@ -18,10 +18,10 @@ from rankstone.hits.pairs import ragged_range
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
     from rankstone.hits.pairs import Matches
-    from rankstone.hits.ragged import Bools, Floats, Ints
 
 __all__ = ["Ranks", "TieBlocks", "in_order", "rank", "tie_blocks"]
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
+from rankstone.hits.arrays import sums
 from rankstone.hits.pairs import ragged_range
-from rankstone.hits.ragged import sums
 from rankstone.lists.base import ListMeasure
 from rankstone.lists.correlation import FEW_COMMON, NEEDS
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.rankings import Couple, Standings
 
 __all__ = ["tau_ap"]

@@ -11,7 +11,7 @@ from rankstone.errors import printable
 from rankstone.words import counted, queries
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Ints
+    from rankstone.hits.arrays import Ints
     from rankstone.lists.pairing import Tally
 
 __all__ = ["ListsAudit", "RankingAudit"]

@@ -14,7 +14,7 @@ from rankstone.measures.named import PerQuery, parameter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.rankings import Couple
 
 __all__ = ["Agreement", "ListMeasure", "Outcome"]

@@ -11,7 +11,7 @@ from rankstone.lists.base import ListMeasure
 from rankstone.measures.named import Card
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.arrays import Floats
     from rankstone.lists.rankings import Couple
 
 __all__ = ["FEW_COMMON", "NEEDS", "rho", "tau_a", "tau_b"]

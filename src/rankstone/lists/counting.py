@@ -10,7 +10,7 @@ import numpy as np
 from rankstone.hits.inversions import earlier_smaller
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Ints
+    from rankstone.hits.arrays import Ints
 
 __all__ = ["Counts", "counts", "whole_sums"]
 

@@ -13,7 +13,7 @@ from rankstone.lists.base import Agreement, ListMeasure, Outcome
 from rankstone.lists.pairing import Tally
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Bools, Ints
+    from rankstone.hits.arrays import Bools, Ints
     from rankstone.io import Table
     from rankstone.lists.pairing import Chunk, Held
 

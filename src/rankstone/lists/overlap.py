@@ -12,7 +12,7 @@ from rankstone.lists.base import ListMeasure
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.arrays import Floats
     from rankstone.lists.rankings import Couple
 
 __all__ = ["Jaccard", "Overlap"]

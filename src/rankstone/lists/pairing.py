@@ -24,9 +24,9 @@ from rankstone.lists.rankings import Couple, Ranked
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rankstone.hits.arrays import Ints
     from rankstone.hits.batches import Batch, Met
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Ints
     from rankstone.io import Table
 
 __all__ = ["Chunk", "Held", "couples", "hold"]

@@ -14,7 +14,7 @@ from rankstone.lists.depths import Depths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rankstone.hits.ragged import Bools, Ints
+    from rankstone.hits.arrays import Bools, Ints
 
     Value = TypeVar("Value")
 

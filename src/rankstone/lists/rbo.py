@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.hits.ragged import sums
+from rankstone.hits.arrays import sums
 from rankstone.lists.base import ListMeasure
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.depths import Depths
     from rankstone.lists.rankings import Couple
 

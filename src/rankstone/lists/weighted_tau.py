@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.hits.arrays import running, sums
 from rankstone.hits.inversions import weight_of_earlier_smaller
-from rankstone.hits.ragged import running, sums
 from rankstone.lists.base import ListMeasure
 from rankstone.lists.correlation import FEW_COMMON, NEEDS
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.rankings import Couple, Standings
 
 __all__ = ["wtau"]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.hits.ragged import running
+from rankstone.hits.arrays import running
 from rankstone.measures.walks import Legs, Walk, square_tail
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Bools, Floats, Hits
+    from rankstone.hits.arrays import Bools, Floats
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["AP", "BPM", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "RR", "TBG"]
 

@@ -19,8 +19,9 @@ from rankstone.measures.syntax import parse_measure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rankstone.hits.arrays import Floats
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Floats, Hits
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["DEFAULT_CUTOFFS", "AtK", "parse_curves", "read_cutoffs"]
 

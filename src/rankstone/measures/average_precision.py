@@ -13,7 +13,8 @@ from rankstone.measures.named import Card, parameter
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["AP", "PrecisionAtHits", "yaap"]
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.ragged import Ideal, descending_within, running
+from rankstone.hits.arrays import descending_within, running
+from rankstone.hits.ideal import Ideal
 from rankstone.measures.base import Contributions, Measure, Status
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import GAINS, GainTable, divisors, gains, never_falls
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.named import Span
 
 __all__ = ["IDCG", "IdealGains", "Rndcg", "ndcg_rel"]

@@ -20,7 +20,8 @@ from rankstone.words import queries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.ragged import Bools, Cutoff, Floats, Hits, Ints
+    from rankstone.hits.arrays import Bools, Cutoff, Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.ideal_norm import IdealNorm
     from rankstone.measures.named import Span
 

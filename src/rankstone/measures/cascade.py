@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.ragged import before, descending_within
+from rankstone.hits.arrays import before, descending_within
 from rankstone.measures.base import Contributions
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import GainTable
 from rankstone.measures.unit_gain import SHARES, WORTH, UnitGain
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["ERR", "nERR"]
 

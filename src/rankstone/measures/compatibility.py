@@ -11,7 +11,8 @@ from rankstone.measures.base import ANY_GAIN, Contributions, Measure
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits, Ints
+    from rankstone.hits.arrays import Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["Compat"]
 

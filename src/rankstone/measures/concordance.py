@@ -15,7 +15,8 @@ from rankstone.measures.parts import divisors
 from rankstone.measures.standing import Standing
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["RC"]
 

@@ -21,7 +21,8 @@ from rankstone.words import queries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.ragged import Bools, Floats, Hits, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.base import Measure
 
 __all__ = ["BinaryCurve", "Curve", "Micro", "Points", "Traced"]

@@ -8,25 +8,20 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.measures.adaptive_walks import AP, BPM, INST, NERR8, NERR9, NERR10, NERR11, RR, TBG
+from rankstone.hits.every_rank import every_rank
 from rankstone.measures.base import Contributions
+from rankstone.measures.models import MODELS, WALKS, walk_of
 from rankstone.measures.named import Card, Named, parameter
 from rankstone.measures.unit_gain import UnitGain
 from rankstone.measures.walks import WeightedWalk
-from rankstone.measures.weighted_walks import INSQ, RBP, SDCG, P, U
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits
+    from rankstone.hits.arrays import Floats
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.named import Span
     from rankstone.measures.walks import Walk
 
 __all__ = ["CWL", "OpenWalk", "UserModel"]
-
-#: the models by name
-WALKS: Final[dict[str, type[Walk]]] = {
-    kind.__name__: kind
-    for kind in (P, RBP, SDCG, RR, AP, INSQ, INST, BPM, NERR8, NERR9, NERR10, NERR11, TBG, U)
-}
 
 #: nobody looks deeper
 DEEPEST: Final = 10**6
@@ -49,7 +44,7 @@ class UserModel(UnitGain):
     @property
     def kind(self) -> type[Walk]:
         """The kind of walk."""
-        return WALKS[self.name]
+        return walk_of(self.name)
 
     def _parts(self) -> dict[str, object]:
         """Return the model's parameters, which the measure has under the same names."""
@@ -174,7 +169,7 @@ class CWL(OpenWalk):
         "Azzopardi, Thomas and Moffat, SIGIR 2019",
     )
 
-    model: str = parameter(None, "how the user walks", *WALKS, needed="write CWL(model=P)@10")
+    model: str = parameter(None, "how the user walks", MODELS, needed="write CWL(model=P)@10")
     output: str = parameter("EU", "what to tell", *_SPANS)
     p: float | None = parameter(None, "persistence (RBP, NERR10)", above=0.0, below=1.0)
     T: float | None = parameter(None, "the goal (INST, INSQ, BPM, NERR11)", low=0.5)
@@ -207,7 +202,7 @@ class CWL(OpenWalk):
     @property
     def kind(self) -> type[Walk]:
         """The kind of walk."""
-        return WALKS[self.model]
+        return walk_of(self.model)
 
     @property
     def depth(self) -> int:
@@ -282,7 +277,7 @@ class CWL(OpenWalk):
         """Give every rank that nobody judged the largest gain; return how much more that is."""
         share, rest = _shares(hits, told)
         share, rest = -share, -rest
-        for queries, every, old, place in hits.every_rank(self.depth):
+        for queries, every, old, place in every_rank(hits, self.depth):
             best = np.full(len(every.rank), self.top)
             known = hits.judged[old]
             best[place[known]] = gain[old[known]]

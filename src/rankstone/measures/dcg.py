@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
+from rankstone.hits.arrays import descending_within, sums
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.pairs import ragged_range
-from rankstone.hits.ragged import Ideal, descending_within, sums
 from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Status, Threshold
 from rankstone.measures.ideal_norm import IdealNorm
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import DISCOUNTS, GAINS, GainTable, divisors, gains, never_falls
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Cutoff, Floats, Hits, Ints
+    from rankstone.hits.arrays import Cutoff, Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.named import Span
 
 __all__ = ["CG", "DCG", "nDCG"]

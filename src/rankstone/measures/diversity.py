@@ -12,7 +12,7 @@ from rankstone.measures.novelty import GREEDY, Novelty, Renewed
 from rankstone.measures.parts import divisors
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
 
 __all__ = ["ERR_IA", "NRBP", "alpha_DCG", "alpha_nDCG", "nERR_IA", "nNRBP"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.hits.ragged import sums
+from rankstone.hits.arrays import sums
 from rankstone.measures.base import Contributions
 from rankstone.measures.dcg import nDCG
 from rankstone.measures.intents import StRecall
@@ -16,7 +16,8 @@ from rankstone.measures.novelty import RelevantSubtopics
 from rankstone.measures.parts import gains
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits
+    from rankstone.hits.arrays import Floats
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["D_nDCG", "Dsharp_nDCG"]
 

@@ -12,7 +12,8 @@ from rankstone.measures.named import Card, parameter
 from rankstone.measures.unit_gain import SHARES, WORTH, UnitGain
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.parts import GainTable
 
 __all__ = ["RBP", "RBP_residual"]

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ragged import descending_within, running
+from rankstone.hits.arrays import descending_within, running
 from rankstone.measures.base import Contributions
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import GAINS, OWN_GAINS, GainTable, gains, never_falls
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["GAP", "Q"]
 

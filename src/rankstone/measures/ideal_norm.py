@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankstone.hits.ragged import Cutoff, Floats, Ideal, Ints
+    from rankstone.hits.arrays import Cutoff, Floats, Ints
+    from rankstone.hits.ideal import Ideal
 
 __all__ = ["IdealNorm"]
 

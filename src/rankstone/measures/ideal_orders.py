@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.measures.standing import Standing
 
     Classes = list[tuple[int, int]]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ragged import sums
+from rankstone.hits.arrays import sums
+from rankstone.hits.by_group import by_group
 from rankstone.measures.average_precision import AP
 from rankstone.measures.base import Contributions, Measure, Status
 from rankstone.measures.named import Card, parameter
@@ -16,7 +17,8 @@ from rankstone.measures.novelty import OfSubtopics, RelevantSubtopics
 from rankstone.measures.precision import P
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.named import Span
 
 __all__ = ["AP_IA", "IA", "P_IA", "StRecall"]
@@ -61,14 +63,14 @@ class IntentAware(OfSubtopics):
 
     def intents(self, hits: Hits) -> Floats:
         """Return what each subtopic weighs, float64 ``[groups]``."""
-        part = hits.by_group()
+        part = by_group(hits)
         relevant = self.each.relevant_count(part.hits)
         assert relevant is not None  # noqa: S101 - other measures are refused
         return np.where(relevant > 0, part.weight, 0.0)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weigh what each hit contributes to the measure of every intent; divide by the weights."""
-        part, weight = hits.by_group(), self.intents(hits)
+        part, weight = by_group(hits), self.intents(hits)
         parts = self.each.contributions(part.hits)
         some = parts.norm > 0
 
@@ -267,7 +269,7 @@ class StRecall(RelevantSubtopics):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each hit the subtopics that nothing above it is relevant to; divide by all there are."""
-        part, exists = hits.by_group(), self.intents(hits) > 0
+        part, exists = by_group(hits), self.intents(hits) > 0
         served = part.hits.relevant(self.rel) & exists[part.hits.query]
         new = part.hits.first_of(served, lambda rank: np.ones(len(rank)), self.k)
         return Contributions(

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ragged import running
+from rankstone.hits.arrays import running
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.ragged import Bools, Floats, Hits, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["INTERPOLATIONS", "READINGS", "Reached", "interpolated", "levels_of", "wanted"]
 

@@ -11,7 +11,8 @@ from rankstone.measures.base import Contributions, Measure, Status
 from rankstone.measures.named import Card
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits, Ints
+    from rankstone.hits.arrays import Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["Judged", "Unjudged"]
 

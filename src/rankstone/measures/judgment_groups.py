@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.ragged import sums
+from rankstone.hits.arrays import sums
+from rankstone.hits.by_group import by_group
 from rankstone.measures.average_precision import AP
 from rankstone.measures.base import Contributions
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.precision import BinaryMeasure, P, Rprec
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits, Ints
+    from rankstone.hits.arrays import Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["AP_avgjg", "GroupMean", "P_avgjg", "Rprec_avgjg"]
 
@@ -51,7 +53,7 @@ class GroupMean(BinaryMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add up what a hit contributes for each group; divide by the groups."""
-        groups = hits.by_group()
+        groups = by_group(hits)
         parts = self.each.contributions(groups.hits)
         norm = groups.hits.spread(parts.norm)
         shares = np.divide(parts.hits, norm, out=np.zeros(len(norm)), where=norm > 0)

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from rankstone.hits.arrays import before, sums
+from rankstone.hits.by_group import by_group
 from rankstone.hits.greedy import greedy
-from rankstone.hits.ragged import before, sums
 from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Threshold
 from rankstone.measures.named import parameter
 from rankstone.measures.parts import divisors
 
 if TYPE_CHECKING:
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.pool import Pool
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.named import Span
 
 __all__ = ["GREEDY", "Novelty", "OfSubtopics", "RelevantSubtopics", "Renewed"]
@@ -107,7 +109,7 @@ class Novelty(RelevantSubtopics):
         return hits.remember(("novelty", self.alpha, self.rel), lambda: self._gains(hits))
 
     def _gains(self, hits: Hits) -> Floats:
-        part = hits.by_group()
+        part = by_group(hits)
         serves = part.hits.relevant(self.rel)
         keep = np.where(serves, 1.0 - self.alpha, 1.0)
         fresh = before(np.multiply, keep, np.diff(part.hits.offsets), 1.0)

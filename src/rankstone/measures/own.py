@@ -17,7 +17,8 @@ from rankstone.measures.registry import register
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.named import Span
 
 __all__ = ["measure"]

@@ -13,8 +13,9 @@ from rankstone.measures.named import Card, parameter
 from rankstone.measures.negatives import AgainstNegatives, passed_on_average
 
 if TYPE_CHECKING:
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["AUC", "GAUC", "pAUC"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +13,7 @@ from rankstone.errors import BadParameter, BadValue, printable
 from rankstone.measures.base import ANY_GAIN, Threshold
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
 
 __all__ = [
     "DISCOUNTS",
@@ -35,7 +35,7 @@ OWN_DISCOUNTS: Final[dict[str, Callable[[Floats], Floats]]] = {}
 class Vocabulary(Sequence[str]):
     """The words a parameter takes: ours, and those registered since."""
 
-    def __init__(self, words: tuple[str, ...], own: Mapping[str, object]) -> None:
+    def __init__(self, words: tuple[str, ...], own: dict[str, Any]) -> None:
         self.words = words
         self._own = own
 
@@ -44,6 +44,16 @@ class Vocabulary(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self.words) + len(self._own)
+
+    def add(self, word: str, meaning: object, what: str) -> None:
+        """Register a word: letters, digits and underscores, and not in use."""
+        if not word.isidentifier() or word in self:
+            raise BadParameter(
+                f"{what}={printable(word)} cannot be registered",
+                expected="letters, digits and underscores, and no word in use",
+                given=f"in use: {', '.join(self)}",
+            )
+        self._own[word] = meaning
 
 
 GAINS: Final = Vocabulary(("linear", "exp2", "binary", "exp2_offset", "pow2_shift"), OWN_GAINS)
@@ -68,7 +78,7 @@ def register_gain(word: str, gain: Callable[[Floats], Floats]) -> None:
     [0.0, 1.0, 2.0]
     >>> del OWN_GAINS["root"]
     """
-    _add(word, GAINS, OWN_GAINS, gain, "gain")
+    GAINS.add(word, gain, "gain")
 
 
 def register_discount(word: str, divisor: Callable[[Floats], Floats]) -> None:
@@ -89,23 +99,7 @@ def register_discount(word: str, divisor: Callable[[Floats], Floats]) -> None:
     [1.0, 2.0]
     >>> del OWN_DISCOUNTS["root"]
     """
-    _add(word, DISCOUNTS, OWN_DISCOUNTS, divisor, "discount")
-
-
-def _add(
-    word: str,
-    known: Vocabulary,
-    own: dict[str, Callable[[Floats], Floats]],
-    function: Callable[[Floats], Floats],
-    what: str,
-) -> None:
-    if not word.isidentifier() or word in known:
-        raise BadParameter(
-            f"{what}={printable(word)} cannot be registered",
-            expected="letters, digits and underscores, and no word in use",
-            given=f"in use: {', '.join(known)}",
-        )
-    own[word] = function
+    DISCOUNTS.add(word, divisor, "discount")
 
 
 def _own(function: Callable[[Floats], Floats], asked: Floats, what: str, least: float) -> Floats:

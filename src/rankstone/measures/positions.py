@@ -14,8 +14,9 @@ from rankstone.measures.parts import GAINS, GainTable, gains, never_falls
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["WSS", "AvgRelPosition", "LastRel"]
 

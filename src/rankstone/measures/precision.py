@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ragged import Ideal
+from rankstone.hits.ideal import Ideal
 from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Threshold
 from rankstone.measures.ideal_norm import IdealNorm
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Cutoff, Floats, Hits, Ints
+    from rankstone.hits.arrays import Cutoff, Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["BinaryMeasure", "F", "P", "R", "Rprec", "Success"]
 

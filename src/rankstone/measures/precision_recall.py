@@ -14,7 +14,8 @@ from rankstone.measures.interpolation import INTERPOLATIONS, READINGS, interpola
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Bools, Floats, Hits, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.base import Measure
 
 __all__ = ["PR"]

@@ -12,7 +12,8 @@ from rankstone.errors import BadValue
 from rankstone.hits.pairs import ragged_range
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Bools, Hits, Ints
+    from rankstone.hits.arrays import Bools, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["Judged", "Limits", "Pairs", "preferences"]
 

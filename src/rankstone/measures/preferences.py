@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ragged import sums
+from rankstone.hits.arrays import sums
 from rankstone.measures.base import Contributions, Measure, Status
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.preference_pairs import Limits, Pairs, preferences
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Bools, Floats, Hits, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["NumPrefs", "PreferenceMeasure", "Prefs"]
 

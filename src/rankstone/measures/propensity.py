@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ragged import Ideal, descending_within
+from rankstone.hits.arrays import descending_within
+from rankstone.hits.ideal import Ideal
 from rankstone.measures.base import Contributions
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import divisors
@@ -18,8 +19,9 @@ from rankstone.measures.precision import BinaryMeasure
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.pool import Pool
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["PSP", "PSnDCG", "label_propensity"]
 

@@ -13,8 +13,9 @@ from rankstone.measures.named import Card, parameter
 from rankstone.measures.pairs import AUC
 
 if TYPE_CHECKING:
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Bools, Floats, Hits, Ints
+    from rankstone.hits.ragged import Hits
     from rankstone.measures.curves import Micro
 
 __all__ = ["ROC"]

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ragged import sums
+from rankstone.hits.arrays import sums
 from rankstone.measures.base import Contributions, Measure
 from rankstone.measures.dcg import DCG, nDCG
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["nsDCG", "sDCG"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.ragged import running
+from rankstone.hits.arrays import running
 from rankstone.measures.averaged_ndcg import IdealGains
 from rankstone.measures.base import Contributions
 from rankstone.measures.named import Card
@@ -15,7 +15,9 @@ from rankstone.measures.parts import divisors
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ideal
+    from rankstone.hits.arrays import Floats
+    from rankstone.hits.ideal import Ideal
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["G", "binG"]
 

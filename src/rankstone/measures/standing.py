@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone.hits.arrays import before, sums
 from rankstone.hits.inversions import earlier_smaller, weight_of_earlier_smaller
-from rankstone.hits.ragged import before, sums
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["Standing"]
 

@@ -14,7 +14,8 @@ from rankstone.measures.named import parameter
 from rankstone.measures.parts import GainTable, gains
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["SHARES", "WORTH", "UnitGain"]
 

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.ragged import before, running, sums
+from rankstone.hits.arrays import before, running, sums
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["Legs", "Walk", "WeightedWalk", "square_tail"]
 

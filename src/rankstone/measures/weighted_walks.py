@@ -11,7 +11,7 @@ from rankstone.measures.parts import divisors
 from rankstone.measures.walks import WeightedWalk, square_tail
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
 
 __all__ = ["INSQ", "RBP", "SDCG", "P", "U"]
 

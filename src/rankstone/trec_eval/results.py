@@ -19,7 +19,7 @@ from rankstone.trec_eval.symbols import pieces, spelt
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from rankstone.hits.ragged import Bools, Floats
+    from rankstone.hits.arrays import Bools, Floats
     from rankstone.scores import RunScores
     from rankstone.trec_eval.lines import Line
     from rankstone.trec_eval.settings import Settings

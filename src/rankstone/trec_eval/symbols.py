@@ -13,7 +13,8 @@ from rankstone.measures.named import parameter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.ragged import Floats, Hits, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
 
 __all__ = ["Symbols", "pieces", "spelt"]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.arrays import Floats
 
 __all__ = ["MISSING", "ZScores"]
 

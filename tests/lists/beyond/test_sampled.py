@@ -14,7 +14,7 @@ import rankstone
 from rankstone.lists.beyond import sampling
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.arrays import Floats
 
 MEASURES = ("R@10", "P@3", "nDCG@5", "AP", "RR", "AUC(negatives=candidates)")
 

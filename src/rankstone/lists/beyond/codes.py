@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.arrays import Floats
 
     Numbers = NDArray[np.uint32]
 

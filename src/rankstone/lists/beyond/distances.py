@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.hits.ragged import sums
+from rankstone.hits.arrays import sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.lists.beyond.items import Sets
 
     #: arrays ``[lists, longest, width]``

@@ -13,7 +13,7 @@ from rankstone.lists.beyond.measure import Contributions, OfLists
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.beyond.frame import ListFrame
     from rankstone.lists.beyond.tables import Tables
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.ragged import sums
+from rankstone.hits.arrays import sums
 from rankstone.lists.beyond.groups import GROUP
 from rankstone.lists.beyond.measure import ANY, DISCOUNTS, Attention, OfRun, Parts
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.beyond.frame import ListFrame
     from rankstone.lists.beyond.tables import Tables
     from rankstone.measures.base import Threshold

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 import polars as pl
 
+from rankstone.hits.arrays import sums
 from rankstone.hits.pairs import ragged_range
-from rankstone.hits.ragged import sums
 from rankstone.lists.beyond.codes import sums_by_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.beyond.codes import Numbers
 
     Value = TypeVar("Value")

@@ -14,7 +14,7 @@ from rankstone.lists.beyond.measure import ANY, DISCOUNTS, Attention, OfRun
 from rankstone.measures.named import parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats
+    from rankstone.hits.arrays import Floats
     from rankstone.lists.beyond.frame import ListFrame
     from rankstone.lists.beyond.items import Sets
     from rankstone.lists.beyond.tables import Tables

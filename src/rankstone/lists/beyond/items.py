@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadParameter, BadValue, InputError, MissingColumn, printable
+from rankstone.hits.arrays import sums
 from rankstone.hits.pairs import ragged_range
-from rankstone.hits.ragged import sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.io import Attributes
     from rankstone.lists.beyond.codes import Codes, Numbers
     from rankstone.lists.beyond.frame import ListFrame

@@ -19,7 +19,7 @@ from rankstone.measures.named import Named, PerQuery
 from rankstone.measures.parts import divisors
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.beyond.frame import ListFrame
     from rankstone.lists.beyond.tables import Tables
 

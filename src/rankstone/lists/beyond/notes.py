@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankstone.hits.ragged import Bools
+    from rankstone.hits.arrays import Bools
     from rankstone.lists.beyond.codes import Numbers
     from rankstone.lists.beyond.reading import Reading
     from rankstone.lists.beyond.tables import Tables

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.ragged import sums
+from rankstone.hits.arrays import sums
 from rankstone.lists.beyond.measure import Contributions, OfLists
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Bools, Floats
+    from rankstone.hits.arrays import Bools, Floats
     from rankstone.lists.beyond.frame import ListFrame
     from rankstone.lists.beyond.tables import Tables
 

@@ -25,9 +25,9 @@ from rankstone.lists.beyond.frame import ListFrame
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from rankstone.hits.arrays import Ints
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Ints
     from rankstone.hits.ranking import TieBlocks
     from rankstone.io import Table
     from rankstone.lists.beyond.codes import Codes, Numbers

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
 
 __all__ = ["METHODS", "SampledScores", "correct_sampled", "expected_sampled"]
 

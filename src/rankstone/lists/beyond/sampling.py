@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.hits.ragged import Hits, Ideal
+from rankstone.hits.ideal import Ideal
+from rankstone.hits.ragged import Hits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.measures import Measure
 
 __all__ = ["MOST_CONSTRAINED", "chances", "solved", "worth"]

@@ -24,7 +24,7 @@ from rankstone.lists.beyond.mixes import Mixes, cells
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Bools, Floats, Ints
+    from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.lists.beyond.frame import ListFrame
     from rankstone.lists.beyond.items import Sets
     from rankstone.lists.beyond.pairs import Pairs

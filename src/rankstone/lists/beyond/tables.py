@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.ragged import Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.io import Attributes
     from rankstone.lists.beyond.codes import Codes, Numbers
     from rankstone.lists.beyond.frame import ListFrame

@@ -1,0 +1,119 @@
+"""Flat arrays, many lists laid end to end: sums, running values and orders within each list.
+
+Sums run strictly from a list's first value to its last, so they have the same bits whatever else is there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+    #: one cutoff for all queries, or int64 ``[queries]``
+    Cutoff = int | Ints
+
+__all__ = ["before", "counts_within", "descending_within", "offsets_of", "running", "sums"]
+
+#: scales of so few whole grades are sorted without looking for their levels first
+_SMALL = 256
+#: whole numbers below this are exact as float64, and so is one more than each
+_EXACT = 2.0**52
+#: values sorted at a time
+_SLICE = 1 << 17
+
+
+def sums(group: Ints, values: Floats, groups: int) -> Floats:
+    """Sum values by group, each group strictly from its first value to its last, float64 ``[groups]``."""
+    return np.asarray(np.bincount(group, values, groups), np.float64)
+
+
+def offsets_of(lengths: Ints) -> Ints:
+    """Return where each list begins and the last one ends, int64 ``[lists + 1]``."""
+    return np.concatenate(([0], np.cumsum(lengths)))
+
+
+def counts_within(mask: Bools, offsets: Ints) -> Ints:
+    """Count what is masked in each list, int64 ``[lists]``."""
+    if not len(mask):
+        return np.zeros(len(offsets) - 1, np.int64)
+    through = np.where(offsets > 0, np.cumsum(mask)[offsets - 1], 0)
+    return np.diff(through)
+
+
+def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
+    """Accumulate ``op`` along each of many runs laid end to end, from the first value to the last.
+
+    >>> running(np.multiply, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2])).tolist()
+    [2.0, 6.0, 5.0, 35.0]
+    """
+    result = np.empty(len(values))
+    starts = np.cumsum(lengths) - lengths
+    bits = np.frexp(lengths.astype(np.float64))[1]
+    for bucket in np.unique(bits[lengths > 0]):
+        runs = np.flatnonzero(bits == bucket)
+        depth = int(lengths[runs].max())
+        at = starts[runs] + np.arange(depth)[:, None]
+        valid = np.arange(depth)[:, None] < lengths[runs]
+        table = op.accumulate(np.where(valid, values[np.where(valid, at, 0)], 1.0), axis=0)
+        result[at[valid]] = table[valid]
+    return result
+
+
+def before(op: np.ufunc, values: Floats, lengths: Ints, first: float) -> Floats:
+    """Accumulate ``op`` over what stands before each value of its run; ``first`` begins every run.
+
+    >>> before(np.add, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2]), 0.0).tolist()
+    [0.0, 2.0, 0.0, 5.0]
+    """
+    earlier = np.empty(len(values))
+    earlier[1:] = running(op, values, lengths)[:-1]
+    earlier[(np.cumsum(lengths) - lengths)[lengths > 0]] = first
+    return earlier
+
+
+def descending_within(group: Ints, values: Floats) -> Floats:
+    """Sort values descending within each group; groups ascend and stay where they are.
+
+    >>> descending_within(np.array([0, 0, 1, 1]), np.array([1.0, 3.0, 0.0, 2.0])).tolist()
+    [3.0, 1.0, 2.0, 0.0]
+    """
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    whole = high - low < _SMALL and abs(low) < _EXACT and (values == np.floor(values)).all()
+    levels = np.arange(low, high + 1) if whole else np.unique(values)
+    result = np.empty(len(values))
+    for begin, end in _slices(group):
+        part = values[begin:end]
+        above = high - part if whole else len(levels) - 1 - np.searchsorted(levels, part)
+        result[begin:end] = levels[::-1][_ascending_within(group[begin:end], above.astype(np.uint64))]
+    return result
+
+
+def _slices(group: Ints) -> Iterator[tuple[int, int]]:
+    """Cut ascending groups into slices that a processor's cache holds; no group is cut in two."""
+    begin = 0
+    while begin < len(group):
+        end = min(begin + _SLICE, len(group))
+        if end < len(group):
+            first = int(np.searchsorted(group[begin:], group[end - 1])) + begin
+            end = first if first > begin else int(np.searchsorted(group, group[begin], side="right"))
+        yield begin, end
+        begin = end
+
+
+def _ascending_within(group: Ints, code: NDArray[np.uint64]) -> Ints:
+    """Sort small numbers ascending within each group."""
+    bits = np.uint64(int(code.max()).bit_length())
+    code |= (group - group[0]).astype(np.uint64) << bits
+    code.sort()
+    code &= (np.uint64(1) << bits) - np.uint64(1)
+    return code.astype(np.int64)

@@ -1,0 +1,91 @@
+"""The list a perfect ranking would show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone.hits.arrays import counts_within, offsets_of, sums
+from rankstone.hits.pairs import ragged_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankstone.hits.arrays import Bools, Floats, Ints
+
+__all__ = ["Ideal"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ideal:
+    """All judged grades of each query, best first: the list a perfect ranking would show.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    grade
+        float64 ``[judged]``, descending within a query.
+    """
+
+    offsets: Ints
+    grade: Floats
+    _counts: dict[Any, Ints] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each grade, int64 ``[judged]``."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The ideal rank of each grade, from 1, int64 ``[judged]``."""
+        return np.arange(1, len(self.grade) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+    def total(self, values: Floats) -> Floats:
+        """Sum within each query, best grade first, float64 ``[queries]``."""
+        return sums(self.query, values, len(self.offsets) - 1)
+
+    def count(self, mask: Bools) -> Ints:
+        """Count within each query, int64 ``[queries]``."""
+        return counts_within(mask, self.offsets)
+
+    def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
+        """Return how many grades of each query are relevant, int64 ``[queries]``; counted once."""
+        if is_relevant not in self._counts:
+            self._counts[is_relevant] = self.count(is_relevant(self.grade))
+        return self._counts[is_relevant]
+
+    def best(self) -> Floats:
+        """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""
+        best = np.zeros(len(self.offsets) - 1)
+        some = self.offsets[1:] > self.offsets[:-1]
+        best[some] = self.grade[self.offsets[:-1][some]]
+        return best
+
+    def better(self, query: Ints, grade: Floats) -> Ints:
+        """Count the query's grades above each given grade, int64 like ``grade``: a search by halving."""
+        low = np.repeat(0, len(grade))
+        high = np.diff(self.offsets)[query]
+        while (low < high).any():
+            middle = (low + high) // 2
+            inside = low < high
+            at = np.where(inside, self.offsets[query] + middle, 0)
+            above = inside & (self.grade[at] > grade)
+            low, high = np.where(above, middle + 1, low), np.where(above | ~inside, high, middle)
+        return low
+
+    def take(self, codes: Ints) -> Ideal:
+        """Return the ideal lists of some queries, in that order; code -1 has an empty list."""
+        first = int(codes[0]) if len(codes) else -1
+        if first >= 0 and np.array_equal(codes, np.arange(first, first + len(codes))):
+            offsets = self.offsets[first : codes[-1] + 2]
+            return Ideal(offsets - offsets[0], self.grade[offsets[0] : offsets[-1]])
+        known = codes >= 0
+        lengths = np.zeros(len(codes), np.int64)
+        lengths[known] = self.offsets[codes[known] + 1] - self.offsets[codes[known]]
+        starts = np.where(known, self.offsets[codes], 0)
+        return Ideal(offsets_of(lengths), self.grade[ragged_range(starts, lengths)])
