@@ -24,7 +24,7 @@ demo: $(VENV)/.run ## score the shipped collection's two rankers
 	@$(BIN)/rankstone demo
 
 test: $(VENV)/.test ## run all tests
-	$(BIN)/python -m pytest -q --doctest-modules -m "not parity and not heavy_parity" $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity" $(ARGS)
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from rankstone.measures.judged import Judged, Unjudged
     from rankstone.measures.judgment_groups import AP_avgjg, P_avgjg, Rprec_avgjg
     from rankstone.measures.models import register_continuation
+    from rankstone.measures.navigation import O_measure, P_measure, P_plus
     from rankstone.measures.nearly_err import NERR8, NERR9, NERR10, NERR11
     from rankstone.measures.negatives import Fallout
     from rankstone.measures.pairs import AUC, GAUC, pAUC
@@ -212,10 +213,13 @@ __all__ = [
     "NumRel",
     "NumRelRet",
     "NumRet",
+    "O_measure",
     "Overlap",
     "P",
     "PSnDCG",
     "P_avgjg",
+    "P_measure",
+    "P_plus",
     "Personalization",
     "Popularity",
     "PopularityLift",

@@ -16,7 +16,7 @@ from tests.laws.table import FAMILIES, TABLES
 import rankstone
 from rankstone import InputError, UsageError
 
-CASES: Final = int(os.environ.get("RANKSTONE_CASES", "50"))
+CASES: Final = int(os.environ.get("RANKSTONE_CASES", "20"))
 ALL: Final = {**FAMILIES, "tables": TABLES}
 #: small enough that all families' measures know the grades
 SCALES: Final = {
@@ -26,8 +26,11 @@ SCALES: Final = {
     "all": (1.0, 2.0),
 }
 WITHIN: Final = 1e-12
-#: tables of gains name whole grades only
-WHOLE: Final = ("binary", "graded", "all")
+#: families and scales; tables of gains name whole grades only
+DRAWN: Final = [(f, s) for f in ALL for s in SCALES if f != "tables" or s != "uneven"]
+#: families without bounds: more is known of a document than a grade, or ties have no closed form
+UNBOUNDED: Final = ("judgment groups", "novelty", "intents", "sessions")
+NOT_CLOSED: Final = ("log odds", "interpolated", "shortfalls", "cascades", "navigation")
 
 
 def bounded(family: str, **options: Any) -> list[str]:
@@ -77,11 +80,12 @@ def fits(ours: Interval, true: Interval, *, tight: bool) -> bool:
 
 def check(family: str, scale: str, seed: int, *, runs: int = 1, limit: int = 4096, **options: Any) -> None:
     """Draw lists, bound them, and try everything."""
-    measures = bounded(family, **options)
-    if not measures or (family == "tables" and scale not in WHOLE):
-        pytest.skip("no measure of this family has bounds here")
-    rng = np.random.default_rng([seed, *family.encode(), *scale.encode()])
     ties = options.get("ties") == "expected"
+    measures = bounded(family, **options)
+    assert bool(measures) != (family in UNBOUNDED or (ties and family in NOT_CLOSED))
+    if not measures:
+        return
+    rng = np.random.default_rng([seed, *family.encode(), *scale.encode()])
     cases = [draw(rng, SCALES[scale], runs=runs, ties=ties) for _ in range(CASES)]
     found = rankstone.bounds(
         judgments(cases),
@@ -97,22 +101,19 @@ def check(family: str, scale: str, seed: int, *, runs: int = 1, limit: int = 409
     assert not lines, "\n".join([f"{len(lines)} wrong", *lines[:8]])
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("family", ALL)
+@pytest.mark.parametrize(("family", "scale"), DRAWN)
 def test_one_run(family: str, scale: str) -> None:
     """What is called proven or enumerated is the lowest and the highest value there is."""
     check(family, scale, 1)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("family", ALL)
+@pytest.mark.parametrize(("family", "scale"), DRAWN)
 def test_tied_documents(family: str, scale: str) -> None:
     """The same where the value is the mean over the orders of tied documents."""
     check(family, scale, 2, ties="expected")
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("family", ALL)
+@pytest.mark.parametrize(("family", "scale"), DRAWN)
 def test_two_runs(family: str, scale: str) -> None:
     """A difference is bounded by the grades of both lists' documents, shared ones having one grade."""
     check(family, scale, 3, runs=2)

@@ -207,6 +207,14 @@ GRADED_PRECISION = (
     "GAP(rel=2)@4",
     "GAP(gain=exp2)",
 )
+NAVIGATION = (
+    "O_measure",
+    "O_measure(rel=2, beta=10)@3",
+    "P_measure",
+    "P_measure(gain=exp2)@3",
+    "P_plus",
+    "P_plus(rel=2, beta=3)@4",
+)
 #: users whose way below a find depends on it in a manner that is not ordered; and what is no average gain
 ADAPTIVE_WALKS = (
     "INST(max_grade=3)",
@@ -379,6 +387,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "weighted walks": WEIGHTED_WALKS,
     "cascades": CASCADES,
     "graded precision": GRADED_PRECISION,
+    "navigation": NAVIGATION,
     "adaptive walks": ADAPTIVE_WALKS,
     "novelty": NOVELTY,
     "intents": INTENTS,
@@ -403,11 +412,11 @@ UNIT = tuple(
 #: the only measures that may refuse ties="expected", "best" and "worst", or be exempt from promotion
 MAY_REFUSE_EITHER = ("AP(denom=hits)", "AP(denom=hits)@3", "nDCG(gain=exp2, ideal=topk)@3", *ADAPTIVE_WALKS)
 MAY_REFUSE_EXPECTED = (
-    *MAY_REFUSE_EITHER, *NOVELTY, *CASCADES, *GRADED_PRECISION, *TABLES, *INTERPOLATED, *LOG_ODDS,
-    *SHORTFALLS, "SetAP@3", "ndcg_rel", "ndcg_rel(gain=exp2)", *CUT_PAIRS, *CONCORDANCE,
+    *MAY_REFUSE_EITHER, *NOVELTY, *CASCADES, *GRADED_PRECISION, *NAVIGATION, *TABLES, *INTERPOLATED,
+    *LOG_ODDS, *SHORTFALLS, "SetAP@3", "ndcg_rel", "ndcg_rel(gain=exp2)", *CUT_PAIRS, *CONCORDANCE,
 )  # fmt: skip
 #: measures for which a better document further up may be worse
-UNORDERED = (*GROUP_MEANS, *COUNTS_OF_BAD, "G", "G@3", "G(gain=exp2)")
+UNORDERED = (*GROUP_MEANS, *NAVIGATION, *COUNTS_OF_BAD, "G", "G@3", "G(gain=exp2)")
 UNJUDGED_COUNTS = ("Judged", "Judged@3", *(t for t in WEIGHTED_WALKS if t.startswith("RBP_residual")))
 MAY_REFUSE_EXTREMES = (
     *UNORDERED, *MAY_REFUSE_EITHER, *NOVELTY, *INTENTS, *UNJUDGED_COUNTS, *ZERO_COUNTS, *TABLES,

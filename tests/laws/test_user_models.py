@@ -30,6 +30,8 @@ def both(world: World, one: str, other: str) -> list[tuple[float | None, float |
 ONE_NUMBER = [
     ("Q(beta=0)", "AP"),
     ("Q(beta=0)@3", "AP@3"),
+    ("O_measure(beta=0)", "RR"),
+    ("O_measure(beta=0, rel=2)@3", "RR(rel=2)@3"),
     ("CWL(gain=binary, model=P)@3", "P@3"),
     ("CWL(gain=binary, model=P, output=ETU)@3", "NumRelRet@3"),
     ("CWL(gain=binary, model=AP)", "AP(denom=hits)"),

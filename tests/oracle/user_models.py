@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: what a measure's gain is when its text does not say
 USUAL_GAIN = {
     "ERR": "exp2", "nERR": "exp2", "RBP": "binary", "RBP_residual": "binary", "U": "binary", "Q": "linear",
-    "GAP": "linear",
+    "GAP": "linear", "O_measure": "linear", "P_measure": "linear", "P_plus": "linear",
 }  # fmt: skip
 #: rounded fractions that add up to a goal have reached it
 NEARLY = 1e-9
@@ -244,16 +244,32 @@ def u_measure(facts: Facts, spec: Spec) -> float:
 
 
 # -- graded average precision ----------------------------------------------------------------------------
-def q_measure(facts: Facts, spec: Spec) -> float:
-    """Blend hits and gains at every relevant rank."""
-    seen, total = grades(facts, spec), 0.0
+def blended(facts: Facts, spec: Spec) -> dict[int, float]:
+    """Return the blended ratio at every relevant rank."""
+    seen, ratios = grades(facts, spec), {}
     ideal = sorted((gain(grade, spec) for grade in facts.ideal), reverse=True)
     beta = spec.get("beta", 1.0)
     for rank, grade in enumerate(seen, start=1):
         if counts(grade, spec):
             hits = sum(counts(other, spec) for other in seen[:rank])
             gains = sum(gain(other, spec) for other in seen[:rank])
-            total += (hits + beta * gains) / (rank + beta * sum(ideal[:rank]))
+            ratios[rank] = (hits + beta * gains) / (rank + beta * sum(ideal[:rank]))
+    return ratios
+
+
+def sought(facts: Facts, spec: Spec) -> float:
+    """Stop at the first relevant document, at the first of the best grade, or anywhere on the way to it."""
+    seen, ratios = grades(facts, spec), blended(facts, spec)
+    if not ratios:
+        return 0.0
+    best = max(ratios, key=lambda rank: (seen[rank - 1] or 0.0, -rank))
+    ends = {"O_measure": [min(ratios)], "P_measure": [best], "P_plus": [r for r in ratios if r <= best]}
+    return sum(ratios[rank] for rank in ends[spec.name]) / len(ends[spec.name])
+
+
+def q_measure(facts: Facts, spec: Spec) -> float:
+    """Blend hits and gains at every relevant rank."""
+    total = sum(blended(facts, spec).values())
     relevant = sum(counts(grade, spec) for grade in facts.ideal)
     most = min(relevant, spec.k or relevant) if spec.get("denom", "R") == "min_R_k" else relevant
     return total / most if most else 0.0
@@ -313,6 +329,7 @@ FORMULAS: dict[str, Callable[[Facts, Spec], float]] = {
     "TBG": time_biased_gain,
     "U": u_measure,
     "Q": q_measure,
+    **dict.fromkeys(("O_measure", "P_measure", "P_plus"), sought),
     "GAP": graded_average_precision,
     "Compat": compatibility,
 }

@@ -248,6 +248,11 @@ def test_pyntcireval() -> None:
         "Q": lambda counts: metrics.QMeasure(counts, gains, 1.0),
         "Q(beta=10)": lambda counts: metrics.QMeasure(counts, gains, 10.0),
         "Q(denom=min_R_k)@5": lambda counts: metrics.QMeasure(counts, gains, 1.0, 5),
+        "O_measure": lambda counts: metrics.OMeasure(counts, gains, 1.0),
+        "O_measure(beta=10)": lambda counts: metrics.OMeasure(counts, gains, 10.0),
+        "P_measure": lambda counts: metrics.PMeasure(counts, gains, 1.0),
+        "P_plus": lambda counts: metrics.PPlusMeasure(counts, gains, 1.0),
+        "P_plus(beta=10)": lambda counts: metrics.PPlusMeasure(counts, gains, 10.0),
         "AP(denom=min_R_k)@5": lambda counts: metrics.AP(counts, gains, 5),
     }
     qrels, lists, _ = collection(5)

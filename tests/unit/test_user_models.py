@@ -103,3 +103,18 @@ def test_an_imputed_grade_is_still_open() -> None:
     found = rankstone.evaluate({"q": {"a": 2}}, {"q": ["a", "u"]}, text, unjudged=1).to_dict()["run"]
 
     assert found[text] == 0.5 * (0.5 * 3 / 4) + 0.5**2
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("O_measure", (1 + 1) / (2 + 3)),
+        ("P_measure", (2 + 3) / (3 + 3)),
+        ("P_plus", ((1 + 1) / (2 + 3) + (2 + 3) / (3 + 3)) / 2),
+        ("P_measure@2", (1 + 1) / (2 + 3)),
+    ],
+)
+def test_users_who_look_for_one_document(text: str, value: float) -> None:
+    """The cards' examples: grades 0, 1, 2 in this order and nothing else judged."""
+    found = rankstone.evaluate({"q": {"a": 0, "b": 1, "c": 2}}, {"q": ["a", "b", "c"]}, text)
+    assert found.to_dict()["run"][text] == value

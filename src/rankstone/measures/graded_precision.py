@@ -18,11 +18,37 @@ if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.ragged import Hits
 
-__all__ = ["GAP", "Q"]
+__all__ = ["GAP", "Blended", "Q"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Q(BinaryMeasure):
+class Blended(BinaryMeasure):
+    """A measure of blended ratios: precision in which gains count beside hits."""
+
+    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
+    beta: float = parameter(1.0, "how much gains count beside hits", low=0.0)
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Fail: gains and hits of tied documents stand above and below the line."""
+        return False
+
+    def blended(self, hits: Hits) -> Floats:
+        """Return (C_i + β cg_i) / (i + β cg*_i) at every hit, float64 ``[hits]``."""
+        relevant, ideal = hits.relevant(self.rel), hits.ideal
+        gained = running(np.add, gains(self.gain, self.rel, hits.grade), np.diff(hits.offsets))
+        best = gains(self.gain, self.rel, ideal.grade)
+        if not never_falls(self.gain):
+            best = descending_within(ideal.query, best)
+        best = running(np.add, best, np.diff(ideal.offsets))
+        lowest = np.minimum(hits.rank, np.diff(ideal.offsets)[hits.query])
+        ahead = best[ideal.offsets[hits.query] + lowest - 1]
+        ratio: Floats = (hits.running_count(relevant) + self.beta * gained) / (hits.rank + self.beta * ahead)
+        return ratio
+
+
+@dataclass(frozen=True, kw_only=True)
+class Q(Blended):
     """Q-measure: average precision in which gains count beside hits.
 
     >>> print(Q(k=10, denom="min_R_k"))
@@ -47,8 +73,6 @@ class Q(BinaryMeasure):
         citation="Sakai, NTCIR-4, 2004; Sakai, SIGIR 2007",
     )
 
-    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
-    beta: float = parameter(1.0, "how much gains count beside hits", low=0.0)
     denom: str = parameter("R", "Z, what the sum is divided by", "R", "min_R_k")
 
     def __post_init__(self) -> None:
@@ -56,11 +80,6 @@ class Q(BinaryMeasure):
         super().__post_init__()
         if self.denom == "min_R_k" and self.k is None:
             raise BadParameter("Q(denom=min_R_k) needs a cutoff", fix="write Q(denom=min_R_k)@10")
-
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: gains and hits of tied documents stand above and below the line."""
-        return False
 
     @property
     def extremal_under_ties(self) -> bool:
@@ -79,19 +98,11 @@ class Q(BinaryMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the blended ratio at its rank."""
-        relevant, ideal = hits.relevant(self.rel), hits.ideal
-        gained = running(np.add, gains(self.gain, self.rel, hits.grade), np.diff(hits.offsets))
-        best = gains(self.gain, self.rel, ideal.grade)
-        if not never_falls(self.gain):
-            best = descending_within(ideal.query, best)
-        best = running(np.add, best, np.diff(ideal.offsets))
-        lowest = np.minimum(hits.rank, np.diff(ideal.offsets)[hits.query])
-        ahead = best[ideal.offsets[hits.query] + lowest - 1]
-        blended = (hits.running_count(relevant) + self.beta * gained) / (hits.rank + self.beta * ahead)
         most = hits.relevant_count(self.rel)
         if self.denom == "min_R_k":
             most = np.minimum(most, self.k or 0)
-        return Contributions(np.where(relevant, blended, 0.0), most.astype(np.float64))
+        shares = np.where(hits.relevant(self.rel), self.blended(hits), 0.0)
+        return Contributions(shares, most.astype(np.float64))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.errors import BadOption
 from rankstone.measures.base import Contributions, Measure, Status
 from rankstone.measures.named import Card
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Ints
+    from rankstone.hits.options import Alignment
     from rankstone.hits.ragged import Hits
 
 __all__ = ["Judged", "Unjudged"]
@@ -53,6 +55,10 @@ class Judged(Measure):
     def extremal_under_ties(self) -> bool:
         """Fail: tied documents are ordered by grade, not by being judged."""
         return False
+
+    def check_needs(self, options: Alignment) -> None:
+        """Refuse a cutoff where ranks may be empty."""
+        _check_no_gaps(self, options)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give every judged hit 1; divide by the documents shown."""
@@ -106,6 +112,10 @@ class Unjudged(Measure):
         """Fail: a judged document that is moved up lowers it."""
         return False
 
+    def check_needs(self, options: Alignment) -> None:
+        """Refuse a cutoff where ranks may be empty."""
+        _check_no_gaps(self, options)
+
     def contributions(self, hits: Hits) -> Contributions:
         """Count ranks without a judged hit; divide by k."""
         inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
@@ -117,3 +127,14 @@ class Unjudged(Measure):
     def bounds_by(self) -> str:
         """Speak of the judging itself: grades are not what is missing here."""
         return "nothing"
+
+
+def _check_no_gaps(measure: Measure, options: Alignment) -> None:
+    """Refuse to count the documents among the first k ranks where some were taken out and left a gap."""
+    for option, word in (("unjudged", "condensed_keep_rank"), ("duplicates", "first_keep_rank")):
+        if measure.k is not None and getattr(options, option) == word:
+            raise BadOption(
+                f"{measure} counts the documents among the first {measure.k} ranks, and with {option}={word} "
+                "some ranks are empty",
+                fix=f"leave {option}={word} or {measure} out",
+            )

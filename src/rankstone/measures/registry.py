@@ -33,6 +33,7 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
     "rankstone.measures.shortfall": ("binG", "G"),
     "rankstone.measures.interpolated": ("IPrec", "IAP"),
     "rankstone.measures.graded_precision": ("Q", "GAP"),
+    "rankstone.measures.navigation": ("O_measure", "P_measure", "P_plus"),
     "rankstone.measures.cascade": ("ERR", "nERR"),
     "rankstone.measures.geometric": ("RBP", "RBP_residual"),
     "rankstone.measures.user_models": ("SDCG", "INSQ", "INST", "BPM"),
