@@ -18,7 +18,7 @@ from rankstone.io import Table, read_judgments, read_run
 from rankstone.words import counted, queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["CheckReport", "FileReport", "Finding", "check"]
 
@@ -88,6 +88,9 @@ def check(
     truth = _opened(judged, lambda: read_judgments(qrels, columns, format_in))
     if truth is not None:
         _look_at_judgments(judged, truth)
+        _look_at_copies(
+            judged, truth, lambda: read_judgments(qrels, columns, format_in, further=["subtopic"])
+        )
     files = [judged]
     for name, run in name_runs(runs).items():
         report = FileReport(name, _source(run, name), "run")
@@ -131,7 +134,6 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
     report.findings += [
         *_missing_ids(frame),
         *_bad_numbers(frame, "relevance"),
-        *_duplicates(frame, "duplicate_judgments=max, mean, majority, first or last"),
         *_negative(frame),
     ]
     best = frame.group_by("query_id").agg(pl.col("relevance").max())
@@ -142,6 +144,30 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
                 "warning", f"{queries(len(empty))} without a relevant document", _some(empty), "see --empty"
             )
         )
+
+
+def _look_at_copies(report: FileReport, frame: pl.DataFrame, by_subtopic: Callable[[], Table]) -> None:
+    """Tell documents judged twice from documents judged once for each subtopic (or assessor)."""
+    twice = list(_duplicates(frame, "duplicate_judgments=max, mean, majority, first or last"))
+    if not twice:
+        return
+    try:
+        groups = by_subtopic().collect()
+    except InputError:  # no such column
+        groups = frame.with_columns(subtopic=pl.lit("0"))
+    if groups.select("query_id", "doc_id", "subtopic").is_duplicated().any():
+        report.findings += twice
+        return
+    count = groups.select("query_id", "subtopic").unique().group_by("query_id").len()["len"]
+    report.facts["subtopics"] = _spread(count)
+    report.findings.append(
+        Finding(
+            "note",
+            "documents are judged once for each subtopic (the second column)",
+            _row(frame.filter(frame.select("query_id", "doc_id").is_duplicated())),
+            "measures of diversity read them as they are; beside others a document has the best of its grades",
+        )
+    )
 
 
 def _look_at_run(

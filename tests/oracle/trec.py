@@ -62,7 +62,7 @@ def interpolated(facts: Facts, spec: Spec) -> float:
 
 def interpolated_average(facts: Facts, spec: Spec) -> float:
     """Average over levels."""
-    points = spec.get("points", 11)
+    points = spec.get("levels", 11)
     levels = (
         [at / (points - 1) for at in range(int(points))] if not isinstance(points, set) else sorted(points)
     )

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
+import shlex
 from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from rankstone.cli import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
 
 
 def test_the_readme_shows_what_is_printed() -> None:
     """The example in both readmes prints what stands below it."""
-    root = Path(__file__).resolve().parents[2]
     for name in ("README.md", "README.zh.md"):
-        text = (root / name).read_text(encoding="utf-8")
+        text = (ROOT / name).read_text(encoding="utf-8")
         code = text.split("```python\n")[1].split("```")[0]
         shown = text.split("```text\n")[1].split("```")[0]
         out = io.StringIO()
@@ -21,10 +31,36 @@ def test_the_readme_shows_what_is_printed() -> None:
         assert shown == out.getvalue(), name
 
 
-def test_every_command_and_option_is_told() -> None:
-    """Each command of the command line stands in both readmes."""
-    root = Path(__file__).resolve().parents[2]
+def shell_lines(text: str) -> list[str]:
+    """Return the commands of a document's plain code blocks, their comments taken off."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    lines = "\n".join(block for kind, block in blocks if not kind).replace("\\\n", " ").splitlines()
+    return [line.split("  #")[0] for line in lines if line.startswith("rankstone ")]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_shown_can_be_given(document: Path) -> None:
+    """Every command line in the documents has a command and options that exist."""
+    for line in shell_lines(document.read_text(encoding="utf-8")):
+        words = shlex.split(line)[1:]
+        command: click.Command = cli
+        context = click.Context(cli, info_name="rankstone")
+        while isinstance(command, click.Group):
+            found = command.get_command(context, words.pop(0))
+            assert found is not None, line
+            command = found
+        if words and not command.context_settings.get("ignore_unknown_options"):
+            command.make_parser(click.Context(command, parent=context)).parse_args(words)
+
+
+def test_every_command_is_told() -> None:
+    """Each command of the command line stands in both readmes, in a line that can be given."""
     for name in ("README.md", "README.zh.md"):
-        text = (root / name).read_text(encoding="utf-8")
-        for command in ("eval", "check", "measures"):
-            assert f"rankstone {command}" in text
+        told = {line.split()[1] for line in shell_lines((ROOT / name).read_text(encoding="utf-8"))}
+        assert told >= set(cli.list_commands(click.Context(cli))) - {"demo"}, name
+
+
+def test_the_list_of_measures_is_the_cards() -> None:
+    """`rankstone measures list --format md > docs/measures.md` has been run since a card changed."""
+    shown = CliRunner().invoke(cli, ["measures", "list", "--format", "md"]).output
+    assert (ROOT / "docs" / "measures.md").read_text(encoding="utf-8") == shown

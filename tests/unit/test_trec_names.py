@@ -21,7 +21,7 @@ from rankstone.measures.trec_table import NICKNAMES, TREC
         ("IPrec@0.1", "IPrec(recall=0.1)"),
         ("IPrec(recall=0.5)@10", "IPrec(recall=0.5)@10"),
         ("11pt_avg", "IAP(interp=trec10)"),
-        ("11pt_avg..25,.5,.75", "IAP(points={0.25, 0.5, 0.75}, interp=trec10)"),
+        ("11pt_avg..25,.5,.75", "IAP(levels={0.25, 0.5, 0.75}, interp=trec10)"),
         ("P.5,11pt_avg", "P@5 IAP(interp=trec10)"),
         ("Rprec_mult_0.50", "Rprec(multiple=0.5)"),
         ("relative_P_5", "P(denom=min_R_k)@5"),
@@ -76,7 +76,7 @@ def test_names_there_and_back(name: str) -> None:
         ("Utility(a=2)", "utility_2,-1,0,0"),
         ("nDCG(gain={1: 3, 2: 9})", "ndcg_1=3,2=9"),
         ("nDCG@7", "ndcg_cut_7"),
-        ("IAP(points={0.25, 0.5}, interp=trec10)", "11pt_avg_0.25,0.5"),
+        ("IAP(levels={0.25, 0.5}, interp=trec10)", "11pt_avg_0.25,0.5"),
         ("IPrec(recall=0.1)", "IPrec(recall=0.1)"),
         ("RBP(p=0.9)", "rbp"),
         ("RBP(p=0.5)", "rbp_p=0.5"),
@@ -92,8 +92,8 @@ def test_names_of_measures(ours: str, theirs: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["P.0", "P_5,5", "utility.1,2,3", "ndcg.1", "rbp.2=1", "IPrec", "IPrec@2", "IPrec@x", "IAP(points=1)",
-     "IAP(points=2.5)", "IAP(points={0.5, 2})", "IAP(points={0.5, 0.5})", "IAP(points={a})", "Rprec@5",
+    ["P.0", "P_5,5", "utility.1,2,3", "ndcg.1", "rbp.2=1", "IPrec", "IPrec@2", "IPrec@x", "IAP(levels=1)",
+     "IAP(levels=2.5)", "IAP(levels={0.5, 2})", "IAP(levels={0.5, 0.5})", "IAP(levels={a})", "Rprec@5",
      "Rndcg@5",
      "Prefs(nonrel=R)", "Prefs(over=groups, when=one, nonrel=R)", "Utility(d=nan)"],
 )  # fmt: skip

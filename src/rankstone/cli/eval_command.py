@@ -84,6 +84,7 @@ def command(
     from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
     from rankstone.cli.render import FORMATS, render
     from rankstone.errors import UsageError
+    from rankstone.io import read_attributes
 
     check_format(form, FORMATS)
     per_query_writer(per_query)
@@ -98,6 +99,8 @@ def command(
     _need(truth, "--truth", {"--within": within})
     if one_group and labelled is None:
         raise UsageError("--one-group puts the rows of one table together", fix="give it by --labeled FILE")
+    if queries is not None and segments:
+        read_attributes(queries, "query_id", **read).require(segments)
     with Ticker(quiet=quiet) as ticker:
         if labelled is not None:
             refuse_with("--labeled", {**lists, "truth": truth})

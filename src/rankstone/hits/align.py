@@ -97,7 +97,8 @@ class Aligner:
     cutoffs
         The ranks at which the audit counts unjudged documents.
     brings
-        What measures want beside hits: ``pool``, ``groups``, ``pooled``, ``holes``.
+        What measures want beside hits: ``pool``, ``groups``, ``pooled``, ``holes``; ``rows`` for whoever
+        wants to know which row of the run and of the judgments is behind a hit.
     threads
         Batches worked on at the same time.
     """
@@ -187,11 +188,10 @@ class Aligner:
         twice = np.empty(0, np.int64) if keys is None else keys.duplicates()
         matches = self._match(batch, keys)
         grades = self.truth.grades(batch, matches)
-        rows = self.truth.rows_of(batch, matches)
         ideal = self.truth.ideal_of(batch, matches)
         judged = np.ones(len(grades), bool)
         if options.imputes:
-            matches, grades, rows, judged = impute(batch, matches, grades, rows, self.truth, options)
+            matches, grades, judged = impute(batch, matches, grades, self.truth, options)
         blocks = tie_blocks(batch, options)
         if self.collapse is not None:
             options = replace(options, duplicates="first_drop")
@@ -221,8 +221,6 @@ class Aligner:
             expected=options.ties == "expected",
             lowest_grade=self.truth.lowest_grade,
             candidates=_candidates(options, len(batch.lengths)),
-            run_row=batch.table_rows(matches.row[hit]),
-            judgment_row=rows[hit],
             **self._further(batch, matches, hit, others, in_pool, ranks),
         )
         counted = tally(batch, blocks, twice, hits, self.cutoffs)
@@ -248,10 +246,19 @@ class Aligner:
         return rows, np.ones(len(rows), bool) if labelled else np.isin(rows, pooled)
 
     def _further(
-        self, batch: Batch, matches: Matches, hit: Ints, others: Ints | None, in_pool: Bools, ranks: Ranks
+        self,
+        batch: Batch,
+        matches: Matches,
+        hit: Ints | slice,
+        others: Ints | None,
+        in_pool: Bools,
+        ranks: Ranks,
     ) -> dict[str, Any]:
         """Return what measures want beside hits."""
         found: dict[str, Any] = {}
+        if "rows" in self.brings:
+            found["run_row"] = batch.table_rows(matches.row[hit])
+            found["judgment_row"] = self.truth.rows_of(batch, matches.pair[hit])
         if self.brings & {"pool", "groups"} and isinstance(self.truth, Judgments):
             pool = self.truth.pool.take(batch.codes)
             lists, pair = matches.list[hit], matches.pair[hit]

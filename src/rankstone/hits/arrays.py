@@ -42,10 +42,10 @@ def offsets_of(lengths: Ints) -> Ints:
 
 def counts_within(mask: Bools, offsets: Ints) -> Ints:
     """Count what is masked in each list, int64 ``[lists]``."""
-    if not len(mask):
-        return np.zeros(len(offsets) - 1, np.int64)
-    through = np.where(offsets > 0, np.cumsum(mask)[offsets - 1], 0)
-    return np.diff(through)
+    counts = np.zeros(len(offsets) - 1, np.int64)
+    some = offsets[1:] > offsets[:-1]
+    counts[some] = np.add.reduceat(mask, offsets[:-1][some], dtype=np.int64)  # exact: whole numbers
+    return counts
 
 
 def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
@@ -89,12 +89,15 @@ def descending_within(group: Ints, values: Floats) -> Floats:
         return values
     low, high = values.min(), values.max()
     whole = high - low < _SMALL and abs(low) < _EXACT and (values == np.floor(values)).all()
-    levels = np.arange(low, high + 1) if whole else np.unique(values)
+    levels = (np.arange(low, high + 1) if whole else np.unique(values))[::-1]
     result = np.empty(len(values))
     for begin, end in _slices(group):
         part = values[begin:end]
-        above = high - part if whole else len(levels) - 1 - np.searchsorted(levels, part)
-        result[begin:end] = levels[::-1][_ascending_within(group[begin:end], above.astype(np.uint64))]
+        if group[begin] == group[end - 1]:
+            result[begin:end] = np.sort(part)[::-1]
+            continue
+        above = (high - part).astype(np.int64) if whole else np.searchsorted(-levels, -part)
+        result[begin:end] = levels[_ascending_within(group[begin:end] - group[begin], above, len(levels))]
     return result
 
 
@@ -110,10 +113,12 @@ def _slices(group: Ints) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _ascending_within(group: Ints, code: NDArray[np.uint64]) -> Ints:
-    """Sort small numbers ascending within each group."""
-    bits = np.uint64(int(code.max()).bit_length())
-    code |= (group - group[0]).astype(np.uint64) << bits
-    code.sort()
-    code &= (np.uint64(1) << bits) - np.uint64(1)
-    return code.astype(np.int64)
+def _ascending_within(group: Ints, code: Ints, codes: int) -> Ints:
+    """Sort numbers below ``codes`` ascending within each group; ``group`` counts from 0."""
+    cells = (int(group[-1]) + 1) * codes
+    code += group * codes
+    if cells > len(code):
+        code.sort()
+        return code - group * codes
+    counts = np.bincount(code, minlength=cells)  # few cells: how often each comes says it all
+    return np.repeat(np.tile(np.arange(codes), cells // codes), counts)

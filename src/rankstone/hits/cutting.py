@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -69,33 +70,47 @@ class _Gathered:
     """First and last lists of tables, waiting for their other halves."""
 
     def __init__(self) -> None:
-        self._parts: list[pl.DataFrame] = []
-        self._rows: list[NDArray[np.int64]] = []
-        self._height = 0
+        self._whole: list[_Part] = []
+        self._open: list[_Part] = []
 
     @property
     def is_full(self) -> bool:
         """Whether enough waits: many rows, or views that keep many tables in memory."""
-        return self._height > _ROWS or len(self._parts) > _VIEWS
+        return len(self._whole) > _VIEWS or sum(len(part.rows) for part in self._whole) > _ROWS
 
-    def add(self, part: pl.DataFrame, first_row: int) -> None:
-        if part.height:
-            self._parts.append(part)
-            self._rows.append(np.arange(first_row, first_row + part.height))
-            self._height += part.height
+    def add(self, table: pl.DataFrame, first_row: int) -> None:
+        """Add rows of one list, which may go on with the list of the rows before."""
+        if not table.height:
+            return
+        query = table["query_id"][0]
+        if self._open and self._open[-1].query != query:
+            self._whole += self._open
+            self._open = []
+        self._open.append(_Part(query, table, range(first_row, first_row + table.height)))
 
     def pieces(self, *, finished: bool) -> Iterator[Piece]:
         """Yield what is there; unless the stream has finished, the last list waits for more."""
-        if not self._parts:
-            return
-        table, row = pl.concat(self._parts, rechunk=True), np.concatenate(self._rows)
-        self._parts, self._rows, self._height = [], [], 0
-        stop = table.height
-        if not finished:
-            stop -= _tail(table["query_id"])
-            self._parts, self._rows, self._height = [table[stop:]], [row[stop:]], table.height - stop
-        if stop:
-            yield Piece(table[:stop], row[:stop])
+        parts = self._whole + self._open if finished else self._whole
+        if parts:
+            table = pl.concat([part.table for part in parts], rechunk=True)
+            yield Piece(table, _numbers([part.rows for part in parts]))
+        self._whole = []
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Rows of one list: their query, a view into their table, their numbers."""
+
+    query: object
+    table: pl.DataFrame
+    rows: range
+
+
+def _numbers(rows: list[range]) -> NDArray[np.int64] | int:
+    """Return row numbers, just the first where they follow one another."""
+    if all(part.stop == after.start for part, after in pairwise(rows)):
+        return rows[0].start
+    return np.concatenate([np.arange(part.start, part.stop) for part in rows])
 
 
 def _head(ids: pl.Series) -> int:

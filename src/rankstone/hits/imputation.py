@@ -23,16 +23,15 @@ def impute(
     batch: Batch,
     matches: Matches,
     grades: Floats,
-    rows: Ints,
     truth: Judgments | SelfLabelled,
     options: Alignment,
-) -> tuple[Matches, Floats, Ints, Bools]:
+) -> tuple[Matches, Floats, Bools]:
     """Turn every row into a match; unjudged rows get an imputed grade.
 
     Returns
     -------
     tuple
-        Matches, grades and judgment rows (-1 where imputed) of all rows, and which were judged.
+        Matches (of pair -1 where imputed) and grades of all rows, and which were judged.
     """
     judged = np.zeros(batch.height, bool)
     judged[matches.row] = True
@@ -42,9 +41,7 @@ def impute(
     grade[matches.row] = grades
     pair = np.full(batch.height, -1)
     pair[matches.row] = matches.pair
-    row = np.full(batch.height, -1)
-    row[matches.row] = rows
-    return Matches(everything, batch.list_of_row, pair), grade, row, judged
+    return Matches(everything, batch.list_of_row, pair), grade, judged
 
 
 def _imputed(batch: Batch, rows: Ints, truth: Judgments | SelfLabelled, options: Alignment) -> Floats:

@@ -7,6 +7,7 @@ low ones stand before it; after the last digit every pair has been parted once. 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,7 @@ __all__ = ["earlier_smaller", "weight_of_earlier_smaller"]
 
 #: elements counted together: as many as a processor's cache holds with all that is known of them
 _TOGETHER: Final = 1 << 15
+_THREADS: Final = 2
 
 
 def earlier_smaller(offsets: Ints, value: Ints) -> Ints:
@@ -90,14 +92,19 @@ def _count(offsets: Ints, value: Ints) -> Ints:
 
 
 def _count_long(value: Ints, levels: int, count: Ints) -> None:
-    """Count in pieces; what came before a piece is known by how often each value came."""
-    step = max(_TOGETHER, levels // 64)
+    """Count in pieces, two at a time; what came before a piece is known by how often each value came."""
+    step = max(2 * _TOGETHER, levels // 64)
+    parts = [slice(begin, begin + step) for begin in range(0, len(value), step)]
+
+    def inside(part: slice) -> Ints:
+        count[part] = _count(np.array([0, len(value[part])]), value[part])
+        return np.bincount(value[part], minlength=levels)
+
     seen = np.zeros(levels, np.int64)
-    for begin in range(0, len(value), step):
-        piece = value[begin : begin + step]
-        smaller = np.cumsum(seen) - seen
-        count[begin : begin + step] = _count(np.array([0, len(piece)]), piece) + smaller[piece]
-        seen += np.bincount(piece, minlength=levels)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for part, here in zip(parts, pool.map(inside, parts), strict=True):
+            count[part] += (np.cumsum(seen) - seen)[value[part]]
+            seen += here
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,9 +145,9 @@ class Judgments:
         """Return the grades behind matches, float64."""
         return self.grade[matches.pair]
 
-    def rows_of(self, _batch: Batch, matches: Matches) -> Ints:
-        """Return the qrels rows behind matches, int64."""
-        return self.row[matches.pair]
+    def rows_of(self, _batch: Batch, pair: Ints) -> Ints:
+        """Return the qrels rows behind judged pairs, int64, -1 for pair -1."""
+        return np.where(pair >= 0, self.row[pair], -1) if len(self.row) else np.full(len(pair), -1)
 
     def ideal_of(self, batch: Batch, _matches: Matches) -> Ideal:
         """Return the ideal lists of a batch's queries."""
@@ -164,16 +164,17 @@ class SelfLabelled:
         """Return all rows that count as judged (negative labels do not)."""
         assert batch.label is not None  # noqa: S101 - an internal promise, not user input
         row = np.flatnonzero(~np.isnan(batch.label))
-        return Matches(row, batch.list_of_row[row], row)
+        lists = batch.list_of_row
+        return Matches(row, lists if len(row) == batch.height else lists[row], row)
 
     def grades(self, batch: Batch, matches: Matches) -> Floats:
         """Return the labels of the matched rows, float64."""
         assert batch.label is not None  # noqa: S101 - an internal promise, not user input
-        return batch.label[matches.row]
+        return batch.label if len(matches.row) == batch.height else batch.label[matches.row]
 
-    def rows_of(self, batch: Batch, matches: Matches) -> Ints:
-        """Return the table rows behind matches, int64."""
-        return batch.table_rows(matches.row)
+    def rows_of(self, batch: Batch, pair: Ints) -> Ints:
+        """Return the table rows behind labelled rows of the batch, int64, -1 for row -1."""
+        return np.where(pair >= 0, batch.table_rows(pair), -1)
 
     def ideal_of(self, batch: Batch, matches: Matches) -> Ideal:
         """Return the lists' own grades, best first."""

@@ -67,7 +67,8 @@ class Hits:
     candidates
         int64 ``[queries]`` or ``None``: how many documents each query could have retrieved.
     run_row, judgment_row
-        int64 ``[hits]``: row of the run and of the judgments behind each hit.
+        int64 ``[hits]`` or ``None``: brought for whoever asks, the row of the run and of the judgments
+        behind each hit, -1 where its grade was imputed.
     member
         int64 ``[hits]``: each hit's place in ``pool``, -1 where its grade was imputed.
     pool, pooled, holes

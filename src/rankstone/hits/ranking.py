@@ -7,7 +7,7 @@ rank is a row number minus the list's first, and every step below that is not ne
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
@@ -61,7 +61,7 @@ class Ranks:
     Attributes
     ----------
     kept
-        Which matches are hits (later copies of a document, say, may not be).
+        Which matches are hits (later copies of a document, say, may not be); a slice where all are.
     rank, first, last
         int64 per hit: rank, and first and last rank of its tie block.
     n, length
@@ -71,7 +71,7 @@ class Ranks:
         The same for other rows that were asked for.
     """
 
-    kept: Ints
+    kept: Ints | slice
     rank: Ints
     first: Ints
     last: Ints
@@ -87,15 +87,19 @@ class Stand:
     Attributes
     ----------
     at
-        int64: which of the rows asked for.
+        int64: which of the rows asked for; a slice where it is all of them, as they stand.
     rank, first, last
         int64: rank, and first and last rank of the tie block.
     """
 
-    at: Ints
+    at: Ints | slice
     rank: Ints
     first: Ints
     last: Ints
+
+
+#: the bit that says less than zero
+_SIGN: Final = -(1 << 63)
 
 
 def in_order(batch: Batch, options: Alignment) -> Batch:
@@ -116,11 +120,14 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
     One sort of ``list | leading bits of the key`` does nearly all of it; only rows that agree in
     those bits are compared in full.
     """
-    bits = (key.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0: one score, one pattern
-    sign = np.uint64(1) << np.uint64(63)
-    ascending = np.where(bits & sign, ~bits, bits | sign)
-    shift = np.uint64(max(len(batch.lengths) - 1, 1).bit_length())
-    packed = (batch.list_of_row.astype(np.uint64) << (np.uint64(64) - shift)) | (~ascending >> shift)
+    packed = np.add(key, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0: one score, one pattern
+    # every bit of a negative key says the opposite, of any other its sign does; downwards it all turns round
+    packed ^= ((packed.view(np.int64) >> np.int64(63)) | np.int64(_SIGN)).view(np.uint64)
+    np.invert(packed, out=packed)
+    if len(batch.lengths) > 1:
+        shift = np.uint64((len(batch.lengths) - 1).bit_length())
+        packed >>= shift
+        packed |= batch.list_of_row.view(np.uint64) << (np.uint64(64) - shift)
     order = np.argsort(packed)
     packed = packed[order]
     alike = np.zeros(len(packed), bool)
@@ -302,14 +309,14 @@ def _number(
 
 
 def _stand(
-    rows: Ints, lists: Ints, left: Ints, blocks: TieBlocks, place: Ints | None, counter: _Counter
+    rows: Ints, lists: Ints, left: Ints | slice, blocks: TieBlocks, place: Ints | None, counter: _Counter
 ) -> Stand:
     """Rank those of the rows that are left, and order them by place."""
     row = rows[left]
     at = row
     if place is not None:
         order = np.argsort(place[row])
-        left, row = left[order], row[order]
+        left, row = order if isinstance(left, slice) else left[order], row[order]
         at = place[row]
     lists = lists[left]
     ranks = counter.through(at, lists)
@@ -323,8 +330,10 @@ def _stand(
     return Stand(left, ranks, first, last)
 
 
-def _standing(row: Ints, kept: Bools | None, worthless: Ints) -> Ints:
+def _standing(row: Ints, kept: Bools | None, worthless: Ints) -> Ints | slice:
     """Return the matches whose rows are left in the lists and count."""
+    if kept is None and not len(worthless):
+        return slice(None)
     stands = np.ones(len(row), bool) if kept is None else kept[row]
     if len(worthless):
         stands &= ~np.isin(row, worthless)
@@ -348,7 +357,9 @@ class _Counter:
         """Count the kept rows of each list down to ``place``, that included."""
         start = self._batch.starts[lists]
         if self._running is None:
-            return place - start + 1
+            counted: Ints = np.subtract(place, start, out=start)
+            counted += 1
+            return counted
         return self._running[place + 1] - self._running[start]
 
 

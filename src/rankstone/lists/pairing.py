@@ -238,7 +238,7 @@ def _ordered(batch: Batch, options: Alignment, table: Table) -> _Ordered:
         tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
         duplicates=len(twice),
     )
-    return _Ordered(batch, keys, heads, ranks.kept, ranks.first, ranks.last, ranks.n, tally)
+    return _Ordered(batch, keys, heads, rows[ranks.kept], ranks.first, ranks.last, ranks.n, tally)
 
 
 def _chunk(held: Ranked, index: PairIndex, ordered: _Ordered) -> Chunk:

@@ -99,38 +99,38 @@ _ELEVEN: Final = 11
 class IAP(InterpolatedMeasure):
     """Interpolated average precision: the mean over recall levels, eleven of them by tradition.
 
-    >>> print(IAP(points=(0.25, 0.5, 0.75)))
-    IAP(points={0.25, 0.5, 0.75})
+    >>> print(IAP(levels=(0.25, 0.5, 0.75)))
+    IAP(levels={0.25, 0.5, 0.75})
     """
 
     name: ClassVar[str] = "IAP"
     family: ClassVar[str] = "interpolated precision"
     aliases: ClassVar[tuple[str, ...]] = ("11pt",)
-    examples: ClassVar[tuple[str, ...]] = ("IAP", "IAP(points=101)", "IAP(points={0.25, 0.5, 0.75})")
+    examples: ClassVar[tuple[str, ...]] = ("IAP", "IAP(levels=101)", "IAP(levels={0.25, 0.5, 0.75})")
     card: ClassVar[Card] = Card(
         sentence="How precise is the list on average, over recall levels from nothing to everything?",
         formula="IAP = (1/|L|) Σ_{r ∈ L} IPrec(r)",
-        symbols="L: recall levels, 0, 0.1 … 1 unless `points` says otherwise; IPrec: interpolated precision",
+        symbols="L: recall levels, 0, 0.1 … 1 unless `levels` says otherwise; IPrec: interpolated precision",
         example="relevant at ranks 1, 2 and 5 of R = 3: (1·7 + 3/5·4) / 11 = 9.4/11",
         peers={
             "trec_eval 10 11pt_avg": "IAP(interp=trec10)",
             "trec_eval 9, pytrec_eval 11pt_avg": "IAP(interp=trec9)",
-            "COCO detection AP": "101 levels over boxes, not documents: IAP(points=101)",
+            "COCO detection AP": "101 levels over boxes, not documents: IAP(levels=101)",
         },
         sensitive="ties, unjudged documents (not relevant), and unknown relevant documents (R)",
         use="comparing with results from before average precision; otherwise AP, which needs no levels",
         citation="TREC-1 … TREC-8 proceedings; Salton and McGill, Introduction to Modern IR, 1983",
     )
 
-    points: int | tuple[float, ...] = parameter(_ELEVEN, "how many evenly spaced levels, or {r, r, …}")
+    levels: int | tuple[float, ...] = parameter(_ELEVEN, "how many evenly spaced levels, or {r, r, …}")
     interp: str = parameter("exact", READINGS, *INTERPOLATIONS)
 
     def __post_init__(self) -> None:
         """Refuse what is neither a number of levels nor distinct levels."""
         super().__post_init__()
-        levels_of(self.points, "IAP: points")
+        levels_of(self.levels, "IAP: levels")
 
     @property
     def levels(self) -> tuple[float, ...]:
         """The recall levels, as given or evenly spaced."""
-        return levels_of(self.points, "IAP: points")
+        return levels_of(self.levels, "IAP: levels")

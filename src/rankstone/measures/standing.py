@@ -37,12 +37,11 @@ class Standing:
         int64: the tie block.
     ideal
         int64: the place in the ideal order, from 0.
-    grade
-        int64: the number of the grade, counted through all queries, best first in each.
-    begins
-        int64 ``[grades]``: where each grade begins, were all queries in ideal order.
     lost
         int64: hits above it that should stand below.
+    begins
+        int64 ``[grades]``: where each grade begins, were all queries in ideal order; grades are counted
+        through all queries, best first in each.
     """
 
     offsets: Ints
@@ -51,9 +50,8 @@ class Standing:
     place: Ints
     block: Ints
     ideal: Ints
-    grade: Ints
-    begins: Ints
     lost: Ints
+    begins: Ints
 
     @classmethod
     def of(cls, hits: Hits) -> Standing:
@@ -67,13 +65,19 @@ class Standing:
         if len(block) and block[-1] < len(block) - 1:
             hit = np.lexsort((-level, block))
             level = level[hit]
-        best_first = _stable_order(query * (top + 1) + (top - level))
+        key = query * (
+            top + 1
+        )  # here and below in place: every new array of ten million costs as much as a sum
+        key += top
+        key -= level
+        best_first = _stable_order(key)
+        in_order = np.take(key, best_first, out=key)
         fresh = np.ones(len(hit), bool)
-        in_order = level[best_first]
-        fresh[1:] = (in_order[1:] != in_order[:-1]) | (query[1:] != query[:-1])
-        place = np.arange(len(hit)) - hits.offsets[:-1][query]
-        ideal, grade = np.empty_like(hit), np.empty_like(hit)
-        ideal[best_first], grade[best_first] = place, np.cumsum(fresh) - 1
+        fresh[1:] = in_order[1:] != in_order[:-1]
+        place = np.arange(len(hit))
+        place -= hits.offsets[:-1][query]
+        ideal = np.empty_like(hit)
+        ideal[best_first] = place
         return cls(
             offsets=hits.offsets,
             hit=hit,
@@ -81,9 +85,8 @@ class Standing:
             place=place,
             block=block,
             ideal=ideal,
-            grade=grade,
-            begins=np.flatnonzero(fresh),
             lost=earlier_smaller(hits.offsets, level),
+            begins=np.flatnonzero(fresh),
         )
 
     def with_ideal(self, ideal: Ints) -> Standing:
@@ -91,12 +94,19 @@ class Standing:
         again = np.lexsort((ideal, self.block))
         ideal = ideal[again]
         lost = self.place - earlier_smaller(self.offsets, ideal)
-        return replace(self, hit=self.hit[again], grade=self.grade[again], ideal=ideal, lost=lost)
+        return replace(self, hit=self.hit[again], ideal=ideal, lost=lost)
 
     @cached_property
     def size(self) -> Ints:
         """How many hits the query has, int64 ``[hits]``."""
         return np.diff(self.offsets)[self.query]
+
+    @cached_property
+    def grade(self) -> Ints:
+        """The number of the hit's grade, int64 ``[hits]``."""
+        in_order = np.repeat(np.arange(len(self.begins)), np.diff(self.begins, append=len(self.hit)))
+        grade: Ints = in_order[self.offsets[:-1][self.query] + self.ideal]
+        return grade
 
     @cached_property
     def first(self) -> Ints:
@@ -127,9 +137,13 @@ class Standing:
 
     def kept(self, *, drop: bool) -> Floats:
         """Count the hits that stand on the right side of each; ``drop``: those of other grades only."""
-        right = self.place + self.size - 1 - 2 * self.lost - self.ideal
-        if drop:
-            right = right - (self.alike - 1)
+        right = -2 * self.lost
+        right += self.place
+        right -= self.ideal
+        right += self.size
+        right -= self.alike if drop else 1
+        if self.untied:
+            return right.astype(np.float64)
         kept: Floats = right - self.tied_apart(np.ones(len(right))) / 2
         return kept
 

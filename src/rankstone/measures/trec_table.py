@@ -133,7 +133,7 @@ def _utility(values: Sequence[float]) -> str:
 def _points(values: Sequence[float]) -> str:
     if tuple(values) == _RECALL:
         return "IAP(interp={interp})"
-    return f"IAP(points={{{', '.join(f'{value:.15g}' for value in values)}}}, interp={{interp}})"
+    return f"IAP(levels={{{', '.join(f'{value:.15g}' for value in values)}}}, interp={{interp}})"
 
 
 def _f(values: Sequence[float]) -> str:
