@@ -165,7 +165,7 @@ def _look_at_copies(report: FileReport, frame: pl.DataFrame, by_subtopic: Callab
             "note",
             "documents are judged once for each subtopic (the second column)",
             _row(frame.filter(frame.select("query_id", "doc_id").is_duplicated())),
-            "measures of diversity read them as they are; beside others a document has the best of its grades",
+            "for measures of diversity; for others the best of its grades is the document's",
         )
     )
 

@@ -91,7 +91,8 @@ def command(
     keep_inputs([*files, *filter(None, (labelled, exclude, queries, intents, truth))], output, per_query)
     wanted = measures or (DEFAULT_MEASURES,)
     given = given_options(options)
-    read = {"columns": split_columns(columns), "format_in": format_in}
+    named = split_columns(columns)
+    read = {"columns": named, "format_in": format_in}
     keep_freed_memory()
     lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
     segments = [name.strip() for name in (by or "").split(",") if name.strip()]
@@ -100,7 +101,7 @@ def command(
     if one_group and labelled is None:
         raise UsageError("--one-group puts the rows of one table together", fix="give it by --labeled FILE")
     if queries is not None and segments:
-        read_attributes(queries, "query_id", **read).require(segments)
+        read_attributes(queries, "query_id", named, format_in).require(segments)
     with Ticker(quiet=quiet) as ticker:
         if labelled is not None:
             refuse_with("--labeled", {**lists, "truth": truth})

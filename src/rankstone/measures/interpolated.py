@@ -28,7 +28,7 @@ class InterpolatedMeasure(BinaryMeasure):
     interp: str
 
     @property
-    def levels(self) -> tuple[float, ...]:
+    def recalls(self) -> tuple[float, ...]:
         """The recall levels looked at."""
         raise NotImplementedError
 
@@ -42,10 +42,10 @@ class InterpolatedMeasure(BinaryMeasure):
         inside = hits.relevant(self.rel) & (hits.rank <= (self.k or math.inf))
         reached = Reached.of(hits, inside, self.interp)
         earned = np.zeros(len(hits.rank))
-        for level in self.levels:
+        for level in self.recalls:
             _, place = reached.at(level, hits.relevant_count(self.rel))
             earned[reached.hit[place]] += reached.precision[place]
-        return Contributions(earned, np.full(hits.queries, float(len(self.levels))))
+        return Contributions(earned, np.full(hits.queries, float(len(self.recalls))))
 
     @property
     def bounds_by(self) -> str:
@@ -86,7 +86,7 @@ class IPrec(InterpolatedMeasure):
     interp: str = parameter("exact", READINGS, *INTERPOLATIONS)
 
     @property
-    def levels(self) -> tuple[float, ...]:
+    def recalls(self) -> tuple[float, ...]:
         """The one recall level."""
         return (self.recall,)
 
@@ -131,6 +131,6 @@ class IAP(InterpolatedMeasure):
         levels_of(self.levels, "IAP: levels")
 
     @property
-    def levels(self) -> tuple[float, ...]:
+    def recalls(self) -> tuple[float, ...]:
         """The recall levels, as given or evenly spaced."""
         return levels_of(self.levels, "IAP: levels")

@@ -102,5 +102,5 @@ _GUESSES: Final[dict[str, Callable[[Any], str]]] = {
     "gains": lambda m: ",".join(f"{grade:g}={gain:.15g}" for grade, gain in m.gain.gains),
     "set_F": lambda m: f"{round(m.beta**2, 12):.15g}",
     "utility": lambda m: ",".join(f"{getattr(m, name):.15g}" for name in "abcd"),
-    "11pt_avg": lambda m: ",".join(f"{point:.15g}" for point in m.levels),
+    "11pt_avg": lambda m: ",".join(f"{point:.15g}" for point in m.recalls),
 }
