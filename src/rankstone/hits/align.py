@@ -21,7 +21,7 @@ from rankstone.hits.batches import Lists, Met, Scattered
 from rankstone.hits.checks import RowCheck
 from rankstone.hits.ideal import Ideal
 from rankstone.hits.imputation import impute
-from rankstone.hits.judgments import Judgments, SelfLabelled
+from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex
 from rankstone.hits.pool import Places
 from rankstone.hits.ragged import Hits
@@ -204,7 +204,9 @@ class Aligner:
         _check_candidates(batch, ranks.n, options)
         hit = ranks.kept
         lists = matches.list[hit]
-        if options.imputes:
+        if options.pool == "list":
+            ideal = ideal_of_lists(lists, grades[hit], len(batch.lengths))
+        elif options.imputes:
             ideal = _with_imputed(ideal, lists[~judged[hit]], grades[hit][~judged[hit]])
         counts = np.bincount(lists, minlength=len(batch.lengths))
         hits = Hits(
@@ -290,7 +292,7 @@ class Aligner:
             judged=np.empty(0, bool),
             n=np.zeros(count, np.int64),
             length=np.zeros(count, np.int64),
-            ideal=truth.ideal.take(codes),
+            ideal=truth.ideal.take(codes if self.options.pool == "judged" else np.full(count, -1)),
             found=np.zeros(count, bool),
             expected=self.options.ties == "expected",
             lowest_grade=truth.lowest_grade,

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
-from rankstone.hits.arrays import descending_within
+from rankstone.hits.arrays import descending_within, offsets_of
 from rankstone.hits.ideal import Ideal
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex, QueryIndex
 from rankstone.hits.pool import Groups, Pool
@@ -178,10 +178,12 @@ class SelfLabelled:
 
     def ideal_of(self, batch: Batch, matches: Matches) -> Ideal:
         """Return the lists' own grades, best first."""
-        lists = matches.list
-        counts = np.bincount(lists, minlength=len(batch.lengths))
-        grades = descending_within(lists, self.grades(batch, matches))
-        return Ideal(np.concatenate(([0], np.cumsum(counts))), grades)
+        return ideal_of_lists(matches.list, self.grades(batch, matches), len(batch.lengths))
+
+
+def ideal_of_lists(lists: Ints, grades: Floats, count: int) -> Ideal:
+    """Return grades by list (ascending), best first."""
+    return Ideal(offsets_of(np.bincount(lists, minlength=count)), descending_within(lists, grades))
 
 
 def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:

@@ -24,6 +24,7 @@ Empty = Literal["zero", "one", "undefined", "drop", "error"]
 Duplicates = Literal["error", "first_keep_rank", "first_drop", "last_drop", "keep"]
 DuplicateJudgments = Literal["error", "max", "sum", "mean", "majority", "first", "last"]
 Negative = Literal["unjudged", "zero", "keep", "error"]
+Pool = Literal["judged", "list"]
 Unjudged = Literal[
     "nonrelevant",
     "condensed",
@@ -47,6 +48,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "duplicate_judgments": get_args(DuplicateJudgments),
     "negative": get_args(Negative),
     "unjudged": get_args(Unjudged),
+    "pool": get_args(Pool),
 }
 
 
@@ -88,6 +90,9 @@ class Alignment:
         list, ranks close up); ``condensed_keep_rank`` (taken out, ranks stay); a number (this
         grade, in the ideal list too); or an imputed grade: ``query_mean``, ``query_median``,
         ``doc_mean``, ``global_mean``.
+    pool
+        What is known of a query beside its list: all ``judged`` documents, or only what stands in the
+        ``list``, as for libraries that are handed scores and labels; R and the ideal list follow.
     depth
         Cut every list to its first ``depth`` documents.
     candidates
@@ -109,6 +114,7 @@ class Alignment:
     duplicate_judgments: DuplicateJudgments = "error"
     negative: Negative = "unjudged"
     unjudged: Unjudged | float = "nonrelevant"
+    pool: Pool = "judged"
     depth: int | None = None
     candidates: int | None = None
 
