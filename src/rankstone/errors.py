@@ -15,6 +15,7 @@
     │   └── NotComparable                judgments and run do not fit together
     ├── UsageError (ValueError)          exit 2: a question that cannot be asked
     │   ├── UnknownMeasure               no measure of that name (the nearest are named)
+    │   ├── UnknownConvention            no library, or version of it, that we know
     │   ├── BadParameter                 a measure's parameter
     │   └── BadOption                    an alignment option
     ├── OutOfRange (ArithmeticError)     exit 3: a value that its measure's card says cannot be
@@ -47,6 +48,7 @@ __all__ = [
     "OutOfRange",
     "RankstoneError",
     "TiedScores",
+    "UnknownConvention",
     "UnknownFormat",
     "UnknownMeasure",
     "UsageError",
@@ -168,6 +170,10 @@ class UsageError(RankstoneError, ValueError):
 
 class UnknownMeasure(UsageError):
     """No measure of that name."""
+
+
+class UnknownConvention(UsageError):
+    """No library, or version of it, that we know."""
 
 
 class BadParameter(UsageError):

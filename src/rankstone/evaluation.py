@@ -39,6 +39,7 @@ def evaluate(
     collapse: object = None,
     queries: object = None,
     intents: object = None,
+    convention: str | None = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> Scores:
@@ -70,6 +71,9 @@ def evaluate(
     intents
         How much subtopics count: a table with ``query_id``, ``subtopic`` and ``weight``, or
         ``{query: {subtopic: weight}}``; all the same where nothing is said.
+    convention
+        The library whose numbers are wanted, ``"xgboost"`` or ``"xgboost-3.2"``: measures are then written
+        as it writes them, and it decides the options.
     progress
         Called with row counts while reading.
     **options
@@ -94,17 +98,13 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG@10", "RR"]).to_dict()
     {'run': {'nDCG@10': 0.8154648767857288, 'RR': 0.75}}
     """
-    ready = Evaluator(
-        qrels,
-        measures,
-        columns=columns,
-        exclude=exclude,
-        collapse=collapse,
-        queries=queries,
-        intents=intents,
-        **options,
-    )
-    return ready.runs(name_runs(runs), progress=progress)
+    beside: dict[str, Any] = {"columns": columns, "exclude": exclude, "collapse": collapse}
+    beside |= {"queries": queries, "intents": intents, **options}
+    if convention is not None:
+        from rankstone.by_convention import evaluate_by
+
+        return evaluate_by(convention, qrels, runs, measures, progress=progress, **beside)
+    return Evaluator(qrels, measures, **beside).runs(name_runs(runs), progress=progress)
 
 
 def evaluate_labelled(
@@ -116,6 +116,7 @@ def evaluate_labelled(
     format_in: str | None = None,
     queries: object = None,
     one_group: bool = False,
+    convention: str | None = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> Scores:
@@ -126,7 +127,7 @@ def evaluate_labelled(
     table
         A path or frame with ``query_id``, ``score``, ``relevance`` (or ``label``) and perhaps
         ``doc_id``.  Without ``doc_id``, ties cannot be broken by it and default to ``expected``.
-    measures, columns, queries, progress, **options
+    measures, columns, queries, convention, progress, **options
         As for :func:`evaluate`.
     name
         What to call the run; the file's name or ``run`` otherwise.
@@ -144,6 +145,10 @@ def evaluate_labelled(
     """
     given: dict[str, Any] = {"columns": columns, "format_in": format_in, "queries": queries}
     given |= {"one_group": one_group, "progress": progress, **options}
+    if convention is not None:
+        from rankstone.by_convention import evaluate_labelled_by
+
+        return evaluate_labelled_by(convention, table, measures, name=name, **given)
     return Scores(*walk_labelled(table, _of_rankings(measures), name=name, **given))
 
 
@@ -427,6 +432,11 @@ def _checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignme
     for measure in measures:
         measure.check(alignment.ties, alignment.depth, alignment.negative)
         measure.check_needs(alignment)
+        if alignment.pool == "list" and measure.brings & {"pool", "groups"}:
+            raise BadOption(
+                f"{measure} looks at all judged documents, and pool=list hides those outside the list",
+                fix="leave pool or the measure out",
+            )
     return alignment
 
 

@@ -43,6 +43,7 @@ _ALIGNMENT = {
         "nonrelevant|condensed|condensed_keep_rank|query_mean|query_median|doc_mean|global_mean|GRADE",
         "a retrieved document without a judgment",
     ),
+    "pool": ("judged|list", "what is known of a query: all judgments, or those of the list"),
 }
 
 

@@ -1,0 +1,173 @@
+"""The conductor of conventions: read a library's words, align as it does, put the scores together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankstone.conventions import Convention, convention
+from rankstone.errors import BadOption, BadValue
+from rankstone.evaluation import Evaluator, name_runs, walk_labelled
+from rankstone.measures.base import Scored, Status
+from rankstone.scores import RunScores, Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.conventions import Reading
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.measures import Measure
+
+    Progress = Callable[[int], None]
+
+__all__ = ["evaluate_by", "evaluate_labelled_by"]
+
+#: what may be said beside a convention, since no library has a say in it
+_FREE = frozenset({"order", "depth", "candidates"})
+
+
+def evaluate_by(
+    library: str | Convention,
+    qrels: object,
+    runs: object,
+    measures: object,
+    *,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - tables beside the run, and options of alignment
+) -> Scores:
+    """Score runs as a library does: its spelling of measures, its rules, its numbers.
+
+    Parameters
+    ----------
+    library
+        ``"xgboost"``, ``"xgboost-3.2"``, or a convention.
+    qrels, runs, measures, progress, **options
+        As for :func:`rankstone.evaluate`; options that the library decides are refused.
+    """
+    meant = library if isinstance(library, Convention) else convention(library)
+    readings = meant.read(measures)
+    beside = _beside(meant, options)
+    parts: list[Scores] = []
+    for group in _groups(readings):
+        ready = Evaluator(qrels, [r.measure for r in group], **beside, **group[0].options)
+        _check_grades(meant, group, ready.judgments().grade)
+        parts.append(ready.runs(name_runs(runs), progress=progress))
+    return _together(meant, readings, parts)
+
+
+def evaluate_labelled_by(
+    library: str | Convention,
+    table: object,
+    measures: object,
+    **options: Any,  # noqa: ANN401 - as for evaluate_labelled
+) -> Scores:
+    """Score one table with scores and labels as a library does; parameters as for evaluate_labelled."""
+    meant = library if isinstance(library, Convention) else convention(library)
+    readings = meant.read(measures)
+    given: dict[str, Any] = dict.fromkeys(("name", "columns", "format_in", "queries", "progress"))
+    given |= _beside(meant, options)
+    parts: list[Scores] = []
+    for group in _groups(readings):
+        labelled = tuple(r.measure for r in group)
+        aligned = {
+            k: v for k, v in group[0].options.items() if k not in ("pool", "unjudged", "missing", "extra")
+        }
+        parts.append(Scores(*walk_labelled(table, labelled, **{**given, **aligned})))
+    return _together(meant, readings, parts)
+
+
+def _beside(meant: Convention, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse options that the library decides, and leave the others."""
+    from rankstone.hits.options import Alignment
+
+    decided = set(Alignment().as_dict()) - _FREE
+    for option, value in options.items():
+        if option in decided:
+            raise BadOption(
+                f"{meant.title} decides {option}: {option}={value} cannot be asked of it",
+                fix=f"leave {option} or the convention out; rankstone conventions show {meant}",
+            )
+    return dict(options)
+
+
+def _groups(readings: Sequence[Reading]) -> list[list[Reading]]:
+    """Bring together what is aligned alike, so that the run is read as seldom as can be."""
+    found: dict[object, list[Reading]] = {}
+    for reading in readings:
+        found.setdefault(reading.key, []).append(reading)
+    return list(found.values())
+
+
+def _check_grades(meant: Convention, readings: Sequence[Reading], grades: Floats) -> None:
+    """Refuse grades that the library refuses."""
+    for reading in readings:
+        taken = reading.entry.grades
+        if taken is None:
+            continue
+        for grade in np.unique(grades).tolist():
+            if not taken.takes(grade):
+                raise BadValue(
+                    f"{meant.title} refuses grade {grade:g} for {reading.text}", expected=str(taken)
+                )
+
+
+def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Scores]) -> Scores:
+    """Make one result of several: every query that any measure counts, in the order first met."""
+    runs = {
+        name: _joined([part.runs[name] for part in parts], [r.measure for r in readings])
+        for name in parts[0].runs
+    }
+    said = {reading.text: {"ours": str(_plain(reading)), **reading.entry.options} for reading in readings}
+    return Scores(
+        runs,
+        tuple(r.measure for r in readings),
+        parts[0].audit,
+        {
+            "convention": str(meant),
+            "alignment": parts[0].conventions["alignment"],
+            "measures": said,
+            "defaults": {},
+        },
+        parts[0].inputs,
+    )
+
+
+def _plain(reading: Reading) -> Measure:
+    """Return our own measure behind a library's name."""
+    numbers = reading.entry.match(reading.text) or {}
+    return reading.entry.measure(numbers)
+
+
+def _joined(parts: Sequence[RunScores], measures: Sequence[Measure]) -> RunScores:
+    if len(parts) == 1:
+        return RunScores(parts[0].queries, {m: parts[0].by_measure[m] for m in measures}, parts[0].about)
+    queries = pl.concat([part.queries.cast(pl.String) for part in parts]).unique(maintain_order=True)
+    numbered = pl.DataFrame({"query": queries}).with_row_index("place")
+    by_measure: dict[Measure, Scored] = {}
+    for part in parts:
+        own = pl.DataFrame({"query": part.queries.cast(pl.String)})
+        place = own.join(numbered, on="query", how="left", maintain_order="left")["place"].to_numpy()
+        by_measure |= {m: _spread(scored, place, len(queries)) for m, scored in part.by_measure.items()}
+    return RunScores(queries, {m: by_measure[m] for m in measures})
+
+
+def _spread(scored: Scored, place: Ints, count: int) -> Scored:
+    """Give scores their places among all queries; others are not counted."""
+
+    def column(values: Floats, rest: float) -> Floats:
+        whole = np.full(count, rest)
+        whole[place] = values
+        return whole
+
+    status = np.full(count, int(Status.dropped))
+    status[place] = scored.status
+    weight = None if scored.weight is None else column(scored.weight, 0.0)
+    return Scored(
+        column(scored.numerator, 0.0),
+        column(scored.denominator, 0.0),
+        column(scored.value, np.nan),
+        status,
+        weight,
+    )

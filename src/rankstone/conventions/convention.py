@@ -1,0 +1,275 @@
+"""One library's conventions: how it spells measures, and what ours prints the same number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.conventions.called import called
+from rankstone.errors import BadParameter, RankstoneError, UnknownMeasure, nearest, printable
+from rankstone.measures import Measure, Named, parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Convention", "Entry", "Grades", "Reading"]
+
+#: what stands for a number in a spelling: ``ndcg@<k>``
+_PLACE: Final = re.compile(r"<(\w+)>")
+_NUMBER: Final = r"[0-9]+(?:\.[0-9]+)?"
+
+
+@dataclass(frozen=True, slots=True)
+class Grades:
+    """The grades a library takes; others it refuses, and so do we under its name.
+
+    Attributes
+    ----------
+    low, high
+        Bounds, both included; ``None`` for none.
+    whole
+        Whether they must be whole numbers.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    whole: bool = False
+
+    def __str__(self) -> str:
+        kind = "whole grades" if self.whole else "grades"
+        low = "" if self.low is None else f" from {self.low:g}"
+        return f"{kind}{low}{'' if self.high is None else f' to {self.high:g}'}"
+
+    def takes(self, grade: float) -> bool:
+        """Say whether a grade is taken."""
+        inside = (self.low is None or grade >= self.low) and (self.high is None or grade <= self.high)
+        return inside and not (self.whole and grade != int(grade))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One measure of a library.
+
+    Attributes
+    ----------
+    spelling
+        What the library calls it; ``<k>`` stands for a number.
+    ours
+        The same in our words.
+    also
+        Other spellings of it.
+    options
+        Options of alignment: the library's, and this measure's own.
+    grades
+        The grades it takes; ``None`` for any.
+    digits
+        Decimals the library rounds its mean to.
+    unbounded
+        Whether values may leave the range: a bug of theirs, replayed.
+    bug, note
+        What is wrong with it, and what else there is to say.
+    differs
+        Inputs on which the library's number is another, and why; nothing where there are none.
+    """
+
+    spelling: str
+    ours: str
+    also: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    grades: Grades | None = None
+    digits: int | None = None
+    unbounded: bool = False
+    bug: str | None = None
+    note: str | None = None
+    differs: str | None = None
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Every way to write it."""
+        return self.spelling, *self.also
+
+    def match(self, text: str) -> Mapping[str, str] | None:
+        """Return the numbers in a library's text, or ``None`` when it names something else."""
+        for spelling in self.spellings:
+            found = _pattern(spelling).fullmatch(text)
+            if found:
+                return found.groupdict()
+        return None
+
+    def measure(self, numbers: Mapping[str, str]) -> Measure:
+        """Return our measure for the numbers in a library's text."""
+        measure = parse_measure(_PLACE.sub(lambda place: numbers[place[1]], self.ours))
+        assert isinstance(measure, Measure)  # noqa: S101 - data files are tested
+        return measure
+
+
+def _pattern(spelling: str) -> re.Pattern[str]:
+    parts = _PLACE.split(spelling)
+    shape = [re.escape(p) if at % 2 == 0 else f"(?P<{p}>{_NUMBER})" for at, p in enumerate(parts)]
+    return re.compile("".join(shape))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A library's measure, read: its text, ours, and how lists are aligned for it.
+
+    Attributes
+    ----------
+    text
+        As the library writes it.
+    measure
+        Ours, under the library's name.
+    options
+        Options of alignment that decide where documents stand.
+    entry
+        Where it comes from.
+    """
+
+    text: str
+    measure: Measure
+    options: Mapping[str, Any]
+    entry: Entry
+
+    @property
+    def key(self) -> tuple[tuple[str, Any], ...]:
+        """What readings that can be computed together have in common."""
+        return tuple(sorted(self.options.items()))
+
+
+@dataclass(frozen=True, eq=False)
+class Convention:
+    """What one version of one library means.
+
+    Attributes
+    ----------
+    name
+        ``xgboost``; with the version ``xgboost-3.2``.
+    version
+        What its number begins with.
+    title
+        The library's own name.
+    url
+        Where it lives.
+    about
+        What it sees, and what to know.
+    checked
+        Version and date of each comparison with the library itself.
+    entries
+        Its measures.
+    also
+        Other names of the library.
+    """
+
+    name: str
+    version: str
+    title: str
+    url: str
+    about: str
+    checked: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    also: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.version}"
+
+    def read(self, measures: object) -> tuple[Reading, ...]:
+        """Read measures in the library's spelling, or ours without parameters.
+
+        Raises
+        ------
+        UnknownMeasure
+            When the library has no such measure; the nearest are named.
+        BadParameter
+            When a parameter is asked for that the library cannot express.
+
+        Examples
+        --------
+        >>> from rankstone.conventions import convention
+        >>> found = convention("xgboost").read("ndcg@10-")[0]
+        >>> found.text, found.entry.ours
+        ('ndcg@10-', 'nDCG(gain=exp2)@<k>')
+        """
+        each: Iterable[object] = [measures] if isinstance(measures, (str, Named)) else measures  # type: ignore[assignment]
+        texts = [text for one in each for text in split(str(one))]
+        if not texts:
+            raise UnknownMeasure("no measure given", expected=self._spellings())
+        return tuple({text: self._read(text) for text in texts}.values())
+
+    def _read(self, text: str) -> Reading:
+        for entry in self.entries:
+            numbers = entry.match(text)
+            if numbers is not None:
+                return _reading(text, entry, entry.measure(numbers))
+        return self._in_our_words(text)
+
+    def _in_our_words(self, text: str) -> Reading:
+        """Read ``nDCG@10`` as whatever the library calls nDCG."""
+        try:
+            asked = parse_measure(text)
+        except RankstoneError:
+            raise self._unknown(text) from None
+        if "(" in text:
+            raise BadParameter(
+                f"{self.title} decides what {asked.name} means: {printable(text)} cannot be asked of it",
+                expected=self._spellings(),
+                fix=f"write {_plain(asked)}, or leave the convention out",
+            )
+        for entry in self.entries:
+            takes = "<k>" in entry.spelling
+            if takes == (asked.k is not None) and _PLACE.findall(entry.ours) in ([], ["k"]):
+                measure = entry.measure({"k": str(asked.k)})
+                if measure.name == asked.name:
+                    return _reading(entry.spelling.replace("<k>", str(asked.k)), entry, measure)
+        raise self._unknown(text)
+
+    def _unknown(self, text: str) -> UnknownMeasure:
+        known = [spelling for entry in self.entries for spelling in entry.spellings]
+        close = nearest(re.sub(r"\d+", "<k>", text), known)
+        return UnknownMeasure(
+            f"{self} has no measure {printable(text)}",
+            expected=self._spellings(),
+            fix=f"did you mean {' or '.join(close)}?" if close else None,
+        )
+
+    def _spellings(self) -> str:
+        return ", ".join(entry.spelling for entry in self.entries)
+
+    @cached_property
+    def file(self) -> str:
+        """The name of its data file."""
+        return f"{self}.toml"
+
+
+def _plain(measure: Named) -> str:
+    return measure.name if measure.k is None else f"{measure.name}@{measure.k}"
+
+
+def _reading(text: str, entry: Entry, measure: Measure) -> Reading:
+    """Give the measure the library's name; what an empty query is worth is the measure's own affair."""
+    options = {name: value for name, value in entry.options.items() if name != "empty"}
+    named = called(
+        measure,
+        text,
+        empty=entry.options.get("empty", "zero"),
+        digits=entry.digits,
+        bounded=not entry.unbounded,
+    )
+    return Reading(text, named, options, entry)
+
+
+def split(text: str) -> list[str]:
+    """Cut a line into measures at blanks and commas that stand in no brackets.
+
+    >>> split("ndcg@10 NDCG:top=5;type=Exp, P(judged_only=True, rel=2)@5")
+    ['ndcg@10', 'NDCG:top=5;type=Exp', 'P(judged_only=True, rel=2)@5']
+    """
+    depth, words = 0, [""]
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0 and (sign.isspace() or sign == ","):
+            words.append("")
+        else:
+            words[-1] += sign
+    return [word for word in words if word]
