@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.conventions.called import called
@@ -100,9 +101,18 @@ class Entry:
 
     def measure(self, numbers: Mapping[str, str]) -> Measure:
         """Return our measure for the numbers in a library's text."""
-        measure = parse_measure(_PLACE.sub(lambda place: numbers[place[1]], self.ours))
+        text = _PLACE.sub(lambda place: numbers[place[1]], self.ours)
+        measure = _replay(text) if text.startswith("replay:") else parse_measure(text)
         assert isinstance(measure, Measure)  # noqa: S101 - data files are tested
         return measure
+
+
+def _replay(text: str) -> Measure:
+    """Return the measure that replays a library's own: ``replay:allrank.MRR@5``."""
+    path, _, cutoff = text.removeprefix("replay:").partition("@")
+    module, _, name = path.partition(".")
+    kind: type[Measure] = getattr(import_module(f"rankstone.conventions.replays.{module}"), name)
+    return kind(k=int(cutoff) if cutoff else None)
 
 
 def _pattern(spelling: str) -> re.Pattern[str]:

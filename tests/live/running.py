@@ -1,0 +1,41 @@
+"""Run by a library's own interpreter: ``python running.py RUNNER < cases > numbers``.
+
+Nothing of ours is imported here: the library answers in an environment of its own, whose pins and
+versions cannot meet ours.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def load(runner: str) -> Any:
+    """Return a runner's module."""
+    spec = importlib.util.spec_from_file_location(f"runner_{Path(runner).stem}", runner)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def answer(runner: str) -> None:
+    """Score every case and print one JSON line for each."""
+    module = load(runner)
+    out = sys.stdout
+    sys.stdout = sys.stderr  # libraries like to talk
+    for line in sys.stdin:
+        case = json.loads(line)
+        try:
+            found = module.score(case, case["measures"])
+        except Exception as error:  # noqa: BLE001 - whatever a library raises is its answer
+            found = {measure: {"error": f"{type(error).__name__}: {error}"} for measure in case["measures"]}
+        out.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    answer(sys.argv[1])
