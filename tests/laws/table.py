@@ -207,6 +207,8 @@ GRADED_PRECISION = (
     "GAP(rel=2)@4",
     "GAP(gain=exp2)",
 )
+#: tied documents seen at once; the oracle knows the block of a document, not of its copies
+THRESHOLDS = ("AP(tied=block)", "AP(rel=2, denom=min_R_n, tied=block)")
 NAVIGATION = (
     "O_measure",
     "O_measure(rel=2, beta=10)@3",
@@ -388,6 +390,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "cascades": CASCADES,
     "graded precision": GRADED_PRECISION,
     "navigation": NAVIGATION,
+    "thresholds": THRESHOLDS,
     "adaptive walks": ADAPTIVE_WALKS,
     "novelty": NOVELTY,
     "intents": INTENTS,

@@ -43,8 +43,8 @@ def make(name: str) -> None:
 
 if __name__ == "__main__":
     if "--list" in sys.argv:
-        print(*RUNNERS, sep="\n")
+        sys.stdout.write("\n".join(RUNNERS) + "\n")
     else:
         for asked in sys.argv[1:] or RUNNERS:
-            print(f"{asked} …", flush=True)
+            sys.stderr.write(f"{asked} …\n")
             make(asked)

@@ -37,7 +37,8 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
     runner, python = load(str(RUNNERS[name])), interpreter(name)
     if python is None:
         pytest.skip(f"{name} has no environment: python tests/live/environments.py {name}")
-    traits = Traits(**{key: tuple(v) if isinstance(v, list) else v for key, v in runner.TRAITS.items()})
+    said: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in runner.TRAITS.items()}
+    traits = Traits(**said)
     drawn = [(case, runner.MEASURES) for case in cases(SEED, CASES, traits)]
     if getattr(runner, "BINARY", ()):
         drawn += [(case, runner.BINARY) for case in cases(SEED + 1, CASES, replace(traits, grades=(0, 1)))]
@@ -57,7 +58,6 @@ def test_convention_is_what_the_library_says(name: str, record_property: Any) ->
                 )
     told = f"{name}: {len(asked)} cases, {explained} explained differences, {len(lines)} others, seed {SEED}"
     record_property("live", told)
-    print(told)
     assert not lines, "\n".join([told, *lines[:6]])
 
 

@@ -372,8 +372,13 @@ def average_precision(facts: Facts, spec: Spec) -> float:
     """Add the precisions at the hits, over Z."""
     added = 0.0
     for rank in range(1, min(len(facts.slots), spec.k or len(facts.slots)) + 1):
-        if is_hit(facts.slots[rank - 1], spec):
-            added += hits_until(facts, spec, rank) / rank
+        slot = facts.slots[rank - 1]
+        if slot is not None and is_hit(slot, spec):
+            end = rank
+            if spec.get("tied", "order") == "block":
+                alike = [at for at, other in enumerate(facts.slots, 1) if other and other.block == slot.block]
+                end = max(alike)
+            added += hits_until(facts, spec, end) / end
     total = relevant_total(facts, spec)
     denominator = {
         "R": total,

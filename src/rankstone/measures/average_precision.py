@@ -62,6 +62,8 @@ class AP(PrecisionAtHits):
             "LensKit": "AP(denom=min_R_n)",
             "torchmetrics": "AP(denom=hits)@k, and scores ≤ 0 count as not retrieved",
             "RecTools divide_by_k": "AP(denom=k)@k",
+            "scikit-learn average_precision_score": "AP(tied=block) of the rows it is given",
+            "Cornac MAP, scikit-learn LRAP": "AP(tied=block) of the items ranked",
             "Elliot MAP": "the mean of P@1 … P@k, hit or not: not average precision",
         },
         sensitive="ties, unjudged documents (not relevant), unknown relevant documents (R)",
@@ -70,10 +72,17 @@ class AP(PrecisionAtHits):
     )
 
     denom: str = parameter("R", "Z, what the sum is divided by", "R", "min_R_k", "min_R_n", "hits", "k")
+    tied: str = parameter(
+        "order", "tied documents: by the rule `ties`, or seen all at once", "order", "block"
+    )
 
     def __post_init__(self) -> None:
-        """Refuse a denominator that asks for a cutoff where there is none."""
+        """Refuse a denominator that asks for a cutoff where there is none, and cutoffs inside a tie."""
         super().__post_init__()
+        if self.tied == "block" and (self.k is not None or self.denom == "hits"):
+            raise BadParameter(
+                f"{self}: what is seen all at once cannot be cut", expected="AP(tied=block) of whole lists"
+            )
         if self.denom in ("min_R_k", "k") and self.k is None:
             raise BadParameter(
                 f"AP(denom={self.denom}) needs a cutoff", fix=f"write AP(denom={self.denom})@10"
@@ -100,13 +109,22 @@ class AP(PrecisionAtHits):
         return self.denom in ("R", "min_R_n")
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Give each relevant hit the precision at its rank; divide by Z."""
-        shares = self.precisions(hits)
+        """Give each relevant hit the precision at its rank, or at the end of its tie block; divide by Z."""
+        shares = self.precisions(hits) if self.tied == "order" else self.thresholds(hits)
         return Contributions(shares, self._norm(hits, shares))
+
+    def thresholds(self, hits: Hits) -> Floats:
+        """Return the precision of everything scored as high as each relevant hit, 0 for all others."""
+        hits = hits.with_open_ties()
+        relevant, blocks = hits.relevant(self.rel), hits.blocks
+        precision = (hits.earlier(relevant) + hits.inside(relevant)) / blocks.last
+        return np.where(relevant, precision[blocks.of_hit], 0.0)
 
     @property
     def bounds_by(self) -> str:
         """Add precisions up, over what the number of relevant documents decides."""
+        if self.tied == "block":
+            return "enumeration"
         return "counts" if self.denom == "hits" else "precisions"
 
     @property
