@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from rankstone.conventions import Convention, convention
-from rankstone.errors import BadOption, BadValue
+from rankstone.errors import BadOption, BadValue, RankstoneError, UsageError
 from rankstone.evaluation import Evaluator, name_runs, walk_labelled
+from rankstone.hits.options import Alignment
 from rankstone.measures.base import Scored, Status
 from rankstone.scores import RunScores, Scores
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["evaluate_by", "evaluate_labelled_by"]
+__all__ = ["evaluate_by", "evaluate_labelled_by", "told_by"]
 
 #: what may be said beside a convention, since no library has a say in it
 _FREE = frozenset({"order", "depth", "candidates"})
@@ -78,10 +79,34 @@ def evaluate_labelled_by(
     return _together(meant, readings, parts)
 
 
+def told_by(
+    libraries: Sequence[Convention],
+    qrels: object,
+    run: object,
+    measures: Sequence[str],
+    **options: Any,  # noqa: ANN401 - tables beside the run
+) -> dict[str, dict[str, float | str | None]]:
+    """Return what each library says to measures in our words: a number, none, or why it has none.
+
+    Libraries without a measure are left out of its answers.
+    """
+    told: dict[str, dict[str, float | str | None]] = {measure: {} for measure in measures}
+    for meant in libraries:
+        for measure in measures:
+            try:
+                readings = meant.read(measure)
+            except UsageError:
+                continue
+            try:
+                scores = evaluate_by(meant, qrels, run, [r.text for r in readings], **options)
+                told[measure][str(meant)] = next(iter(next(iter(scores.to_dict().values())).values()))
+            except RankstoneError as error:
+                told[measure][str(meant)] = f"refuses: {error.what}"
+    return told
+
+
 def _beside(meant: Convention, options: Mapping[str, Any]) -> dict[str, Any]:
     """Refuse options that the library decides, and leave the others."""
-    from rankstone.hits.options import Alignment
-
     decided = set(Alignment().as_dict()) - _FREE
     for option, value in options.items():
         if option in decided:
@@ -119,25 +144,28 @@ def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Sc
         name: _joined([part.runs[name] for part in parts], [r.measure for r in readings])
         for name in parts[0].runs
     }
-    said = {reading.text: {"ours": str(_plain(reading)), **reading.entry.options} for reading in readings}
+    usual = Alignment().as_dict()
+    said = {
+        reading.text: {
+            "ours": reading.ours,
+            "options": {name: v for name, v in reading.entry.options.items() if usual.get(name) != v},
+        }
+        for reading in readings
+    }
+    conventions = {
+        "convention": str(meant),
+        "measures": [reading.text for reading in readings],
+        "meaning": said,
+        "alignment": parts[0].conventions["alignment"],
+        "defaults": {},
+    }
     return Scores(
         runs,
         tuple(r.measure for r in readings),
         parts[0].audit,
-        {
-            "convention": str(meant),
-            "alignment": parts[0].conventions["alignment"],
-            "measures": said,
-            "defaults": {},
-        },
+        conventions,
         parts[0].inputs,
     )
-
-
-def _plain(reading: Reading) -> Measure:
-    """Return our own measure behind a library's name."""
-    numbers = reading.entry.match(reading.text) or {}
-    return reading.entry.measure(numbers)
 
 
 def _joined(parts: Sequence[RunScores], measures: Sequence[Measure]) -> RunScores:

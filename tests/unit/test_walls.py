@@ -37,7 +37,18 @@ WALLS = {
     "testing": {"testing", "evaluation", "measures"},
     "thresholding": {"evaluation", "measures", "hits", "io", "scores"},
     "trec_eval": {"trec_eval", "evaluation", "scores", "measures", "hits", "io"},
-    "cli": {"cli", "io", "measures", "checking", "demo", "truth", "trec_eval"},
+    "cli": {
+        "cli",
+        "io",
+        "measures",
+        "checking",
+        "demo",
+        "truth",
+        "trec_eval",
+        "conventions",
+        "by_convention",
+        "hits",
+    },
     "demo": set(),
 }
 

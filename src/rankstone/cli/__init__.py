@@ -27,6 +27,7 @@ _COMMANDS = {
     "thresholds": "what the line between relevant and not relevant decides",
     "check": "what is in the files: duplicates, ties, missing queries, NaN, score order",
     "measures": "the measures there are, and the card of each",
+    "conventions": "what other libraries mean by the same names, and by how much it moves a number",
     "trec-eval": "print what trec_eval prints, by its own options",
     "demo": "score the shipped collection's two rankers",
 }

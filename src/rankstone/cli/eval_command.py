@@ -46,6 +46,9 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
 @click.option("--by", metavar="COLUMN,…", help="means for each value of columns of the table of queries")
 @click.option("--intents", metavar="FILE", help="weights of subtopics: query_id, subtopic, weight")
 @click.option("--truth", metavar="RUN", help="judge by the first --depth documents of an exact run, no QRELS")
+@click.option(
+    "--convention", metavar="LIBRARY", help="print the numbers a library would: rankstone conventions"
+)
 @click.option("--within", type=float, metavar="E", help="--truth: scores so close to the last count as tied")
 @reading
 @alignment
@@ -65,6 +68,7 @@ def command(
     by: str | None,
     intents: str | None,
     truth: str | None,
+    convention: str | None,
     within: float | None,
     columns: str | None,
     format_in: str | None,
@@ -78,6 +82,7 @@ def command(
     \b
     rankstone eval qrels.txt bm25.run dense.run -m "nDCG@10 AP RR@10"
     rankstone eval --labeled clicks.parquet -m "nDCG@10 RR"
+    rankstone eval qrels.txt bm25.run --convention xgboost -m "ndcg@10 map@10-"
     rankstone eval qrels.txt bm25.run --queries queries.csv --by country
     rankstone eval --truth exact.run --depth 10 hnsw.run
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
@@ -89,8 +94,8 @@ def command(
     check_format(form, FORMATS)
     per_query_writer(per_query)
     keep_inputs([*files, *filter(None, (labelled, exclude, queries, intents, truth))], output, per_query)
-    wanted = measures or (DEFAULT_MEASURES,)
-    given = given_options(options)
+    wanted = measures or _usual(convention)
+    given = given_options(options) | ({} if convention is None else {"convention": convention})
     named = split_columns(columns)
     read = {"columns": named, "format_in": format_in}
     keep_freed_memory()
@@ -108,6 +113,7 @@ def command(
             more = {**read, "queries": queries, "one_group": one_group, **given}
             scores = _labelled(files, labelled, wanted, ticker, more)
         elif truth is not None:
+            refuse_with("--truth", {"convention": convention})
             more = {**read, **lists, "queries": queries, **given}
             scores = _against_run(truth, within, files, measures, ticker, more)
         else:
@@ -135,7 +141,21 @@ def _against(
         )
     if files.count("-") > 1:
         raise UsageError("standard input can be read only once", given=" ".join(files))
-    return Evaluator(files[0], measures, **options).runs(named_runs(files[1:]), progress=ticker)
+    runs = named_runs(files[1:])
+    if (library := options.pop("convention", None)) is not None:
+        from rankstone.by_convention import evaluate_by
+
+        return evaluate_by(library, files[0], runs, measures, progress=ticker, **options)
+    return Evaluator(files[0], measures, **options).runs(runs, progress=ticker)
+
+
+def _usual(library: str | None) -> tuple[str, ...]:
+    """Return the measures shown when nobody names any: a library's own, or ours."""
+    if library is None:
+        return (DEFAULT_MEASURES,)
+    from rankstone.conventions import convention
+
+    return tuple(convention(library).everything())
 
 
 def _against_run(

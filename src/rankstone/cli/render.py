@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rankstone import Bounds, Curves, Scores, Similarity
 
@@ -22,6 +22,8 @@ __all__ = ["FORMATS", "render"]
 
 #: from this share of queries without a relevant document on, the mean without them is shown, too
 _MANY_EMPTY = 0.01
+#: what is written below a run may be so wide before it is broken into lines
+_WRAPS_AT = 28
 
 Row = tuple[str, list[str]]
 #: columns of the query table that means are grouped by
@@ -87,9 +89,19 @@ def number(value: float | None, digits: int) -> str:
 def conventions_line(scores: Scores | Similarity | Curves | Bounds) -> str:
     """Return the one line that says by which conventions the numbers are made."""
     alignment: dict[str, Any] = scores.conventions["alignment"]
+    if "convention" in scores.conventions:
+        return "\n".join(_by_convention(scores.conventions))
     shown = [f"{name}={value}" for name, value in alignment.items() if value is not None]
     parameters = [f"{name}={value}" for name, value in scores.conventions["defaults"].items()]
     return "conventions  " + " ".join(shown) + (" · " + " ".join(parameters) if parameters else "")
+
+
+def _by_convention(conventions: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a library means by each of its measures."""
+    yield f"convention  {conventions['convention']}"
+    for text, meaning in conventions["meaning"].items():
+        options = " ".join(f"{name}={value}" for name, value in meaning["options"].items())
+        yield f"  {text} is {meaning['ours']}{f' with {options}' if options else ''}"
 
 
 def _table(scores: Scores, digits: int, by: By) -> str:
@@ -103,16 +115,48 @@ def _table(scores: Scores, digits: int, by: By) -> str:
     console = Console(
         file=out, width=width, force_terminal=terminal, highlight=False, no_color="NO_COLOR" in os.environ
     )
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("run")
-    for measure in scores.measures:
-        table.add_column(Text(str(measure)), justify="right")
-    for name, cells in _rows(scores, digits, by):
-        table.add_row(Text(name, style="dim" if name.startswith("  ") else ""), *map(Text, cells))
-    console.print(table)
+    rows = list(_rows(scores, digits, by))
+    left, blocks = _blocks([str(measure) for measure in scores.measures], rows, console.width)
+    for place, block in enumerate(blocks):
+        if place:
+            console.print()
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("run", max_width=left, overflow="fold")
+        for at in block:
+            table.add_column(Text(str(scores.measures[at])), justify="right", overflow="fold")
+        for name, cells in rows:
+            style = "dim" if name.startswith("  ") else ""
+            table.add_row(Text(name, style=style), *(Text(cells[at]) for at in block))
+        console.print(table)
     for line in [*scores.audit.lines(), conventions_line(scores)]:
         console.print(Text(line, style="dim"), soft_wrap=not terminal)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _blocks(names: Sequence[str], rows: Sequence[Row], width: int) -> tuple[int, list[list[int]]]:
+    """Cut a table that is wider than the terminal into tables that stand one above the other.
+
+    Returns how wide the column of runs may be, and the measures of each table.
+
+    >>> _blocks(["nDCG@10", "AP"], [("bm25", ["0.5", "0.25"])], 15)
+    (4, [[0], [1]])
+    """
+    from rich.cells import cell_len
+
+    wide = [
+        2 + max(map(cell_len, [name, *(cells[at] for _, cells in rows)])) for at, name in enumerate(names)
+    ]
+    left = max(map(cell_len, ["run", *(name for name, _ in rows)]))
+    if left + sum(wide) <= width:
+        return left, [list(range(len(names)))]
+    own = [cell_len(name) for name, _ in rows if not name.startswith("  ")]  # other rows wrap between words
+    left = min(left, max(_WRAPS_AT, *own), width // 2)
+    blocks: list[list[int]] = []
+    for at in range(len(names)):
+        if not blocks or left + sum(wide[other] for other in blocks[-1]) + wide[at] > width:
+            blocks.append([])
+        blocks[-1].append(at)
+    return left, blocks
 
 
 def _json(scores: Scores, _digits: int, by: By) -> str:

@@ -131,6 +131,8 @@ class Reading:
         As the library writes it.
     measure
         Ours, under the library's name.
+    ours
+        Our own text of it.
     options
         Options of alignment that decide where documents stand.
     entry
@@ -139,6 +141,7 @@ class Reading:
 
     text: str
     measure: Measure
+    ours: str
     options: Mapping[str, Any]
     entry: Entry
 
@@ -207,6 +210,11 @@ class Convention:
             raise UnknownMeasure("no measure given", expected=self._spellings())
         return tuple({text: self._read(text) for text in texts}.values())
 
+    def everything(self, k: int = 10) -> list[str]:
+        """Return every measure that takes nothing but a cutoff, or not even that."""
+        texts = [entry.spelling.replace("<k>", str(k)) for entry in self.entries]
+        return [text for text in texts if not _PLACE.search(text)]
+
     def _read(self, text: str) -> Reading:
         for entry in self.entries:
             numbers = entry.match(text)
@@ -266,7 +274,7 @@ def _reading(text: str, entry: Entry, measure: Measure) -> Reading:
         digits=entry.digits,
         bounded=not entry.unbounded,
     )
-    return Reading(text, named, options, entry)
+    return Reading(text, named, str(measure), options, entry)
 
 
 def split(text: str) -> list[str]:

@@ -1,0 +1,144 @@
+"""Conventions: the data files, spellings, refusals, and what the command line tells."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import rankstone
+from rankstone.cli import cli
+from rankstone.conventions import Convention, Entry, convention, conventions
+from rankstone.conventions.comparing import compare
+from rankstone.errors import BadOption, BadParameter, BadValue, UnknownConvention, UnknownMeasure
+from rankstone.hits.options import Alignment
+
+QRELS = {"q1": {"d1": 3, "d2": 2, "d3": 1, "d4": 0}, "q2": {"x": 0}}
+RUN = {"q1": {"d2": 4.0, "d1": 3.0, "d4": 2.0, "d3": 1.0}, "q2": {"x": 1.0}}
+ENTRIES = [(one, entry) for one in conventions() for entry in one.entries]
+
+
+@pytest.mark.parametrize("one", conventions(), ids=str)
+def test_a_data_file_says_what_a_library_is(one: Convention) -> None:
+    """Every library has a name, a version, a place, a sentence, and no spelling twice."""
+    assert re.fullmatch(r"[a-z][a-z0-9_]*(-[a-z][a-z0-9_]*)*", one.name)
+    assert re.fullmatch(r"\d[\w.]*", one.version)
+    assert one.url.startswith("https://")
+    assert one.about.endswith(".")
+    assert all(re.fullmatch(r"\S+ on \d{4}-\d\d-\d\d", text) for text in one.checked)
+    spellings = [text for entry in one.entries for text in entry.spellings]
+    assert len(set(spellings)) == len(spellings)
+    assert convention(str(one)) is one
+
+
+@pytest.mark.parametrize(
+    ("one", "entry"), ENTRIES, ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling
+)
+def test_an_entry_is_a_measure_and_options_of_ours(one: Convention, entry: Entry) -> None:
+    """Every measure can be made, under options that exist and that it is not refused with."""
+    text = re.sub(r"<k>", "7", entry.spelling)
+    text = re.sub(r"<\w+>", "0.5", text)
+    (reading,) = one.read([text])
+    alignment = Alignment.of({**reading.options, "candidates": 100})
+    reading.measure.check(alignment.ties, alignment.depth, alignment.negative)
+    reading.measure.check_needs(alignment)
+    assert str(reading.measure) == text
+    assert "k" not in reading.ours or reading.measure.k in (None, 7) or "<k>" not in entry.ours
+
+
+def by(library: str, *measures: str, **options: Any) -> dict[str, float | None]:
+    return rankstone.evaluate(QRELS, RUN, list(measures), convention=library, **options).to_dict()["run"]
+
+
+def test_numbers_come_under_the_librarys_names() -> None:
+    """Two measures that differ in nothing but the worth of an empty query are told apart."""
+    found = by("xgboost", "ndcg@4", "ndcg@4-")
+    assert list(found) == ["ndcg@4", "ndcg@4-"]
+    assert found["ndcg@4"] == pytest.approx((0.835448 + 1) / 2, abs=1e-6)
+    assert found["ndcg@4-"] == pytest.approx((0.835448 + 0) / 2, abs=1e-6)
+    assert by("xgboost-3.2.7", "nDCG@4") == {"ndcg@4": found["ndcg@4"]}
+    assert by("XGBoost 3.2", "ndcg@4") == {"ndcg@4": found["ndcg@4"]}
+
+
+def test_queries_that_only_some_measures_count() -> None:
+    """Measures aligned in several ways stand side by side; each counts its own queries."""
+    missing = {**QRELS, "q3": {"y": 1}}
+    scores = (
+        rankstone.evaluate(missing, RUN, "MRR@4 R_cap@4 NDCG@4", convention="beir") if known("beir") else None
+    )
+    if scores is not None:
+        n = dict(zip(scores.mean()["measure"], scores.mean()["n"], strict=True))
+        assert n["MRR@4"] == 3
+        assert n["NDCG@4"] == 2
+
+
+def known(name: str) -> bool:
+    return any(one.name == name for one in conventions())
+
+
+@pytest.mark.parametrize(
+    ("library", "measure", "options", "error", "message"),
+    [
+        ("xgbost", "ndcg@4", {}, UnknownConvention, "did you mean xgboost"),
+        ("xgboost-1.7", "ndcg@4", {}, UnknownConvention, "nothing is known of XGBoost 1.7"),
+        ("xgboost", "ncdg@4", {}, UnknownMeasure, "did you mean ndcg@<k>"),
+        ("xgboost", "", {}, UnknownMeasure, "no measure given"),
+        ("xgboost", "nDCG(gain=linear)@4", {}, BadParameter, "XGBoost decides what nDCG means"),
+        ("xgboost", "ndcg@4", {"ties": "expected"}, BadOption, "XGBoost decides ties"),
+    ],
+)
+def test_what_a_library_cannot_say_is_refused(
+    library: str, measure: str, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """Nothing is ignored: names, versions, measures, parameters and options."""
+    with pytest.raises(error, match=re.escape(message)):
+        by(library, measure, **options)
+
+
+@pytest.mark.parametrize("grade", [32, 0.5, -1])
+def test_grades_a_library_refuses(grade: float) -> None:
+    """What the library takes for no label is an error under its name."""
+    with pytest.raises((BadValue, rankstone.InputError, rankstone.UsageError)):
+        rankstone.evaluate({"q": {"a": grade, "b": 1}}, {"q": ["a", "b"]}, "ndcg@4", convention="xgboost")
+
+
+def test_a_labelled_table_by_convention() -> None:
+    """Scores and labels in one table are what most trainers see."""
+    import polars as pl
+
+    table = pl.DataFrame({"query_id": ["q"] * 3, "score": [3.0, 2.0, 2.0], "label": [0, 1, 2]})
+    found = rankstone.evaluate_labelled(table, "ndcg@2", convention="xgboost").to_dict()
+    expected = rankstone.evaluate_labelled(table, "nDCG(gain=exp2)@2", ties="input").to_dict()
+    assert list(found["run"].values()) == list(expected["run"].values())
+
+
+def test_two_libraries_side_by_side() -> None:
+    """What differs is named; a library agrees with itself."""
+    one = convention("xgboost")
+    assert all(not row.options for row in compare(one, one))
+    assert {row.measure for row in compare(one, one)} >= {"nDCG@k", "AP@k"}
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(cli, [str(a) for a in arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_the_command_line_tells(tmp_path: Any) -> None:
+    """List, show, diff and eval --convention say what the numbers mean."""
+    qrels, ranking = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
+    ranking.write_text("".join(f"{q} Q0 {d} 1 {s} a\n" for q, docs in RUN.items() for d, s in docs.items()))
+    assert "xgboost-3.2" in run("conventions")
+    assert "only the first 32 documents count" in run("conventions", "show", "xgboost")
+    assert "the same" in run("conventions", "diff", "xgboost", "xgboost-3.2")
+    assert "+0.000000" in run("conventions", "diff", "xgboost", "xgboost", qrels, ranking, "-m", "nDCG@4")
+    grouped = run("conventions", "diff", "--all", qrels, ranking, "-m", "nDCG@4")
+    assert re.search(r"0\.917724 +.*xgboost-3\.2", grouped)
+    shown = run("eval", qrels, ranking, "--convention", "xgboost", "-m", "ndcg@4 ndcg@4-")
+    assert "ndcg@4- is nDCG(gain=exp2)@4 with pool=list" in shown
+    everything = run("eval", qrels, ranking, "--convention", "xgboost")
+    assert "map@10" in everything
