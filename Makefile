@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint laws parity bench coverage fix clean
+.PHONY: help demo test lint parity live bench coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ demo: $(VENV)/.run ## score the shipped collection's two rankers
 	@$(BIN)/rankstone demo
 
 test: $(VENV)/.test ## run all tests
-	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity" $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live" $(ARGS)
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .
@@ -37,6 +37,13 @@ fix: $(VENV)/.lint ## format and mend what ruff can mend
 
 parity: $(VENV)/.test $(VENV)/.parity ## compare with the real peers on fresh random data
 	$(BIN)/python -m pytest -q -m parity tests/parity $(ARGS)
+	$(MAKE) live
+
+# libraries that install in seconds; `make live LIBRARIES="$$(python3 tests/live/environments.py --list)"` takes all
+LIBRARIES ?= xgboost
+live: $(VENV)/.test ## compare conventions with the libraries themselves, each in an environment of its own
+	$(BIN)/python tests/live/environments.py $(LIBRARIES)
+	RANKSTONE_LIVE="$(LIBRARIES)" $(BIN)/python -m pytest -q -m live tests/live
 
 bench: $(VENV)/.bench ## time and memory beside the peers, one table
 	$(BIN)/python benchmarks/run.py $(ARGS)

@@ -95,6 +95,8 @@ class Road:
         except OutOfRange as error:
             error.where = f"query {printable(chunk.names[error.query])}"
             raise
+        if chunk.undefined:
+            scored = [one.without_value() for one in scored]
         return Part(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
 
     def _with_columns(self, chunk: Chunk) -> Hits:

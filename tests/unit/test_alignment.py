@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -287,3 +288,43 @@ def test_labelled_rows_keep_the_order_of_the_table() -> None:
     )
 
     assert rankstone.evaluate_labelled(table, "RR").per_query["query_id"].to_list() == names
+
+
+@pytest.mark.parametrize(
+    ("option", "found"),
+    [("missing", (0.5, 2, 0)), ("zero", (0.5, 2, 0)), ("undefined", (1.0, 1, 1)), ("drop", (1.0, 1, 0))],
+)
+def test_an_empty_list_is_an_answer(option: str, found: tuple[float, int, int]) -> None:
+    """A dict may hold a query and no document; what that is worth is an option of its own."""
+    qrels = {1: {"a": 1}, 2: {"b": 1}, 3: {"c": 1}}
+    run: dict[int, dict[str, float]] = {1: {"a": 2.0}, 2: {}, 9: {}}
+    missing = "zero" if option == "missing" else "drop"
+    scores = rankstone.evaluate(qrels, run, "RR", no_results=option, missing=missing)
+    value, n, undefined = scores.mean().select("value", "n", "n_undefined").row(0)
+    if option == "missing":
+        assert (value, n, undefined) == (1 / 3, 3, 0)
+    else:
+        assert (value, n, undefined) == found
+
+
+def test_an_empty_list_may_be_an_error() -> None:
+    """The query is named."""
+    with pytest.raises(NotComparable, match="an empty list for query q2"):
+        rankstone.evaluate(
+            {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": ["a"], "q2": []}, "RR", no_results="error"
+        )
+
+
+def test_a_pool_of_what_is_in_the_list() -> None:
+    """R and the ideal list know nothing of judged documents that were not retrieved."""
+    qrels, run = {"q": {"a": 1, "b": 3, "c": 1}}, {"q": ["x", "a", "c"]}
+    found = rankstone.evaluate(qrels, run, "AP R@2 nDCG", pool="list").to_dict()["run"]
+    discounts = 1 / math.log2(3), 1 / math.log2(4)
+    assert found == {
+        "AP": (1 / 2 + 2 / 3) / 2,
+        "R@2": 1 / 2,
+        "nDCG": pytest.approx(sum(discounts) / (1 + discounts[0]), rel=1e-15),
+    }
+    assert rankstone.evaluate({"q": {"b": 3}}, run, "AP", pool="list").to_dict() == {"run": {"AP": 0.0}}
+    with pytest.raises(BadOption, match="pool=list hides those outside"):
+        rankstone.evaluate({"q": {"a": {"s": 1}}}, run, "StRecall@2", pool="list")

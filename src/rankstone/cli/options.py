@@ -34,6 +34,7 @@ _ALIGNMENT = {
         "who comes first among equal scores",
     ),
     "missing": ("zero|drop|error", "a judged query the run does not answer"),
+    "no_results": ("missing|zero|undefined|drop|error", "a judged query answered by an empty list (dicts)"),
     "extra": ("drop|keep|error", "a query of the run that nobody judged"),
     "empty": ("zero|one|undefined|drop|error", "a query without a relevant document"),
     "duplicates": ("error|first_keep_rank|first_drop|last_drop|keep", "a document twice in a list"),
@@ -84,9 +85,9 @@ def refuse_with(flag: str, others: Mapping[str, str | None]) -> None:
 
 def ordering(command: Command) -> Command:
     """Add the alignment options that say how a run is ordered, and no judgments are needed for."""
-    command = click.option("-k", "--depth", type=int, metavar="N", help="compare the first N documents only")(
-        command
-    )
+    command = click.option(
+        "-k", "--depth", type=int, metavar="N", help="look at the first N documents of each list only"
+    )(command)
     for name, values in reversed(_ORDERING.items()):
         flag = f"--{name.replace('_', '-')}"
         command = click.option(flag, name, metavar=values, help=_ALIGNMENT[name][1])(command)
@@ -112,7 +113,7 @@ def reading(command: Command) -> Command:
         "--columns",
         "columns",
         metavar="THEIRS=OURS,…",
-        help="column names: user_id=query_id,item_id=doc_id,rating=relevance",
+        help="column names: user_id=query_id,item_id=doc_id",
     )(command)
 
 

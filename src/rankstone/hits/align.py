@@ -50,6 +50,10 @@ class Stream(Protocol):
     def tables(self, columns: Sequence[pl.Expr]) -> Iterable[pl.DataFrame]:
         """Start the stream anew; each table has the given columns."""
 
+    @property
+    def unanswered(self) -> pl.Series | None:
+        """Ids of queries whose lists are there and empty, where a source can say so."""
+
     def locate(self, row: int) -> str:
         """Say where a row of the stream stands, for a message."""
 
@@ -70,6 +74,8 @@ class Chunk:
         Where the judged documents landed.
     tally
         What there is to say about these lists in the audit; ``None`` for missing queries.
+    undefined
+        Whether these lists are empty and have no value for that.
     """
 
     names: pl.Series
@@ -77,6 +83,7 @@ class Chunk:
     first_rows: Ints
     hits: Hits
     tally: Tally | None
+    undefined: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +133,31 @@ class Aligner:
             lists = self._lists(stream)
             results = self._work(lists, lists.regrouped(self._tables(stream)), stream, each)
         if isinstance(self.truth, Judgments):
+            empty = self._empty_lists(self.truth, stream, lists)
+            if len(empty) and self.options.no_results != "drop":
+                results.append(each(self._answered(self._missing(self.truth, empty))))
             results.append(each(self._missing(self.truth, np.flatnonzero(~lists.seen))))
         return results, lists
+
+    def _empty_lists(self, truth: Judgments, stream: Stream, lists: Lists) -> Ints:
+        """Return the judged queries that are answered with an empty list, and take note of them."""
+        if stream.unanswered is None or self.options.no_results == "missing":
+            return np.empty(0, np.int64)
+        codes = truth.queries.codes(stream.unanswered)
+        codes = np.unique(codes[codes >= 0])
+        if len(codes) and self.options.no_results == "error":
+            raise NotComparable(
+                f"an empty list for query {printable(truth.queries.names[int(codes[0])])}",
+                fix="choose what it is worth: no_results=missing, zero, undefined or drop",
+            )
+        lists.seen[codes] = True
+        return codes
+
+    def _answered(self, chunk: Chunk) -> Chunk:
+        """Return queries without a list as queries with an empty one."""
+        hits = replace(chunk.hits, found=np.ones(len(chunk.codes), bool), _memo={})
+        counted = Tally(0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs))
+        return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")
 
     def _lists(self, stream: Stream) -> Lists:
         queries = self.truth.queries if isinstance(self.truth, Judgments) else None

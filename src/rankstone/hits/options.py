@@ -19,6 +19,7 @@ Order = Literal["score", "rank", "input"]
 ScoreDtype = Literal["float64", "float32"]
 Ties = Literal["docid_desc", "docid_asc", "input", "reverse_input", "expected", "best", "worst", "error"]
 Missing = Literal["zero", "drop", "error"]
+NoResults = Literal["missing", "zero", "undefined", "drop", "error"]
 Extra = Literal["drop", "keep", "error"]
 Empty = Literal["zero", "one", "undefined", "drop", "error"]
 Duplicates = Literal["error", "first_keep_rank", "first_drop", "last_drop", "keep"]
@@ -42,6 +43,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "score_dtype": get_args(ScoreDtype),
     "ties": get_args(Ties),
     "missing": get_args(Missing),
+    "no_results": get_args(NoResults),
     "extra": get_args(Extra),
     "empty": get_args(Empty),
     "duplicates": get_args(Duplicates),
@@ -71,6 +73,9 @@ class Alignment:
     missing
         A judged query that the run does not answer: it scores ``zero`` (as ``trec_eval -c``), is
         left out (``drop``), or is an ``error``.
+    no_results
+        A judged query that a dict answers with an empty list: it is as good as ``missing``, scores what an
+        empty list is worth (``zero``), has no value (``undefined``), is left out, or is an ``error``.
     extra
         A query of the run that nobody judged: ``drop``, ``keep`` (then ``empty`` applies), ``error``.
     empty
@@ -108,6 +113,7 @@ class Alignment:
     score_dtype: ScoreDtype = "float64"
     ties: Ties = "docid_desc"
     missing: Missing = "zero"
+    no_results: NoResults = "missing"
     extra: Extra = "drop"
     empty: Empty = "zero"
     duplicates: Duplicates = "error"

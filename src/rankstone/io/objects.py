@@ -60,6 +60,9 @@ def read_object(
         where=source,
         expected="a path, a frame (Polars, pandas, PyArrow, DuckDB), {query: {doc: "
         f"{number}}}}}, {{query: [doc, …]}}, or (queries, docs, {number}s)",
+        fix="make a frame of the rows: polars.DataFrame(rows), or pandas.DataFrame(rows)"
+        if isinstance(value, Iterable)
+        else None,
     )
 
 
@@ -85,7 +88,9 @@ def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     lengths = [len(docs) for docs in inner]
     queries = _ids(list(value), "query_id", source).gather(np.repeat(np.arange(len(inner)), lengths))
     table = pl.DataFrame({"query_id": queries, **frame})
-    return replace(of_frame(table.lazy(), source, {}, further=(number,)), listed=number not in frame)
+    empty = _ids(list(value), "query_id", source).filter(pl.Series(lengths) == 0)
+    read = of_frame(table.lazy(), source, {}, further=(number,))
+    return replace(read, listed=number not in frame, unanswered=empty if len(empty) else None)
 
 
 def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: str, source: str) -> Table:

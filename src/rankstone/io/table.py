@@ -46,6 +46,8 @@ class Table:
         Counts the comment lines that were passed over, once the stream has been read.
     present
         All column names of the source, for messages.
+    unanswered
+        Ids of queries whose lists are there and empty, where a source can say so.
     unusable
         Columns of a kind that cannot be read, and what to say when one is asked for.
     """
@@ -58,6 +60,7 @@ class Table:
     listed: bool = False
     comments: Callable[[], int] = int
     present: tuple[str, ...] = ()
+    unanswered: pl.Series | None = None
     unusable: Mapping[str, InputError] = field(default_factory=dict)
 
     @property
@@ -112,7 +115,9 @@ class Table:
                 yield piece.with_columns(pl.col(numbers).cast(pl.String)).select(wanted)
 
         schema = {n: pl.String() if n in numbers else t for n, t in self.schema.items()}
-        return replace(self, schema=schema, start=as_text)
+        none = self.unanswered
+        empty = none.cast(pl.String) if none is not None and "query_id" in numbers else none
+        return replace(self, schema=schema, start=as_text, unanswered=empty)
 
 
 class reading:  # noqa: N801 - reads as a word: with reading(path)

@@ -7,7 +7,7 @@ mean over queries are the same for all and live here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -117,6 +117,12 @@ class Scored:
 
         weight = None if parts[0].weight is None else column("weight")
         return cls(column("numerator"), column("denominator"), column("value"), column("status"), weight)
+
+
+    def without_value(self) -> Scored:
+        """Return the same queries, none of which has a value."""
+        nothing = np.full(len(self.value), np.nan)
+        return replace(self, value=nothing, status=np.full(len(self.status), int(Status.undefined)))
 
 
 @dataclass(frozen=True, kw_only=True)
