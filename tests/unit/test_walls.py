@@ -66,7 +66,7 @@ PACKAGES = {
     "truth": {"polars"},
     "beyond_accuracy": {"numpy", "polars"},
     "evaluation": {"polars"},
-    "conventions": set(),
+    "conventions": {"numpy"},
     "by_convention": {"numpy", "polars"},
     "curves": {"numpy", "polars"},
     "tracing": set(),
