@@ -237,9 +237,11 @@ def _ties(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
             pl.len().over("query_id", by) > 1
         )
         if len(tied):
-            only = " as float32" if dtype == pl.Float32 else ""
-            where = f"in {queries(tied['query_id'].n_unique())}"
-            yield Finding(note, f"{counted(len(tied), 'tied row')}{only} {where}", _row(tied), "see --ties")
+            what = f"{counted(len(tied), 'tied row')} in {queries(tied['query_id'].n_unique())}"
+            if dtype == pl.Float32:
+                what += ", if scores are compared as float32"
+            fix = "see --ties" if dtype == pl.Float64 else "as trec_eval up to 9 does: see --score-dtype"
+            yield Finding(note, what, _row(tied), fix)
             return
 
 
@@ -284,10 +286,9 @@ def _against(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence
         yield Finding("warning", f"{queries(len(extra))} nobody judged", _some(extra), "see --extra")
     known = truth.filter(pl.col("relevance") >= 0).select("query_id", "doc_id").unique()
     pairs = known.with_columns(pl.lit(value=True).alias("judged"))
-    place = pl.int_range(pl.len()).over("query_id") if by == "input" else _place(by)
     shown = (
-        frame.filter(pl.col("query_id").is_in(judged.implode()))
-        .with_columns(place.alias("place"))
+        _ordered(frame.filter(pl.col("query_id").is_in(judged.implode())), by)
+        .with_columns(pl.int_range(pl.len()).over("query_id").alias("place"))
         .join(pairs, on=["query_id", "doc_id"], how="left")
     )
     for depth in depths:
@@ -302,8 +303,11 @@ def _against(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence
         yield Finding(level, f"unjudged@{depth}: {share:.1%}", None, _all_unjudged(share, frame, truth))
 
 
-def _place(by: str) -> pl.Expr:
-    return pl.col(by).rank("ordinal", descending=by != "rank").over("query_id") - 1
+def _ordered(frame: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Put lists in the order an evaluation gives them: ties by document id, descending."""
+    if by == "input":
+        return frame
+    return frame.sort(by, pl.col("doc_id").cast(pl.String), descending=[by != "rank", True], nulls_last=True)
 
 
 def _all_unjudged(share: object, frame: pl.DataFrame, truth: pl.DataFrame) -> str | None:

@@ -200,7 +200,8 @@ class OutOfRange(RankstoneError, ArithmeticError):
         error = cls(
             f"{measure} is {value:g}, outside its range {bounds}",
             fix="documents that count twice (duplicates=keep) and signed gains (negative=keep) can do this: "
-            "choose duplicates=first_keep_rank, negative=unjudged; otherwise the definition is wrong",
+            "choose duplicates=first_keep_rank, negative=unjudged; otherwise the definition is wrong, or the "
+            "range it declares (a measure of your own: span=(low, high), (0, 1) unless said)",
         )
         error.query = query
         return error

@@ -154,7 +154,13 @@ class Thresholds:
             )
 
     def __repr__(self) -> str:
-        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4, tbl_rows=-1):
+        with pl.Config(
+            tbl_hide_dataframe_shape=True,
+            float_precision=4,
+            fmt_str_lengths=80,
+            tbl_cols=-1,
+            tbl_rows=-1,
+        ):
             return f"{self.values}\n{self.sensitivity}\n{self.pairs}"
 
 

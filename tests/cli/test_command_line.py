@@ -337,7 +337,7 @@ def test_measures_are_listed_and_shown() -> None:
     """Every measure is listed with a line and has a card."""
     from rankstone import MEASURES
 
-    listing = run("measures").stdout
+    listing = run("measures", env={"COLUMNS": "200"}).stdout
     for name, cls in MEASURES.items():
         assert re.search(rf"^  {name} +{re.escape(cls.card.sentence)}$", listing, re.MULTILINE)
     card = run("measures", "show", "ndcg").stdout
@@ -348,6 +348,22 @@ def test_measures_are_listed_and_shown() -> None:
     assert [o["name"] for o in objects] == list(MEASURES)
     assert "### nDCG (also NDCG)" in run("measures", "list", "--format", "md").stdout
     assert "--format xml is not known" in run("measures", "list", "--format", "xml", code=2).stderr
+
+
+def test_a_bare_name_is_taken_for_a_question() -> None:
+    """`rankstone measures nDCG` says which command prints the card."""
+    assert "rankstone measures show nDCG" in run("measures", "nDCG", code=2).stderr
+
+
+def test_narrow_terminals_show_whole_names() -> None:
+    """A table that is wider than the terminal is broken between measures, and cards between words."""
+    names = ["nDCG@10", "AP(rel=2)", "RR(rel=2)@10", "R(rel=2)@100", "Judged@10", "RBP(p=0.8)", "P@10"]
+    out = run("eval", demo.QRELS, BM25, TFIDF, "-m", " ".join(names), env={"COLUMNS": "60"}).stdout
+    heads = [line.split() for line in out.splitlines() if line.startswith("run ")]
+
+    assert [name for head in heads for name in head if name != "run"] == names
+    assert len(heads) > 1
+    assert max(map(len, run("measures", "show", "nDCG", env={"COLUMNS": "80"}).stdout.splitlines())) <= 80
 
 
 def test_demo_runs() -> None:

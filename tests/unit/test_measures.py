@@ -104,6 +104,26 @@ def test_unknown_names(text: str, near: str) -> None:
         parse_measures(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("nDCG@5,10", "each cutoff with its measure: nDCG@5 nDCG@10"),
+        ("ndcg_at_10", "write nDCG@10"),
+        ("MRR_10", "write RR@10"),
+    ],
+)
+def test_cutoffs_written_otherwise(text: str, fix: str) -> None:
+    """A cutoff as other libraries attach it is told how to be written."""
+    with pytest.raises(UnknownMeasure, match=fix):
+        parse_measures(text)
+
+
+def test_a_kind_is_not_yet_a_measure() -> None:
+    """A class in the place of a measure is told what is missing."""
+    with pytest.raises(UnknownMeasure, match=r"write AP\(\) or"):
+        parse_measures([AP])  # type: ignore[list-item]
+
+
 def test_nothing_is_no_measure() -> None:
     """An empty text is refused."""
     with pytest.raises(UsageError, match="no measure given"):

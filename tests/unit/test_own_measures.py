@@ -136,6 +136,8 @@ def test_a_class_becomes_a_measure() -> None:
 
 def test_names_must_be_free_and_whole() -> None:
     """A taken name, a name that cannot be parsed and a missing card are refused."""
+    with pytest.raises(BadParameter, match="map already means AP"):
+        rankstone.measure("map")(lambda hits: hits.grade)
     with pytest.raises(BadParameter, match="there is a measure AP already"):
         rankstone.measure("AP")(lambda hits: hits.grade)
     with pytest.raises(BadParameter, match="has no usable name"):

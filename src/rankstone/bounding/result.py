@@ -197,7 +197,13 @@ class Bounds:
             unfinished.write_text(json.dumps(self.report(), ensure_ascii=False, indent=1) + "\n")
 
     def __repr__(self) -> str:
-        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4, tbl_cols=-1, tbl_rows=-1):
+        with pl.Config(
+            tbl_hide_dataframe_shape=True,
+            float_precision=4,
+            fmt_str_lengths=80,
+            tbl_cols=-1,
+            tbl_rows=-1,
+        ):
             return "\n".join([str(self.mean), *self.audit.lines()])
 
 

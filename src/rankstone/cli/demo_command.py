@@ -18,5 +18,5 @@ def command(where: bool) -> None:  # noqa: FBT001 - click passes flags so
         return
     measures = "nDCG@10 AP RR@10 R@20 P@10 Judged@10"
     shown = " ".join(f"{path.name}" for path in RUNS.values())
-    click.echo(f'$ rankstone eval {QRELS.name} {shown} -m "{measures}"      (in {FOLDER})\n')
+    click.echo(f'$ rankstone eval {QRELS.name} {shown} -m "{measures}"\n# in {FOLDER}\n')
     click.echo(render(evaluate(QRELS, RUNS, measures), "table", 4), nl=False)

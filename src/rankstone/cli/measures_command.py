@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sys
 import textwrap
 from dataclasses import fields
 from itertools import groupby
@@ -18,11 +21,30 @@ if TYPE_CHECKING:
 
 Kinds = list["type[Named]"]
 
-_WIDTH = 96
+#: cards are no wider than this, and no wider than the terminal
+_WIDEST = 96
 _DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
 
 
-@click.group("measures", invoke_without_command=True)
+class _Group(click.Group):
+    """Knows what a bare name of a measure is meant to ask."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from rankstone.errors import UnknownMeasure, UsageError
+
+        if args and args[0] not in self.commands:
+            try:
+                _kinds((args[0],))
+            except UnknownMeasure:
+                pass
+            else:
+                raise UsageError(f"there is no command {args[0]!r}", fix=f"rankstone measures show {args[0]}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group("measures", cls=_Group, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """List the measures by family; `measures show nDCG` prints a card."""
@@ -33,14 +55,14 @@ def command(ctx: click.Context) -> None:
 _format = click.option("--format", "form", default="text", metavar="text|md|json", help="[text]")
 
 
-@command.command("list")
+@command.command("list", short_help="the measures by family, a line each")
 @_format
 def listing(form: str) -> None:
     """List the measures by family, a line each (md: with their cards)."""
     click.echo(_written(form, {"text": _listing, "md": _pages, "json": _objects})(_all()), nl=False)
 
 
-@command.command("show")
+@command.command("show", short_help="the card of a measure")
 @click.argument("names", nargs=-1, required=True, metavar="MEASURE…")
 @_format
 def show(names: tuple[str, ...], form: str) -> None:
@@ -81,6 +103,7 @@ def _families(kinds: Kinds) -> dict[tuple[str, str], Kinds]:
 
 def _listing(kinds: Kinds) -> str:
     width = max(len(kind.name) for kind in kinds)
+    terminal = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else None
     lines, before = list[str](), ""
     for (computed_by, family), members in _families(kinds).items():
         if computed_by != before:
@@ -89,7 +112,11 @@ def _listing(kinds: Kinds) -> str:
             )
             before = computed_by
         lines.append(family)
-        lines += [f"  {kind.name:<{width}}  {kind.card.sentence}" for kind in members]
+        for kind in members:
+            line = f"  {kind.name:<{width}}  {kind.card.sentence}"
+            if terminal and len(line) > terminal:
+                line = textwrap.fill(line, terminal, subsequent_indent=" " * (width + 4))
+            lines.append(line)
     return "\n".join([*lines, "", "rankstone measures show NAME prints a card"]) + "\n"
 
 
@@ -192,6 +219,7 @@ def _parameters(kind: type[Named]) -> Iterable[str]:
 
 def _row(label: str, text: str) -> str:
     indent = " " * 15
+    width = min(_WIDEST, max(40, shutil.get_terminal_size((_WIDEST, 24)).columns))
     return textwrap.fill(
-        text, _WIDTH, initial_indent=f"  {label:<13}", subsequent_indent=indent, break_long_words=False
+        text, width, initial_indent=f"  {label:<13}", subsequent_indent=indent, break_long_words=False
     )

@@ -200,7 +200,13 @@ class Curves(MeanCurves):
     # -- people ------------------------------------------------------------------------------------
     def __repr__(self) -> str:
         parts = []
-        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4, tbl_cols=-1, tbl_rows=24):
+        with pl.Config(
+            tbl_hide_dataframe_shape=True,
+            float_precision=4,
+            fmt_str_lengths=80,
+            tbl_cols=-1,
+            tbl_rows=24,
+        ):
             for curve in self.mean()["curve"].unique(maintain_order=True):
                 parts += [curve, str(self.table(curve))]
         return "\n".join([*parts, *self.audit.lines(), self.resampling_line()])

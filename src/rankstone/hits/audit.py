@@ -317,7 +317,7 @@ def _run_line(audit: RunAudit) -> str:
     if audit.tied:
         parts.append(f"{counted(audit.tied, 'tied row')} in {queries(audit.tied_queries)}")
     if audit.tied_float32:
-        parts.append(f"{counted(audit.tied_float32, 'row')} tying only as float32")
+        parts.append(f"{counted(audit.tied_float32, 'row')} tied with the next only as float32")
     if audit.duplicates:
         parts.append(counted(audit.duplicates, "duplicate row"))
     if audit.comments:

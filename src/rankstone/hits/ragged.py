@@ -365,10 +365,16 @@ class Hits:
         return sums(query, between + free * within, self.queries) + tail(lowest)
 
     # -- relevance --------------------------------------------------------------------------------
-    def relevant(self, is_relevant: Callable[[Floats], Bools]) -> Bools:
-        """Return which hits are relevant, bool ``[hits]``."""
-        return self.remember(("relevant", is_relevant), lambda: is_relevant(self.grade))
+    def relevant(self, is_relevant: Callable[[Floats], Bools] | float) -> Bools:
+        """Return which hits are relevant, bool ``[hits]``: by a function of grades, or the lowest one."""
+        test = _test(is_relevant)
+        return self.remember(("relevant", is_relevant), lambda: test(self.grade))
 
-    def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
+    def relevant_count(self, is_relevant: Callable[[Floats], Bools] | float) -> Ints:
         """Return R: how many judged documents are relevant, retrieved or not, int64 ``[queries]``."""
-        return self.ideal.relevant_count(is_relevant)
+        return self.ideal.relevant_count(_test(is_relevant))
+
+
+def _test(is_relevant: Callable[[Floats], Bools] | float) -> Callable[[Floats], Bools]:
+    """Return what says whether grades are relevant."""
+    return is_relevant if callable(is_relevant) else lambda grades: grades >= is_relevant

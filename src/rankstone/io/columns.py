@@ -81,14 +81,14 @@ def require(known: Iterable[str], needed: Iterable[str], source: str, present: I
         return
     names = list(present)
     guesses = {column: _guess(column, names) for column in missing}
-    suggestion = ",".join(f"{theirs}={ours}" for ours, theirs in guesses.items() if theirs)
+    suggestion = ",".join(f"{theirs or 'THEIRS'}={ours}" for ours, theirs in guesses.items())
     shown = ", ".join(printable(name, 40) for name in names[:12]) or "none"
     raise MissingColumn(
         f"there is no column {' and no column '.join(missing)}",
         where=source,
         given=f"columns {shown}{' …' if len(names) > 12 else ''}",  # noqa: PLR2004 - what fits a line
         expected=", ".join(needed),
-        fix=f"name them: --columns {suggestion} (in Python columns={{…}})" if suggestion else None,
+        fix=f"name them: --columns {suggestion} (in Python columns={{…}})",
     )
 
 

@@ -209,7 +209,13 @@ class Similarity:
 
     # -- people ------------------------------------------------------------------------------------
     def __repr__(self) -> str:
-        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4, tbl_cols=-1, tbl_rows=-1):
+        with pl.Config(
+            tbl_hide_dataframe_shape=True,
+            float_precision=4,
+            fmt_str_lengths=80,
+            tbl_cols=-1,
+            tbl_rows=-1,
+        ):
             return "\n".join([str(self.table()), *self.audit.lines()])
 
     def _repr_html_(self) -> str:

@@ -38,7 +38,7 @@ class Judged(Measure):
         example="8 of the first 10 documents are judged: Judged@10 = 0.8",
         undefined="empty list: no value",
         peers={
-            "ir_measures Judged@k": "the same",
+            "ir_measures Judged@k": "the same, ties in score to the smaller document id: ties=docid_asc",
             "BEIR hole@k": "1 − Judged@k",
             "trec_eval 10 unj_k": "unjudged documents over k, also for shorter lists: Unjudged@k",
         },

@@ -36,6 +36,8 @@ class RR(BinaryMeasure):
         peers={
             "trec_eval recip_rank": "the same; it has no cutoff",
             "MS MARCO MRR@10": "RR@10, over all reference queries",
+            "ir_measures RR@k": "the same, ties in score to the smaller document id: ties=docid_asc "
+            "(without a cutoff it asks trec_eval: docid_desc)",
             "allRank mrr, Liu (2009)": "the best-graded document: RR(target=best)",
             "the sum some texts give": "RR(agg=sum)",
         },

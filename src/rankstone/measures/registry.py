@@ -137,9 +137,9 @@ class Registry(Mapping[str, type[Named]]):
                 given=printable(repr(name)),
                 expected="a class attribute `name` of letters, digits and underscores",
             )
-        if name in self._homes or name in self._registered:
+        if taken := self._meaning(name):
             raise BadParameter(
-                f"there is a measure {name} already",
+                f"there is a measure {name} already" if taken == name else f"{name} already means {taken}",
                 fix="choose another name; names are what people compare by",
             )
         if not isinstance(getattr(kind, "card", None), Card) or not getattr(kind, "family", ""):
@@ -147,6 +147,12 @@ class Registry(Mapping[str, type[Named]]):
                 f"{name} has no card", expected="class attributes `family` (a word) and `card` (a Card)"
             )
         self._registered[name] = kind
+
+    def _meaning(self, name: str) -> str | None:
+        """Return the measure that is read from a word, however it is written."""
+        if name in self._homes or name in self._registered:
+            return name
+        return self.named(name)
 
     def remove(self, name: str) -> None:
         """Take a registered measure out again."""

@@ -108,6 +108,12 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
     for item in measures:
         if isinstance(item, Named):
             found[item] = None
+        elif isinstance(item, type) and issubclass(item, Named):
+            raise UnknownMeasure(
+                f"{item.__name__} is a kind of measure, not yet a measure",
+                fix=f'write {item.__name__}() or "{item.__name__}", with a cutoff {item.__name__}(k=10) or '
+                f'"{item.__name__}@10"',
+            )
         else:
             found.update((m, None) for text in _split(str(item)) for m in _read(text))
     if not found:
@@ -175,7 +181,11 @@ def _read(text: str) -> list[Named]:
 def _read_ours(text: str) -> Named:
     shape = _SHAPE.match(text)
     if shape is None:
-        raise UnknownMeasure(f"{printable(text)!r} is no measure", expected="such as nDCG@10, AP(rel=2)@100")
+        raise UnknownMeasure(
+            f"{printable(text)!r} is no measure",
+            expected="such as nDCG@10, AP(rel=2)@100",
+            fix=f"each cutoff with its measure: nDCG@5 nDCG@{text}" if text.isdecimal() else None,
+        )
     given = dict(_pairs(shape["inside"] or "", text))
     if level := shape["early"] or shape["late"]:
         given["rel"] = level
@@ -198,12 +208,33 @@ def _resolve(name: str) -> tuple[str, dict[str, Any]]:
         return _SPELLINGS[folded]
     if canonical := MEASURES.named(name):
         return canonical, {}
+    if attached := _ATTACHED.fullmatch(name):
+        kind = _alike(attached["name"])
+        if kind is not None:
+            raise UnknownMeasure(
+                f"there is no measure {printable(name)!r}",
+                fix=f"write {kind}@{attached['cut']}; `rankstone measures show {kind}` says how other tools "
+                "differ",
+            )
     known = [*_SPELLINGS, *MEASURES.spellings(), *TREC]
     close = list(dict.fromkeys(_named(word) for word in nearest(name, known)))
     raise UnknownMeasure(
         f"there is no measure {printable(name)!r}",
         fix=(f"did you mean {', '.join(close)}? " if close else "") + "`rankstone measures` lists them all",
     )
+
+
+#: a cutoff as other libraries attach it: ndcg_at_10, MRR_10
+_ATTACHED: Final = re.compile(r"(?P<name>.+?)_(?:at_)?(?P<cut>\d+)")
+
+
+def _alike(name: str) -> str | None:
+    """Return the name of a measure that takes a cutoff and is called so, or nothing."""
+    try:
+        kind = MEASURES[_resolve(name)[0]]
+    except UnknownMeasure:
+        return None
+    return kind.name if kind.takes_cutoff else None
 
 
 def _named(word: str) -> str:

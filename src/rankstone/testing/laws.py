@@ -193,7 +193,8 @@ def _promotion(measure: Measure, world: World, draw: Draw) -> Wrong | None:
     for query, (value, *_) in world.values(measure).items():
         there = after[query][0] if query in after else None
         if value is not None and there is not None and sign * (there - value) < -_WITHIN:
-            return query, f"{value} became {there} when a better document moved up: {better}"
+            moved = [row[1:] for row in better if row[0] == query]
+            return query, f"{value} became {there} when a better document moved up: {moved}"
     return None
 
 

@@ -80,7 +80,7 @@ def _members(name: str, version: int) -> list[str]:
         newer = name in TREC
         raise UnknownMeasure(
             f"trec_eval {version} has no measure {printable(name)!r}",
-            fix=f"did you mean {', '.join(close)}?" if close and not newer else "add --compat 10",
+            fix="add --compat 10" if newer else f"did you mean {', '.join(close)}?" if close else None,
         )
     return found
 
