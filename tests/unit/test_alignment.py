@@ -328,3 +328,17 @@ def test_a_pool_of_what_is_in_the_list() -> None:
     assert rankstone.evaluate({"q": {"b": 3}}, run, "AP", pool="list").to_dict() == {"run": {"AP": 0.0}}
     with pytest.raises(BadOption, match="pool=list hides those outside"):
         rankstone.evaluate({"q": {"a": {"s": 1}}}, run, "StRecall@2", pool="list")
+
+
+def test_documents_scored_too_low_are_not_relevant() -> None:
+    """They keep their rank; with pool=list the ideal list loses them, too."""
+    qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"x": 0.5, "a": 0.25, "b": -1.0}}
+    found = rankstone.evaluate(qrels, run, "AP NumRelRet", score_above=0).to_dict()["run"]
+    assert found == {"AP": 1 / 2 / 2, "NumRelRet": 1.0}
+    assert rankstone.evaluate(qrels, run, "AP", score_above=0, pool="list").to_dict() == {
+        "run": {"AP": 1 / 2}
+    }
+    with pytest.raises(BadOption, match="score_above=0 needs scores"):
+        rankstone.evaluate(qrels, run, "AP", score_above=0, order="input")
+    with pytest.raises(BadOption, match="score_above='low' is no number"):
+        rankstone.evaluate(qrels, run, "AP", score_above="low")

@@ -219,6 +219,8 @@ class Aligner:
         matches = self._match(batch, keys)
         grades = self.truth.grades(batch, matches)
         ideal = self.truth.ideal_of(batch, matches)
+        if options.score_above is not None and batch.key is not None:
+            grades = np.where(batch.key[matches.row] > options.score_above, grades, np.minimum(grades, 0.0))
         judged = np.ones(len(grades), bool)
         if options.imputes:
             matches, grades, judged = impute(batch, matches, grades, self.truth, options)

@@ -98,6 +98,9 @@ class Alignment:
     pool
         What is known of a query beside its list: all ``judged`` documents, or only what stands in the
         ``list``, as for libraries that are handed scores and labels; R and the ideal list follow.
+    score_above
+        Retrieved documents with no higher score than this count as not relevant, whatever their grade, as
+        some libraries do with scores of 0 and less; ``None`` for no such line.
     depth
         Cut every list to its first ``depth`` documents.
     candidates
@@ -121,6 +124,7 @@ class Alignment:
     negative: Negative = "unjudged"
     unjudged: Unjudged | float = "nonrelevant"
     pool: Pool = "judged"
+    score_above: float | None = None
     depth: int | None = None
     candidates: int | None = None
 
@@ -129,11 +133,15 @@ class Alignment:
         for name, choices in CHOICES.items():
             value = getattr(self, name)
             if name == "unjudged" and isinstance(value, (int, float)):
-                _check_grade(value)
+                _check_number(name, value)
             elif value not in choices:
                 raise _unknown_value(name, value, choices)
         for name in ("depth", "candidates"):
             _check_count(name, getattr(self, name))
+        if self.score_above is not None:
+            _check_number("score_above", self.score_above)
+            if self.order != "score":
+                raise BadOption(f"score_above={self.score_above} needs scores, and order={self.order}")
         if self.ties == "expected" and self.depth is not None:
             raise BadOption(
                 f"depth={self.depth} cuts through tied documents that ties='expected' leaves unordered",
@@ -182,9 +190,9 @@ def _unknown_value(name: str, value: object, choices: tuple[str, ...]) -> BadOpt
     )
 
 
-def _check_grade(value: float) -> None:
-    if isinstance(value, bool) or not math.isfinite(value):
-        raise BadOption(f"unjudged={value!r} is no grade", expected="a finite number")
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise BadOption(f"{name}={value!r} is no number", expected="a finite number")
 
 
 def _check_count(name: str, value: object) -> None:
