@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -34,6 +35,7 @@ def make(name: str) -> None:
     """Make a library's environment."""
     if interpreter(name) is not None:
         return
+    sys.stderr.write(f"{name} …\n")
     folder, requires = ENVIRONMENTS / name, load(str(RUNNERS[name])).REQUIRES
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -45,6 +47,5 @@ if __name__ == "__main__":
     if "--list" in sys.argv:
         sys.stdout.write("\n".join(RUNNERS) + "\n")
     else:
-        for asked in sys.argv[1:] or RUNNERS:
-            sys.stderr.write(f"{asked} …\n")
-            make(asked)
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(make, sys.argv[1:] or RUNNERS))
