@@ -1,0 +1,146 @@
+"""CatBoost's cascades, its mean label, and its areas under the curve that know no undefined query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.hits.arrays import before
+from rankstone.measures.base import Contributions, Measure, Status
+from rankstone.measures.concordance import RC
+from rankstone.measures.named import Card
+from rankstone.measures.pairs import AUC
+
+if TYPE_CHECKING:
+    from rankstone.hits.arrays import Floats
+    from rankstone.hits.ragged import Hits
+
+__all__ = ["ERR", "AverageGain", "PFound", "QueryAUC", "RankingAUC"]
+
+#: the user of PFound goes on with this chance
+_DECAY = 0.85
+
+
+@dataclass(frozen=True, kw_only=True)
+class PFound(Measure):
+    """The chance that a reader who may give up at every row finds what satisfies.
+
+    >>> print(PFound(k=5))
+    PFound@5
+    """
+
+    name: ClassVar[str] = "PFound"
+    family: ClassVar[str] = "user models"
+    needs_relevant: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="How likely is a reader to be satisfied who gives up after each row with chance 0.15?",
+        formula="PFound@k = Σ_{i ≤ k} g_i Π_{j < i} 0.85 (1 − g_j)",
+        symbols="g_i: label at rank i, taken for the chance that it satisfies",
+        example="labels 0.4, 1: 0.4 + 0.85 · 0.6 · 1 = 0.91",
+        span=(None, None),
+        sensitive="ties; labels above 1, which are no chances",
+        use="to read CatBoost's numbers",
+        citation="CatBoost 1.2",
+    )
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Fail: the mean over orders of a product is not worked out."""
+        return False
+
+    def worth(self, hits: Hits) -> Floats:
+        """Return what satisfaction at the rank of each hit is worth."""
+        worth: Floats = np.power(_DECAY, hits.rank - 1.0)
+        return worth
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each hit the chance that it is the one that satisfies, times its worth."""
+        looked = before(np.multiply, 1.0 - hits.grade, np.diff(hits.offsets), 1.0)
+        return Contributions(hits.grade * looked * self.worth(hits), np.ones(hits.queries))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ERR(PFound):
+    """Expected reciprocal rank of labels that are chances, whatever they are.
+
+    >>> print(ERR(k=5))
+    ERR@5
+    """
+
+    name: ClassVar[str] = "ERR"
+    card: ClassVar[Card] = Card(
+        sentence="How early is a reader satisfied whom each row satisfies with the chance its label says?",
+        formula="ERR@k = Σ_{i ≤ k} (1/i) g_i Π_{j < i} (1 − g_j)",
+        symbols="g_i: label at rank i, taken for the chance that it satisfies",
+        example="labels 0.4, 1: 0.4 + 1/2 · 0.6 · 1 = 0.7",
+        span=(None, None),
+        sensitive="ties; labels above 1, which are no chances",
+        use="to read CatBoost's numbers",
+        citation="CatBoost 1.2",
+    )
+
+    def worth(self, hits: Hits) -> Floats:
+        """Return one over the rank."""
+        worth: Floats = 1.0 / hits.rank
+        return worth
+
+
+@dataclass(frozen=True, kw_only=True)
+class AverageGain(Measure):
+    """The mean label of the first k rows.
+
+    >>> print(AverageGain(k=5))
+    AverageGain@5
+    """
+
+    name: ClassVar[str] = "AverageGain"
+    family: ClassVar[str] = "cumulated gain"
+    needs_relevant: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="What is the mean label of the first k rows?",
+        formula="AverageGain@k = (1 / min(k, n)) Σ_{i ≤ k} g_i",
+        symbols="g_i: label at rank i; n: length of the list",
+        example="labels 3, 1 and no more, k = 5: 2",
+        span=(None, None),
+        sensitive="ties at the cutoff",
+        use="to read CatBoost's numbers",
+        citation="CatBoost 1.2",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Add the labels up; divide by the rows."""
+        shown = np.minimum(hits.n, self.k or hits.n)
+        gain = hits.grade * hits.at_rank(lambda rank: np.ones(len(rank)), self.k)
+        return Contributions(gain, np.maximum(shown, 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryAUC(AUC):
+    """AUC, 0 where there is one class only.
+
+    >>> print(QueryAUC())
+    QueryAUC
+    """
+
+    name: ClassVar[str] = "QueryAUC"
+    aliases: ClassVar[tuple[str, ...]] = ()
+    zero_norm: ClassVar[Status] = Status.no_ideal
+
+    negatives: str = field(default="judged")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingAUC(RC):
+    """The share of pairs of unequal label in the right order, 0 where there is none.
+
+    >>> print(RankingAUC())
+    RankingAUC
+    """
+
+    name: ClassVar[str] = "RankingAUC"
+    aliases: ClassVar[tuple[str, ...]] = ()
+    zero_norm: ClassVar[Status] = Status.no_ideal
+
+    ties: str = field(default="drop")

@@ -1,0 +1,72 @@
+"""CatBoost's own numbers: its metrics of labels and scores it is given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+LIBRARY = "catboost-1.2"
+REQUIRES = ["--no-deps", "catboost==1.2.10", "numpy", "pandas", "python-dateutil", "pytz", "six", "scipy"]
+#: weights of grades by how often they come
+TRAITS = {"grades": [0, 0, 0, 1, 1, 2, 3, 0.25, 0.5, 0.75, -1], "duplicates": True}
+MEASURES = [
+    "NDCG:top=<k>",
+    "NDCG",
+    "NDCG:top=<k>;type=Exp",
+    "NDCG:top=<k>;denominator=Position",
+    "NDCG:type=Exp;denominator=Position",
+    "DCG:top=<k>",
+    "DCG:top=<k>;type=Exp;denominator=Position",
+    "DCG",
+    "MAP:top=<k>",
+    "MAP",
+    "MAP:top=<k>;border=1",
+    "MRR:top=<k>",
+    "MRR:border=0",
+    "PrecisionAt:top=<k>",
+    "PrecisionAt",
+    "RecallAt:top=<k>",
+    "RecallAt:top=<k>;border=2",
+    "ERR:top=<k>",
+    "ERR",
+    "PFound:top=<k>",
+    "PFound",
+    "QueryAUC:type=Ranking",
+    "AverageGain:top=<k>",
+    "QueryAverage:top=<k>",
+]
+BINARY = ["NDCG:top=<k>", "MAP:top=<k>", "QueryAUC", "ERR", "PFound"]
+
+
+def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
+    """Return {measure: the library's number}, an exception's name where it raises."""
+    from catboost import CatBoostError
+    from catboost.utils import eval_metric
+
+    rows = [(q, d, s) for q, listed in case["run"].items() for d, s in listed]
+    labels = [case["qrels"].get(q, {}).get(d, 0.0) for q, d, _ in rows]
+    found: dict[str, Any] = {}
+    for measure in measures:
+        try:
+            found[measure] = eval_metric(
+                labels, [s for _, _, s in rows], measure, group_id=[q for q, _, _ in rows], thread_count=1
+            )[0]
+        except CatBoostError as error:
+            found[measure] = {"error": str(error)}
+    return found
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Tell groups whose ideal list gains nothing although a label is positive: they count 1 there."""
+    if not measure.startswith("NDCG"):
+        return None
+    settings = dict(part.split("=") for part in measure.partition(":")[2].split(";") if part)
+    for query, listed in case["run"].items():
+        labels = sorted((case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed), reverse=True)
+        labels = labels[: int(settings.get("top", len(labels)))]
+        gains = [2**g - 1 if settings.get("type") == "Exp" else g for g in labels]
+        by_place = settings.get("denominator") == "Position"
+        ideal = sum(g / (i if by_place else math.log2(i + 1)) for i, g in enumerate(gains, 1))
+        if labels[0] > 0 and ideal <= 0:
+            return "an ideal list that negative labels outweigh counts 1"
+    return None
