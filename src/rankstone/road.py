@@ -65,7 +65,9 @@ class Road:
         """Align the run, measure every chunk of hits, put the scores together."""
         parts, audit = self.walk(table, self.measure)
         scores = self.assemble(parts)
-        return scores, replace(audit, warnings=(*audit.warnings, *_lower_bounds(scores)))
+        return scores, replace(
+            audit, warnings=(*audit.warnings, *self._one_subtopic(), *_lower_bounds(scores))
+        )
 
     def walk(
         self, table: Table, each: Callable[[Chunk, Hits], Piece], brings: frozenset[str] = frozenset()
@@ -98,6 +100,14 @@ class Road:
         if chunk.undefined:
             scored = [one.without_value() for one in scored]
         return Part(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
+
+    def _one_subtopic(self) -> list[str]:
+        """Wonder about measures of diversity where the judgments tell no subtopics apart."""
+        groups = self.truth.groups if isinstance(self.truth, Judgments) else None
+        asked = any(measure.family == "diversity" for measure in self.measures)
+        if groups is None or not asked or np.diff(groups.starts).max(initial=0) > 1:
+            return []
+        return ["no query has more than one subtopic: are these judgments by subtopic?"]
 
     def _with_columns(self, chunk: Chunk) -> Hits:
         """Return the hits, with the columns of the query table that measures read."""

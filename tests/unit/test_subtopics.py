@@ -51,6 +51,18 @@ def test_a_table_without_subtopics_is_refused() -> None:
         rankstone.evaluate_labelled(labelled, "StRecall@5")
 
 
+def test_judgments_without_subtopics_are_wondered_about() -> None:
+    """Ordinary TREC judgments have one word in their second column: a warning says so."""
+    plain = pl.DataFrame(
+        [("q", "Q0", "a", 1), ("q", "Q0", "b", 1), ("r", "Q0", "a", 1)],
+        ["query_id", "subtopic", "doc_id", "relevance"],
+        orient="row",
+    )
+    for qrels, text, warned in [(plain, "alpha_nDCG", True), (plain, "AP", False), (NESTED, "AP_IA", False)]:
+        audit = rankstone.evaluate(qrels, RUN, text).audit.runs["run"]
+        assert any("more than one subtopic" in warning for warning in audit.warnings) == warned
+
+
 def test_a_subtopic_judged_twice() -> None:
     """The same (query, document, subtopic) twice is an error unless the option says what to make of it."""
     frame = pl.DataFrame([*ROWS, ROWS[2]], ["query_id", "subtopic", "doc_id", "relevance"], orient="row")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from rankstone.measures import Named
 
@@ -59,7 +60,7 @@ _format = click.option("--format", "form", default="text", metavar="text|md|json
 @_format
 def listing(form: str) -> None:
     """List the measures by family, a line each (md: with their cards)."""
-    click.echo(_written(form, {"text": _listing, "md": _pages, "json": _objects})(_all()), nl=False)
+    click.echo(_written(form, {"text": _listing, "md": _catalogue, "json": _objects})(_all()), nl=False)
 
 
 @command.command("show", short_help="the card of a measure")
@@ -153,6 +154,39 @@ def card(kind: type[Named]) -> str:
 
 def _cards(kinds: Kinds) -> str:
     return "\n".join(card(kind) for kind in kinds)
+
+
+_READING = """\
+A measure is written `name(parameter=value, …)@cutoff`, as in `nDCG(gain=exp2)@10`. Cards list parameters
+with their values and, in square brackets, the default. `rankstone measures show nDCG` prints a card,
+`rankstone measures` a line for each measure.
+"""
+
+
+def _catalogue(kinds: Kinds) -> str:
+    """Return all cards as Markdown, below links to each."""
+    pages = _pages(kinds)
+    anchors = _anchors(line.lstrip("# ") for line in pages.splitlines() if re.match("#+ ", line))
+    head, body = pages.split("\n", 1)
+    lines = [head, "", _READING]
+    next(anchors)
+    for (_, family), members in _families(kinds).items():
+        links = [f"[**{family}**](#{next(anchors)})"]
+        links += [f"[{_escaped(kind.name)}](#{next(anchors)})" for kind in members]
+        text = f"- {links[0]}: {' · '.join(links[1:])}"
+        lines += textwrap.wrap(
+            text, 110, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+        )
+    return "\n".join(lines) + "\n" + body
+
+
+def _anchors(headings: Iterable[str]) -> Iterator[str]:
+    """Return what links to headings, in their order, as GitHub makes it."""
+    seen: dict[str, int] = {}
+    for heading in headings:
+        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        yield f"{anchor}-{seen[anchor]}" if anchor in seen else anchor
+        seen[anchor] = seen.get(anchor, 0) + 1
 
 
 def _pages(kinds: Kinds) -> str:

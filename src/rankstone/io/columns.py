@@ -82,13 +82,17 @@ def require(known: Iterable[str], needed: Iterable[str], source: str, present: I
     names = list(present)
     guesses = {column: _guess(column, names) for column in missing}
     suggestion = ",".join(f"{theirs or 'THEIRS'}={ours}" for ours, theirs in guesses.items())
+    fix = f"name them: --columns {suggestion} (in Python columns={{…}})"
+    if guesses.get("score", "") is None:  # an order will do
+        known_order = "order=rank" if "rank" in known or "rank" in names else "order=input"
+        fix = f"say what gives the order of lists: {known_order}; or " + fix
     shown = ", ".join(printable(name, 40) for name in names[:12]) or "none"
     raise MissingColumn(
         f"there is no column {' and no column '.join(missing)}",
         where=source,
         given=f"columns {shown}{' …' if len(names) > 12 else ''}",  # noqa: PLR2004 - what fits a line
         expected=", ".join(needed),
-        fix=f"name them: --columns {suggestion} (in Python columns={{…}})",
+        fix=fix,
     )
 
 

@@ -9,6 +9,7 @@ the message names file, line and text.
 from __future__ import annotations
 
 import mmap
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -209,10 +210,12 @@ class _TrecFile:
         at = bad.arg_max() or 0
         text = content["text"][at]
         fix = None
-        if text.count(",") >= len(self.layout.fields) - 2 and " " not in text:
-            fix = "this looks like CSV: add --format-in csv"
+        if re.fullmatch(r'\s*\{\s*("[^"]*"\s*:\s*\{.*)?', text, re.DOTALL):
+            fix = "one object {query: {document: number}} is read in Python: evaluate(json.load(file), …)"
         elif text.lstrip().startswith("{"):
             fix = "this looks like JSON lines: add --format-in jsonl"
+        elif text.count(",") >= len(self.layout.fields) - 2 and " " not in text:
+            fix = "this looks like CSV: add --format-in csv"
         return BadLine(
             what,
             where=f"{self.title}:{content['line'][at]}",
