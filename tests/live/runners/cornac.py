@@ -1,0 +1,56 @@
+"""Cornac's own numbers: its metric classes, averaged over users as its ranking_eval does."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+LIBRARY = "cornac-3.0"
+REQUIRES = ["cornac==3.0.1"]
+TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
+_NAMES = ("NDCG", "NCRR", "Precision", "Recall", "F1", "HitRatio")
+MEASURES = [*(name + cutoff for name in _NAMES for cutoff in ("@<k>", "@-1")), "MRR", "AUC", "MAP"]
+
+
+def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
+    """Return {measure: the library's number}, an exception's name where it raises."""
+    import numpy as np
+    from cornac.metrics import ranking
+
+    warnings.simplefilter("ignore")
+    users = []
+    for user, listed in case["run"].items():
+        # as ranking_eval reads ratings: relevant from its rating_threshold, 1.0, up
+        liked = [int(d[1:]) for d, grade in case["qrels"].get(user, {}).items() if grade >= 1.0]
+        if liked:
+            shown, scores = (np.array(column) for column in zip(*listed, strict=True))
+            items = np.array([int(doc[1:]) for doc in shown])
+            users.append(
+                {"gt_pos": np.array(liked), "pd_rank": items, "item_indices": items, "pd_scores": scores}
+            )
+    found: dict[str, Any] = {}
+    for measure in measures:
+        name, k = re.fullmatch(r"(\w+)(?:@(-?\d+))?", measure).groups()  # type: ignore[union-attr]
+        kind = getattr(ranking, {"F1": "FMeasure"}.get(name, name))
+        metric = kind(k=int(k)) if k else kind()
+        try:
+            found[measure] = float(sum(metric.compute(**user) for user in users) / len(users))
+        except (ValueError, ZeroDivisionError) as error:
+            found[measure] = {"error": repr(error)}
+    return found
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Tell where a user without a value, or nobody at all, decides."""
+    liked = {q: {d for d, grade in judged.items() if grade >= 1.0} for q, judged in case["qrels"].items()}
+    met = [(liked[q], {d for d, _ in listed}) for q, listed in case["run"].items() if liked.get(q)]
+    if not met:
+        return "nobody to average over: division by zero there, no value here"
+    if measure == "MRR" and not all(likes & shown for likes, shown in met):
+        return "a list without a hit is an error"
+    if measure in ("AUC", "MAP") and not all(likes & shown for likes, shown in met):
+        return "a list without a hit has no value, and then neither has the mean"
+    if measure == "AUC" and not all(shown - likes for likes, shown in met):
+        return "a list of hits alone has no value, and then neither has the mean"
+    return None
