@@ -350,6 +350,12 @@ def test_measures_are_listed_and_shown() -> None:
     assert "--format xml is not known" in run("measures", "list", "--format", "xml", code=2).stderr
 
 
+def test_words_of_other_tools() -> None:
+    """A command misspelt and an option that is a measure's parameter are told what is meant."""
+    assert "did you mean eval?" in run("evl", code=2).stderr
+    assert "AP(rel=2)" in run("eval", demo.QRELS, BM25, "--rel", "2", code=2).stderr
+
+
 def test_a_bare_name_is_taken_for_a_question() -> None:
     """`rankstone measures nDCG` says which command prints the card."""
     assert "rankstone measures show nDCG" in run("measures", "nDCG", code=2).stderr

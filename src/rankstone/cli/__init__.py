@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import click
 
-from rankstone.errors import RankstoneError
+from rankstone.errors import RankstoneError, UsageError, nearest, printable
 
 __all__ = ["cli", "main"]
 
@@ -31,6 +31,12 @@ _COMMANDS = {
     "trec-eval": "print what trec_eval prints, by its own options",
     "demo": "score the shipped collection's two rankers",
 }
+#: what other tools have options for and measures here have parameters
+_INSIDE = {
+    **dict.fromkeys(("--rel", "--level", "--threshold", "-l"), "AP(rel=2)"),
+    **dict.fromkeys(("--cutoff", "--at", "--topk", "--top-k", "-k"), "nDCG@10"),
+    **dict.fromkeys(("--gain", "--gains"), "nDCG(gain=exp2)@10"),
+}
 _BUG = 70
 _INTERRUPTED = 130
 
@@ -46,6 +52,18 @@ class _Lazy(click.Group):
             return None
         command: click.Command = import_module(f"rankstone.cli.{name.replace('-', '_')}_command").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            close = nearest(args[0], _COMMANDS, n=1)
+            raise UsageError(
+                f"there is no command {printable(args[0])!r}",
+                expected=", ".join(_COMMANDS),
+                fix=f"did you mean {close[0]}?" if close else None,
+            )
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -83,6 +101,8 @@ def _run(arguments: list[str] | None) -> int:
         return error.exit_code
     except click.ClickException as error:
         error.show()
+        if hint := _INSIDE.get(getattr(error, "option_name", "")):
+            click.echo(f"  fix:      that belongs to a measure: {hint}", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.options import Ticker, alignment, given_options, named_runs, reading, split_columns
+from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, named_runs, reading, split_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = "nDCG@10 AP RR@10 P@10"
 
 
-@click.command("bounds")
+@click.command("bounds", epilog=EPILOG)
 @click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
 @click.option("--grades", metavar="0,1,2", help="grades a document can have [those of the judgments, and 0]")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.options import (
+    EPILOG,
     Ticker,
     alignment,
     given_options,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_CURVES = "PR"
 
 
-@click.command("curve")
+@click.command("curve", epilog=EPILOG)
 @click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
 @click.option("-m", "--curves", multiple=True, metavar="TEXT", help=f"curves or measures [{DEFAULT_CURVES}]")
 @click.option("-k", "--cutoffs", metavar="K,K,…", help="for measures without their own: 1..10,20,50")

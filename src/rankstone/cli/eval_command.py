@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.options import (
+    EPILOG,
     Ticker,
     alignment,
     given_options,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
 
 
-@click.command("eval")
+@click.command("eval", epilog=EPILOG)
 @click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
 @click.option(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 __all__ = [
+    "EPILOG",
     "Ticker",
     "alignment",
     "given_options",
@@ -25,6 +26,9 @@ __all__ = [
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+#: below the options of a command that has those of alignment
+EPILOG = "Of the values that stand for choice, the first is the default; docs/options.md says what each does."
 
 _ALIGNMENT = {
     "order": ("score|rank|input", "what gives the order of a list"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.options import Ticker, alignment, named_runs, reading, split_columns
+from rankstone.cli.options import EPILOG, Ticker, alignment, named_runs, reading, split_columns
 
 if TYPE_CHECKING:
     from rankstone import Thresholds
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = "AP P@10 RR@10"
 
 
-@click.command("thresholds")
+@click.command("thresholds", epilog=EPILOG)
 @click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"binary measures [{DEFAULT_MEASURES}]")
 @click.option("--levels", metavar="GRADE,…", help="thresholds; else every grade above 0 in the judgments")
