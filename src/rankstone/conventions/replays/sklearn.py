@@ -1,0 +1,70 @@
+"""scikit-learn's errors of multilabel rankings, which are 0 where there is nothing to rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.measures.base import Contributions, Status
+from rankstone.measures.named import Card
+from rankstone.measures.positions import LastRel
+from rankstone.measures.precision import BinaryMeasure
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Hits
+
+__all__ = ["CoverageError", "LabelRankingLoss"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRankingLoss(BinaryMeasure):
+    """The share of pairs in the wrong order, tied pairs among them.
+
+    >>> print(LabelRankingLoss())
+    label_ranking_loss
+    """
+
+    name: ClassVar[str] = "label_ranking_loss"
+    family: ClassVar[str] = "pairs"
+    card: ClassVar[Card] = Card(
+        sentence="How often does a relevant document fail to stand above one that is not?",
+        formula="label_ranking_loss = (1 / (R N)) Σ_{relevant d} (a_d + t_d);  0 where R N = 0",
+        symbols="R, N: relevant documents and others; a_d, t_d: others above d, and tied with it",
+        example="relevant, not, relevant, not: 1 / (2·2) = 1/4",
+        direction="lower",
+        sensitive="lists of one class: the more there are, the smaller the mean",
+        use="to read scikit-learn's numbers; 1 − AUC where nothing ties and both classes are there",
+        citation="scikit-learn 1.9; Tsoumakas, Katakis and Vlahavas, 2010",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit the others that do not stand below it; divide by all pairs."""
+        hits = hits.with_open_ties()
+        relevant = hits.relevant(self.rel)
+        above = hits.earlier(~relevant) + hits.inside(~relevant)
+        pairs = hits.count(relevant) * hits.count(~relevant)
+        return Contributions(np.where(relevant, above[hits.blocks.of_hit], 0.0), pairs.astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverageError(LastRel):
+    """The rank at which all that is relevant has been seen, 0 where nothing is.
+
+    >>> print(CoverageError())
+    coverage_error
+    """
+
+    name: ClassVar[str] = "coverage_error"
+    needs_relevant: ClassVar[bool] = True
+    zero_norm: ClassVar[Status] = Status.no_ideal
+    card: ClassVar[Card] = replace(
+        LastRel.card,
+        formula="coverage_error = max{i : b_i = 1};  0 if there is none",
+        undefined="never",
+        span=(0.0, None),
+        peers={},
+        use="to read scikit-learn's numbers; LastRel has no value where there is nothing to see",
+        citation="scikit-learn 1.9; Tsoumakas, Katakis and Vlahavas, 2010",
+    )

@@ -1,0 +1,120 @@
+"""TorchMetrics' fall-out and AUROC, which have a value where a class is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.errors import BadOption
+from rankstone.measures.base import Contributions, Status
+from rankstone.measures.named import Card, parameter
+from rankstone.measures.negatives import Fallout
+from rankstone.measures.pairs import AUC
+from rankstone.words import queries
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Hits
+
+__all__ = ["AUROC", "FallOut", "FallOutIfAny", "FallOutOrError", "FallOutOrZero"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AUROC(AUC):
+    """The AUC of what the first k ranks hold, 0 where they hold one class only.
+
+    >>> print(AUROC(k=5))
+    RetrievalAUROC@5
+    """
+
+    name: ClassVar[str] = "RetrievalAUROC"
+    aliases: ClassVar[tuple[str, ...]] = ()
+    needs_relevant: ClassVar[bool] = True
+    zero_norm: ClassVar[Status] = Status.no_ideal
+    card: ClassVar[Card] = replace(
+        AUC.card,
+        formula="RetrievalAUROC@k = (1 / (r f)) Σ_{relevant d} (f − a_d − t_d / 2);  0 where r f = 0",
+        symbols="r, f: relevant documents and others at ranks 1 … k; a_d, t_d: others above and beside d",
+        needs="judgments",
+        undefined="never",
+        peers={},
+        use="to read TorchMetrics' numbers; AUC has no value where there is one class only",
+        citation="TorchMetrics 1.9",
+    )
+
+    negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
+    unreturned: str = parameter("exclude", "what is below rank k is left out", "exclude")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FallOut(Fallout):
+    """Fallout, 1 for a query without a negative.
+
+    >>> print(FallOut(k=5))
+    RetrievalFallOut@5
+    """
+
+    name: ClassVar[str] = "RetrievalFallOut"
+    aliases: ClassVar[tuple[str, ...]] = ()
+    card: ClassVar[Card] = replace(
+        Fallout.card,
+        undefined="never",
+        peers={},
+        use="to read TorchMetrics' numbers; Fallout has no value where there is no negative",
+        citation="TorchMetrics 1.9",
+    )
+
+    negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give queries without a negative the whole of a norm of 1."""
+        parts = super().contributions(hits)
+        none = (parts.norm == 0).astype(np.float64)
+        return replace(parts, norm=parts.norm + none, unjudged=parts.unjudged + none)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FallOutOrZero(Fallout):
+    """Fallout, 0 for a query without a negative.
+
+    >>> print(FallOutOrZero(k=5))
+    RetrievalFallOut@5
+    """
+
+    name: ClassVar[str] = "RetrievalFallOut"
+    aliases: ClassVar[tuple[str, ...]] = ()
+    zero_norm: ClassVar[Status] = Status.no_ideal
+    card: ClassVar[Card] = FallOut.card
+
+    negatives: str = parameter("candidates", "everything in the list that is not relevant", "candidates")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FallOutIfAny(FallOutOrZero):
+    """Fallout, without queries that have no negative.
+
+    >>> print(FallOutIfAny(k=5))
+    RetrievalFallOut@5
+    """
+
+    zero_norm: ClassVar[Status] = Status.dropped
+
+
+@dataclass(frozen=True, kw_only=True)
+class FallOutOrError(FallOutOrZero):
+    """Fallout, refused where a query has no negative.
+
+    >>> print(FallOutOrError(k=5))
+    RetrievalFallOut@5
+    """
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Refuse queries without a negative."""
+        parts = super().contributions(hits)
+        if none := int((parts.norm == 0).sum()):
+            raise BadOption(
+                f"{queries(none)} without a negative for {self}",
+                fix="choose what they are worth: empty_target_action='pos', 'neg' or 'skip'",
+            )
+        return parts

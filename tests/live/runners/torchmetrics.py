@@ -1,0 +1,114 @@
+"""TorchMetrics' own numbers: its retrieval metrics over rows of scores, labels and query numbers."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+LIBRARY = "torchmetrics-1.9"
+REQUIRES = ["torchmetrics==1.9.*", "torch==2.13.0+cpu", "numpy"]
+TRAITS = {"grades": [0, 0.5, 1, 2, 3]}
+_ACTIONS = ("", "empty_target_action='pos'", "empty_target_action='skip'", "empty_target_action='error'")
+
+
+def _spelled(name: str, *more: str) -> list[str]:
+    said = [", ".join(word for word in (*more, action) if word) for action in _ACTIONS]
+    said = [settings.replace("'pos'", "'neg'") for settings in said] if name == "RetrievalFallOut" else said
+    return [f"{name}({settings})" if settings else name for settings in said]
+
+
+_CUT = (
+    *("RetrievalMAP", "RetrievalMRR", "RetrievalPrecision", "RetrievalRecall", "RetrievalHitRate"),
+    *("RetrievalAUROC", "RetrievalFallOut"),
+)
+MEASURES = _spelled("RetrievalNormalizedDCG") + _spelled("RetrievalNormalizedDCG", "top_k=<k>")
+BINARY = [
+    *_CUT,
+    *(text for name in _CUT for text in _spelled(name, "top_k=<k>")),
+    *_spelled("RetrievalRPrecision"),
+    *_spelled("RetrievalPrecision", "top_k=<k>", "adaptive_k=True"),
+]
+
+
+def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
+    """Draw half of the cases without ties, and grades below zero in some."""
+    from tests.live.worlds import cases as drawn
+
+    below = traits if traits.grades == (0, 1) else replace(traits, grades=(-1, *traits.grades))
+    half = count // 2
+    return [*drawn(seed, count - half, traits), *drawn(seed + 7, half, replace(below, ties=False))]
+
+
+def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
+    """Return {measure: the library's number}, an exception's name where it raises."""
+    import torch
+    from torchmetrics import retrieval as theirs
+
+    warnings.simplefilter("ignore")
+    rows = [
+        (at, s, case["qrels"].get(q, {}).get(d, 0.0))
+        for at, (q, listed) in enumerate(case["run"].items())
+        for d, s in listed
+    ]
+    whole = all(grade == int(grade) for _, _, grade in rows)
+    indexes, scores, labels = (torch.tensor(column) for column in zip(*rows, strict=True))
+    labels = labels.long() if whole else labels
+    found: dict[str, Any] = {}
+    for measure in measures:
+        name, settings = re.fullmatch(r"(\w+)(?:\((.*)\))?", measure).groups()  # type: ignore[union-attr]
+        said = {key: _value(word) for key, word in re.findall(r"(\w+)='?(\w+)", settings or "")}
+        try:
+            found[measure] = float(getattr(theirs, name)(**said)(scores, labels, indexes))
+        except ValueError as error:
+            found[measure] = {"error": str(error)}
+    return found
+
+
+def _value(word: str) -> Any:
+    return int(word) if word.isdigit() else word == "True" or word
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Tell of scores not above 0, of ties, of ideal lists below 0, and of nothing to average over."""
+    lists = [
+        [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed] for q, listed in case["run"].items()
+    ]
+    if "skip" in measure and not any(_counted(measure, [grade for grade, _ in listed]) for listed in lists):
+        return "nothing to average over is 0"
+    if "error" in measure and set(case["qrels"]) - set(case["run"]):
+        return "a judged query without a list, which is left out, is refused here"
+    if measure.startswith("RetrievalNormalizedDCG"):
+        odd = any(_odd([grade for grade, _ in listed], case["k"]) for listed in lists)
+        return "the ideal list, or all grades, add up to no more than 0" if odd else None
+    filtered = measure.startswith(("RetrievalMAP", "RetrievalMRR", "RetrievalPrecision", "RetrievalRecall"))
+    if filtered and any(grade > 0 >= s for listed in lists for grade, s in listed):
+        return "a relevant document is not scored above 0"
+    by_topk = measure.startswith(("RetrievalMAP", "RetrievalMRR", "RetrievalPrecision", "RetrievalAUROC"))
+    if any(map(_mixed, lists)) and (by_topk or sum(map(len, lists)) > 16):
+        return "tied documents of different labels stand in no order of their own"
+    return None
+
+
+def _counted(measure: str, grades: list[float]) -> bool:
+    """Tell whether a query is not skipped."""
+    return min(grades) <= 0 if measure.startswith("RetrievalFallOut") else sum(grades) != 0
+
+
+def _odd(grades: list[float], k: int) -> bool:
+    from math import log2
+
+    if min(grades) >= 0:
+        return False
+    ideal = [grade / log2(rank + 1) for rank, grade in enumerate(sorted(grades, reverse=True), 1)]
+    return sum(grades) == 0 or max(grades) <= 0 or sum(ideal) <= 0 or sum(ideal[:k]) <= 0
+
+
+def _mixed(listed: list[tuple[float, float]]) -> bool:
+    """Tell whether documents of different labels are tied."""
+    labels = defaultdict(set)
+    for grade, s in listed:
+        labels[s].add(grade)
+    return any(len(found) > 1 for found in labels.values())
