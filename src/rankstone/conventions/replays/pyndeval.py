@@ -1,0 +1,42 @@
+"""ndeval's sums at rank 1, which it forgets to divide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstone.measures.diversity import ERR_IA, alpha_DCG
+
+if TYPE_CHECKING:
+    from rankstone.hits.arrays import Floats
+    from rankstone.hits.ragged import Hits
+
+__all__ = ["AlphaDCG", "ErrIA"]
+
+
+class _Undivided:
+    """Gains are added up, not divided by what could be."""
+
+    def norm(self, hits: Hits) -> Floats:
+        """Return 1."""
+        return np.ones(hits.queries)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphaDCG(_Undivided, alpha_DCG):
+    """α-DCG before it is divided: @1 the number of subtopics that the first document serves.
+
+    >>> print(AlphaDCG(k=1))
+    alpha_DCG@1
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrIA(_Undivided, ERR_IA):
+    """ERR-IA before it is divided: @1 the number of subtopics that the first document serves.
+
+    >>> print(ErrIA(k=1))
+    ERR_IA@1
+    """

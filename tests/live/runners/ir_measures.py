@@ -1,0 +1,110 @@
+"""ir_measures' own numbers: ``calc_aggregate``, which asks its providers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LIBRARY = "ir_measures-0.4"
+REQUIRES = ["ir_measures==0.4.3", "pytrec-eval-terrier==0.5.11", "cwl-eval==1.0.12"]
+TRAITS = {"grades": [-1, 0, 1, 2, 3]}
+MEASURES = [
+    "AP", "AP@<k>", "AP(rel=2)", "AP(judged_only=True)@<k>", "MAP(rel=2,judged_only=True)@<k>", "P@<k>",
+    "P(rel=2)@<k>", "P(judged_only=True)@<k>", "Precision(judged_only=True, rel=3)@<k>", "R@<k>",
+    "R(rel=2)@<k>", "R(judged_only=True)@<k>", "Rprec", "Rprec(rel=2)", "RR", "RR(rel=2)",
+    "MRR(judged_only=True)", "RR@<k>", "RR(rel=2)@<k>", "Success@<k>", "Success(rel=2)@<k>", "Bpref",
+    "Bpref(rel=2)", "infAP", "nDCG", "nDCG@<k>", "nDCG(judged_only=True)@<k>", "nDCG(judged_only=True)",
+    "SetP", "SetP(rel=2)", "SetRelP", "SetR", "SetAP", "SetF", "SetF(judged_only=True)", "NumRelRet",
+    "NumRet", "NumRet(rel=2)", "NumRel", "NumQ", "IPrec@0.2", "IPrec(rel=2)@0.75", "Judged@<k>", "Judged",
+    "nDCG(dcg='exp-log2')@<k>", "ERR@<k>", "RBP(p=0.95,rel=1)", "RBP(rel=2)", "SDCG(max_rel=3)@<k>",
+    "NERR8(max_rel=3)@<k>", "NERR9(max_rel=3)@<k>", "NERR10(p=0.8, max_rel=3)", "NERR11(max_rel=3)",
+    "NERR11(T=2.0,max_rel=3)", "INST(max_rel=3)", "INST(T=2.5, max_rel=3)", "INSQ(max_rel=3)",
+    "INSQ(T=3.0,max_rel=3)", "BPM(max_rel=3)@<k>", "BPM(T=2.0,max_rel=3)@<k>", "Accuracy", "Accuracy@<k>",
+    "Compat", "Compat(p=0.8)", "Compat(p=0.9, normalize=False)",
+]  # fmt: skip
+#: gdeval prints five decimals
+WITHIN = 6e-6
+
+
+def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
+    """Draw a tenth of the cases with scores that only double precision tells apart.
+
+    Where no grade reaches 0 trec_eval writes past the end of its list of levels, and may crash.
+    """
+    from tests.live import worlds
+
+    drawn = worlds.cases(seed, count, traits)
+    for judged in (judged for case in drawn for judged in case["qrels"].values()):
+        if max(judged.values()) < 0:
+            judged[next(iter(judged))] = 0.0
+    for case in drawn[::10]:
+        for listed in case["run"].values():
+            listed[:] = [[doc, 1.0 + score * 2e-9] for doc, score in listed]
+    return drawn
+
+
+def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
+    """Return {measure: the library's number}, an exception's name where it raises; topics are numbers."""
+    import warnings
+
+    import ir_measures
+
+    warnings.simplefilter("ignore")
+    ir_measures.providers.cwl_eval.logger.disabled = True
+    qrels = {
+        query[1:]: {doc: int(grade) for doc, grade in judged.items()}
+        for query, judged in case["qrels"].items()
+    }
+    run = {query[1:]: {doc: float(score) for doc, score in listed} for query, listed in case["run"].items()}
+    found: dict[str, Any] = {}
+    for group in _apart(measures):
+        asked = {measure: ir_measures.parse_measure(measure) for measure in group}
+        try:
+            values = ir_measures.calc_aggregate(asked.values(), qrels, run)
+        except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
+            found |= {measure: {"error": type(error).__name__} for measure in group}
+            continue
+        found |= {measure: float(values[one]) for measure, one in asked.items()}
+    return found
+
+
+def _apart(measures: list[str]) -> list[list[str]]:
+    """Ask apart what raises; and what looks at judged documents only, which NumRet would join."""
+    alone = [measure for measure in measures if measure.startswith("Accuracy")]
+    condensed = [measure for measure in measures if "judged_only" in measure]
+    rest = [measure for measure in measures if measure not in (*alone, *condensed)]
+    return [rest, condensed, *([measure] for measure in alone)]
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Explain Accuracy's division by zero and the order of equals in Compat's ideal list."""
+    for query in case["qrels"].keys() & case["run"].keys():
+        judged, listed = case["qrels"][query], case["run"][query]
+        if measure.startswith("Accuracy"):
+            top = [judged.get(doc, 0) >= 1 for doc, _ in listed[: case["k"] if "@" in measure else None]]
+            if all(top):
+                return "Accuracy divides by 0 where a list shows relevant documents only"
+        if measure.startswith("Compat") and _equals(judged, dict(listed)):
+            return "Compat's ideal list has equals in the order of the judgments, unretrieved ones at score 0"
+        if measure.startswith("BPM(T=2.0") and _rounded([judged.get(doc, 0) for doc, _ in listed]):
+            return "BPM does not see that a goal is reached: 3/3 + 2/3 + 1/3 is less than 2 there"
+    return None
+
+
+def _equals(judged: dict[str, float], scores: dict[str, float]) -> bool:
+    """Tell whether documents of one grade are tied, those that are not retrieved having score 0."""
+    for grade in {grade for grade in judged.values() if grade > 0}:
+        alike = [scores.get(doc) for doc, its in judged.items() if its == grade]
+        known = [score for score in alike if score is not None]
+        if len(set(known)) < len(known) or (None in alike and any(score <= 0 for score in known)):
+            return True
+    return False
+
+
+def _rounded(grades: list[float]) -> bool:
+    """Tell whether thirds add up to 2, but not in floating point."""
+    total, thirds = 0.0, 0
+    for grade in grades:
+        total, thirds = total + max(grade, 0) / 3, thirds + int(max(grade, 0))
+        if (total >= 2) != (thirds >= 6):
+            return True
+    return False

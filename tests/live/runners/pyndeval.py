@@ -1,0 +1,68 @@
+"""pyndeval's own numbers, averaged over the queries it answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LIBRARY = "pyndeval-0.0"
+REQUIRES = ["pyndeval==0.0.8"]
+TRAITS = {"grades": [-1, 0, 1, 2, 3]}
+MEASURES = [
+    "alpha-DCG@<k>", "alpha-nDCG@<k>", "ERR-IA@<k>", "nERR-IA@<k>", "P-IA@<k>", "strec@<k>", "MAP-IA", "NRBP",
+    "nNRBP", "alpha-DCG@<k>[relevance_level=2]", "alpha-nDCG@<k>[relevance_level=2]",
+    "nERR-IA@<k>[relevance_level=2]", "P-IA@<k>[relevance_level=3]", "strec@<k>[relevance_level=2]",
+    "MAP-IA[relevance_level=2]", "NRBP[relevance_level=2]", "nNRBP[relevance_level=2]",
+    "alpha-DCG@<k>[alpha=0.9]", "alpha-nDCG@<k>[alpha=0.25]", "ERR-IA@<k>[alpha=0.8]", "nERR-IA@<k>[alpha=1.0]",
+    "NRBP[alpha=0.25]", "NRBP[beta=0.8]", "nNRBP[alpha=0.9, beta=0.8]",
+]  # fmt: skip
+
+
+def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
+    """Draw judgments by subtopic: ``qrels`` is {query: {doc: {subtopic: grade}}}."""
+    import numpy as np
+    from tests.live import worlds
+
+    rng = np.random.default_rng(seed)
+    drawn = worlds.cases(seed, count, traits)
+    for case in drawn:
+        for judged in case["qrels"].values():
+            worthless = max(judged.values()) <= 0
+            for doc, grade in judged.items():
+                served = rng.permutation(5)[: rng.integers(1, 4)].tolist()
+                others = rng.choice(traits.grades, len(served)).tolist()
+                grades = [grade] * len(served) if worthless else [grade, *others[1:]]
+                judged[doc] = {f"s{at}": float(g) for at, g in zip(served, grades, strict=True)}
+    return drawn
+
+
+def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
+    """Return {measure: the library's number}, an exception's name where it raises."""
+    import pyndeval
+
+    qrels = [
+        pyndeval.SubtopicQrel(query, subtopic, doc, int(grade))
+        for query, judged in case["qrels"].items()
+        for doc, served in judged.items()
+        for subtopic, grade in served.items()
+    ]
+    run = [pyndeval.ScoredDoc(q, doc, score) for q, listed in case["run"].items() for doc, score in listed]
+    found: dict[str, Any] = {}
+    for measure in measures:
+        name, _, settings = measure.rstrip("]").partition("[")
+        given = dict(setting.split("=") for setting in settings.split(", ") if setting)
+        options = {key: int(value) if value.isdigit() else float(value) for key, value in given.items()}
+        rows = pyndeval.RelevanceEvaluator(qrels, [name], **options).evaluate(run)
+        found[measure] = sum(row[name] for row in rows.values()) / len(rows)
+    return found
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Explain what it forgets to divide, and what it divides by nothing."""
+    if "@1[relevance_level" in measure and measure.startswith(("alpha-DCG", "ERR-IA")):
+        return "it divides from rank 2 on"
+    level = 2 if "relevance_level=2" in measure else 1
+    for query in case["qrels"].keys() & case["run"].keys():
+        best = max(grade for served in case["qrels"][query].values() for grade in served.values())
+        if measure.startswith("nNRBP") and best < level:
+            return "nNRBP divides 0 by 0 where nothing is relevant to any subtopic"
+    return None

@@ -1,0 +1,50 @@
+"""ranx's own numbers: ``evaluate`` over Qrels and Run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LIBRARY = "ranx-0.3"
+REQUIRES = ["ranx==0.3.21"]
+TRAITS = {"grades": [-1, 0, 1, 2, 3]}
+_NAMES = [
+    "precision@<k>", "precision", "recall@<k>", "recall", "f1@<k>", "f1", "hit_rate@<k>", "hit_rate",
+    "hits@<k>", "hits", "r-precision", "mrr@<k>", "mrr", "map@<k>", "map", "dcg@<k>", "dcg",
+    "dcg_burges@<k>", "dcg_burges", "ndcg@<k>", "ndcg", "ndcg_burges@<k>", "ndcg_burges", "bpref",
+    "precision@<k>-l2", "recall-l2", "f1@<k>-l2", "hits-l3", "r-precision-l2", "mrr-l2", "map@<k>-l2",
+    "map-l2", "ndcg@<k>-l2", "ndcg_burges@<k>-l2", "bpref-l2", "rbp.5", "rbp.8", "rbp.95",
+]  # fmt: skip
+_COMPARABLE = "[make_comparable=True]"
+MEASURES = [name + _COMPARABLE for name in _NAMES] + ["map", "ndcg@<k>", "bpref", "rbp.95", "mrr@<k>-l2"]
+
+
+def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
+    """Return {measure: the library's number}, an exception's name where it raises."""
+    from ranx import Qrels, Run, evaluate
+
+    judged = {
+        query: {doc: int(grade) for doc, grade in grades.items()} for query, grades in case["qrels"].items()
+    }
+    listed = {query: {doc: float(score) for doc, score in rows} for query, rows in case["run"].items()}
+    found: dict[str, Any] = {}
+    qrels, comparable = Qrels(judged), Run(listed).make_comparable(Qrels(judged))
+    for measure in measures:
+        name = measure.removesuffix(_COMPARABLE)
+        try:
+            run = comparable if name != measure else Run(listed)
+            found[measure] = float(evaluate(qrels, run, name))
+        except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
+            found[measure] = {"error": type(error).__name__}
+    return found
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Explain bpref, which divides by the smaller number of relevant and other judgments."""
+    if not measure.startswith("bpref"):
+        return None
+    level = 2 if "-l2" in measure else 1
+    for query, judged in case["qrels"].items():
+        relevant = {doc for doc, grade in judged.items() if grade >= level}
+        if len(relevant) == len(judged) and relevant & {doc for doc, _ in case["run"].get(query, ())}:
+            return "bpref divides by 0 where everything that is judged is relevant, and some of it found"
+    return None
