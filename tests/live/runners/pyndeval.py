@@ -12,7 +12,8 @@ MEASURES = [
     "nNRBP", "alpha-DCG@<k>[relevance_level=2]", "alpha-nDCG@<k>[relevance_level=2]",
     "nERR-IA@<k>[relevance_level=2]", "P-IA@<k>[relevance_level=3]", "strec@<k>[relevance_level=2]",
     "MAP-IA[relevance_level=2]", "NRBP[relevance_level=2]", "nNRBP[relevance_level=2]",
-    "alpha-DCG@<k>[alpha=0.9]", "alpha-nDCG@<k>[alpha=0.25]", "ERR-IA@<k>[alpha=0.8]", "nERR-IA@<k>[alpha=1.0]",
+    "alpha-DCG@<k>[alpha=0.9]", "alpha-nDCG@<k>[alpha=0.25]", "ERR-IA@<k>[alpha=0.8]",
+    "nERR-IA@<k>[alpha=1.0]",
     "NRBP[alpha=0.25]", "NRBP[beta=0.8]", "nNRBP[alpha=0.9, beta=0.8]",
 ]  # fmt: skip
 
