@@ -330,8 +330,8 @@ def test_a_pool_of_what_is_in_the_list() -> None:
         rankstone.evaluate({"q": {"a": {"s": 1}}}, run, "StRecall@2", pool="list")
 
 
-def test_documents_scored_too_low_are_not_relevant() -> None:
-    """They keep their rank; with pool=list the ideal list loses them, too."""
+def test_documents_scored_too_low_earn_nothing() -> None:
+    """They keep their rank and earn nothing; R counts them all the same."""
     qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"x": 0.5, "a": 0.25, "b": -1.0}}
     found = rankstone.evaluate(qrels, run, "AP NumRelRet", score_above=0).to_dict()["run"]
     assert found == {"AP": 1 / 2 / 2, "NumRelRet": 1.0}

@@ -58,7 +58,7 @@ def alignment(command: Command) -> Command:
         "depth": "cut every list to its first N documents",
         "candidates": "how many documents a query could have retrieved",
     }
-    above = "documents with no higher score count as not relevant"
+    above = "documents with no higher score earn nothing"
     command = click.option("--score-above", type=float, metavar="SCORE", help=above)(command)
     for name, text in reversed(counts.items()):
         command = click.option(f"--{name}", type=int, metavar="N", help=text)(command)

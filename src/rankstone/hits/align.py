@@ -219,8 +219,6 @@ class Aligner:
         matches = self._match(batch, keys)
         grades = self.truth.grades(batch, matches)
         ideal = self.truth.ideal_of(batch, matches)
-        if options.score_above is not None and batch.key is not None:
-            grades = np.where(batch.key[matches.row] > options.score_above, grades, np.minimum(grades, 0.0))
         judged = np.ones(len(grades), bool)
         if options.imputes:
             matches, grades, judged = impute(batch, matches, grades, self.truth, options)
@@ -240,6 +238,9 @@ class Aligner:
             ideal = ideal_of_lists(lists, grades[hit], len(batch.lengths))
         elif options.imputes:
             ideal = _with_imputed(ideal, lists[~judged[hit]], grades[hit][~judged[hit]])
+        if options.score_above is not None and batch.key is not None:
+            scored = batch.key[matches.row] > options.score_above
+            grades = np.where(scored, grades, np.minimum(grades, 0.0))
         counts = np.bincount(lists, minlength=len(batch.lengths))
         hits = Hits(
             offsets=np.concatenate(([0], np.cumsum(counts))),

@@ -99,8 +99,8 @@ class Alignment:
         What is known of a query beside its list: all ``judged`` documents, or only what stands in the
         ``list``, as for libraries that are handed scores and labels; R and the ideal list follow.
     score_above
-        Retrieved documents with no higher score than this count as not relevant, whatever their grade, as
-        some libraries do with scores of 0 and less; ``None`` for no such line.
+        Retrieved documents with no higher score than this earn nothing where they stand, as in some
+        libraries with scores of 0 and less; R and the ideal list know their grades.  ``None``: no such line.
     depth
         Cut every list to its first ``depth`` documents.
     candidates
