@@ -48,6 +48,7 @@ AVERAGE_PRECISION = (
     "AP(denom=min_R_k)@2",
     "AP(denom=min_R_n)",
     "AP(denom=min_R_n)@3",
+    "AP(denom=min_R_k_n)@3",
     "AP(denom=hits)",
     "AP(denom=hits)@3",
     "AP(denom=k)@3",
@@ -470,6 +471,7 @@ TAIL_PROOF = tuple(
         word in text
         for word in (
             "min_R_n",
+            "min_R_k_n",
             "ideal_depth=min_k_n",
             "shrink",
             "min_grade",

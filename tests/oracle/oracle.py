@@ -384,6 +384,7 @@ def average_precision(facts: Facts, spec: Spec) -> float:
         "R": total,
         "min_R_k": min(total, spec.k or total),
         "min_R_n": min(total, facts.n),
+        "min_R_k_n": min(total, facts.n, spec.k or total),
         "hits": hits_until(facts, spec, spec.k),
         "k": spec.k,
     }[spec.get("denom", "R")]

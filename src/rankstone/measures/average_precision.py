@@ -59,7 +59,7 @@ class AP(PrecisionAtHits):
         peers={
             "trec_eval map, map_cut_k": "the same: R, with a cutoff too",
             "Kaggle, recommenders, RecBole, Spark …At(k)": "AP(denom=min_R_k)@k",
-            "LensKit": "AP(denom=min_R_n)",
+            "LensKit": "AP(denom=min_R_k_n)@k, AP(denom=min_R_n) without a cutoff",
             "torchmetrics": "AP(denom=hits)@k, and scores ≤ 0 count as not retrieved",
             "RecTools divide_by_k": "AP(denom=k)@k",
             "scikit-learn average_precision_score": "AP(tied=block) of the rows it is given",
@@ -71,7 +71,9 @@ class AP(PrecisionAtHits):
         citation="Harman, TREC-1, 1992; Buckley and Voorhees, 2005",
     )
 
-    denom: str = parameter("R", "Z, what the sum is divided by", "R", "min_R_k", "min_R_n", "hits", "k")
+    denom: str = parameter(
+        "R", "Z, what the sum is divided by", "R", "min_R_k", "min_R_n", "min_R_k_n", "hits", "k"
+    )
     tied: str = parameter(
         "order", "tied documents: by the rule `ties`, or seen all at once", "order", "block"
     )
@@ -83,7 +85,7 @@ class AP(PrecisionAtHits):
             raise BadParameter(
                 f"{self}: what is seen all at once cannot be cut", expected="AP(tied=block) of whole lists"
             )
-        if self.denom in ("min_R_k", "k") and self.k is None:
+        if self.denom in ("min_R_k", "min_R_k_n", "k") and self.k is None:
             raise BadParameter(
                 f"AP(denom={self.denom}) needs a cutoff", fix=f"write AP(denom={self.denom})@10"
             )
@@ -138,9 +140,9 @@ class AP(PrecisionAtHits):
         if self.denom == "k":
             return np.full(hits.queries, float(self.k or 0))
         most = hits.relevant_count(self.rel)
-        if self.denom == "min_R_k":
+        if self.denom in ("min_R_k", "min_R_k_n"):
             most = np.minimum(most, self.k or 0)
-        elif self.denom == "min_R_n":
+        if self.denom in ("min_R_n", "min_R_k_n"):
             most = np.minimum(most, hits.n)
         return most.astype(np.float64)
 
