@@ -1,0 +1,152 @@
+"""Elliot's own: means of precision and recall over all ranks, and AUC with one negative too many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.measures.base import Contributions, Threshold
+from rankstone.measures.named import Card, parameter
+from rankstone.measures.precision import BinaryMeasure
+
+if TYPE_CHECKING:
+    from rankstone.hits.arrays import Ints
+    from rankstone.hits.ragged import Hits
+
+__all__ = ["AUC", "GAUC", "LAUC", "MAP", "MAR"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Binary(BinaryMeasure):
+    """What these have in common: relevant is what reaches the relevance threshold, 1 here."""
+
+    rel: Threshold = parameter(Threshold(1.0), "relevant means grade ≥ rel")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MAP(_Binary):
+    """The mean of P@1 … P@k, hit or not.
+
+    >>> print(MAP(k=5))
+    MAP@5
+    """
+
+    name: ClassVar[str] = "MAP"
+    family: ClassVar[str] = "binary"
+    card: ClassVar[Card] = Card(
+        sentence="How precise is the list on average over the first k ranks?",
+        formula="MAP@k = (1/k) Σ_{i ≤ k} P@i",
+        symbols="P@i: precision of the first i",
+        example="one relevant item, at rank 1; k = 5: (1 + 1/2 + 1/3 + 1/4 + 1/5) / 5 = 0.4567",
+        sensitive="a list without any mistake stays below 1 unless k items are relevant",
+        use="to read Elliot's numbers; no average precision in spite of its name",
+        citation="Elliot 0.3",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit its share of the precisions from its rank down to k; divide by k."""
+        tail = np.concatenate((np.cumsum(1.0 / np.arange(self.k or 0, 0, -1))[::-1], [0.0]))
+        shares = hits.at_rank(lambda rank: tail[np.minimum(rank, len(tail)) - 1])
+        relevant = hits.relevant(self.rel)
+        return Contributions(np.where(relevant, shares, 0.0), np.full(hits.queries, float(self.k or 0)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MAR(_Binary):
+    """The mean of R@1 … R@k.
+
+    >>> print(MAR(k=5))
+    MAR@5
+    """
+
+    name: ClassVar[str] = "MAR"
+    family: ClassVar[str] = "binary"
+    card: ClassVar[Card] = Card(
+        sentence="How complete is the list on average over the first k ranks?",
+        formula="MAR@k = (1/k) Σ_{i ≤ k} R@i",
+        symbols="R@i: recall of the first i",
+        example="one relevant item, at rank 2; k = 5: (0 + 1 + 1 + 1 + 1) / 5 = 4/5",
+        sensitive="a list without any mistake stays below 1 unless one item is relevant",
+        use="to read Elliot's numbers",
+        citation="Elliot 0.3",
+    )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit the ranks from its own down to k; divide by k R."""
+        k = self.k or 0
+        ranks = hits.at_rank(lambda rank: np.maximum(k + 1.0 - rank, 0.0))
+        norm = k * hits.relevant_count(self.rel).astype(np.float64)
+        return Contributions(np.where(hits.relevant(self.rel), ranks, 0.0), norm)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GAUC(_Binary):
+    """AUC of each user, as if there were one negative more than there is.
+
+    >>> print(GAUC())
+    GAUC
+    """
+
+    name: ClassVar[str] = "GAUC"
+    family: ClassVar[str] = "pairs"
+    card: ClassVar[Card] = Card(
+        sentence="How often is a relevant item ranked above one that is not?",
+        formula="GAUC = (1/R) Σ_{relevant d} (N + 1 − a_d) / (N + 1),  N = n − R",
+        symbols="R: relevant items; a_d: others above d; n: items ranked, all there are",
+        example="relevant, not, relevant, not: (3/3 + 2/3) / 2 = 5/6 (AUC is 3/4)",
+        sensitive="lists that do not rank everything: what is missing is no negative, and earns nothing",
+        use="to read Elliot's numbers; GAUC(weight=uniform) counts the negatives there are",
+        citation="Elliot 0.3",
+    )
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Fail: ranks are what is counted."""
+        return False
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit the share of negatives below it; divide by what could earn one."""
+        relevant = hits.relevant(self.rel)
+        negatives = hits.n - hits.relevant_count(self.rel) + 1.0
+        above = hits.rank - hits.running_count(relevant)
+        whole = hits.spread(np.maximum(negatives, 1.0))
+        shares = np.where(relevant, (whole - above) / whole, 0.0)
+        return Contributions(shares, self.most(hits).astype(np.float64))
+
+    def most(self, hits: Hits) -> Ints:
+        """Return how many relevant items could earn something: all."""
+        return hits.relevant_count(self.rel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LAUC(GAUC):
+    """GAUC of the relevant items among the first k.
+
+    >>> print(LAUC(k=5))
+    LAUC@5
+    """
+
+    name: ClassVar[str] = "LAUC"
+
+    def most(self, hits: Hits) -> Ints:
+        """Return how many relevant items could earn something: k at most."""
+        return np.minimum(super().most(hits), self.k or 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AUC(GAUC):
+    """GAUC of all relevant items that are ranked, whoever's they are.
+
+    >>> print(AUC())
+    AUC
+    """
+
+    name: ClassVar[str] = "AUC"
+
+    agg: str = parameter("pooled", "how queries become one number", "pooled")
+
+    def most(self, hits: Hits) -> Ints:
+        """Return how many relevant items are ranked."""
+        return hits.count(hits.relevant(self.rel))
