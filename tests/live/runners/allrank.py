@@ -1,0 +1,53 @@
+"""allRank's own numbers: its metrics of one padded batch, averaged as its training loop does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LIBRARY = "allrank-1.4"
+#: its metrics need nothing else of what it pins
+REQUIRES = [
+    "--no-deps",
+    "allrank==1.4.*",
+    "torch==2.13.0+cpu",
+    "numpy",
+    *("typing_extensions", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "filelock", "fsspec"),
+]
+TRAITS = {"grades": [0, 0, 1, 2, 3, 4, 0.5], "duplicates": True}
+MEASURES = ["ndcg_<k>", "ndcg", "mrr_<k>", "mrr", "dcg_<k>", "dcg"]
+
+
+def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
+    """Return {measure: the library's number}, an exception's name where it raises."""
+    import sys
+    from types import ModuleType
+
+    import torch
+
+    loading = ModuleType("allrank.data.dataset_loading")  # imports what reads its files; this is all it lends
+    loading.PADDED_Y_VALUE = -1  # type: ignore[attr-defined]
+    sys.modules.setdefault("allrank.data.dataset_loading", loading)
+    from allrank.models import metrics
+
+    lists = list(case["run"].items())
+    longest = max(len(listed) for _, listed in lists)
+    scores, labels = torch.zeros(len(lists), longest), torch.full((len(lists), longest), -1.0)
+    for at, (query, listed) in enumerate(lists):
+        scores[at, : len(listed)] = torch.tensor([score for _, score in listed])
+        labels[at, : len(listed)] = torch.tensor(
+            [case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed]
+        )
+    found: dict[str, Any] = {}
+    for measure in measures:
+        name, _, k = measure.partition("_")
+        values = getattr(metrics, name)(scores, labels, ats=[int(k)] if k else None)
+        found[measure] = float(values.mean())
+    return found
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Tell batches without any relevant row: mrr counts them 0, not 1."""
+    labels = [case["qrels"].get(q, {}).get(d, 0.0) for q, listed in case["run"].items() for d, _ in listed]
+    if measure.startswith("mrr") and not any(labels):
+        return "no list of the batch has a relevant row"
+    return None
