@@ -79,6 +79,8 @@ def _asked(python: Any, name: str, asked: list[dict[str, Any]]) -> list[dict[str
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+    assert "ImportError" not in done.stdout, "something the library needs is not installed"
+    assert "ModuleNotFoundError" not in done.stdout, "something the library needs is not installed"
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -336,7 +336,7 @@ def test_documents_scored_too_low_earn_nothing() -> None:
     found = rankstone.evaluate(qrels, run, "AP NumRelRet", score_above=0).to_dict()["run"]
     assert found == {"AP": 1 / 2 / 2, "NumRelRet": 1.0}
     assert rankstone.evaluate(qrels, run, "AP", score_above=0, pool="list").to_dict() == {
-        "run": {"AP": 1 / 2}
+        "run": {"AP": 1 / 4}
     }
     with pytest.raises(BadOption, match="score_above=0 needs scores"):
         rankstone.evaluate(qrels, run, "AP", score_above=0, order="input")
