@@ -1,0 +1,64 @@
+"""MLflow's nDCG, whose ideal list repeats what the list repeats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.measures.base import Contributions
+from rankstone.measures.named import Card
+from rankstone.measures.precision import BinaryMeasure
+
+if TYPE_CHECKING:
+    from rankstone.hits.arrays import Bools, Ints
+    from rankstone.hits.ragged import Hits
+
+__all__ = ["NDCG"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NDCG(BinaryMeasure):
+    """Binary nDCG to the depth of the list; a document shown twice is relevant twice.
+
+    >>> print(NDCG(k=5))
+    ndcg_at_k@5
+    """
+
+    name: ClassVar[str] = "ndcg_at_k"
+    family: ClassVar[str] = "cumulated gain"
+    brings: ClassVar[frozenset[str]] = frozenset({"pool"})
+    card: ClassVar[Card] = Card(
+        sentence="How close do the first k results come to as many relevant ones, as far as there are any?",
+        formula="ndcg_at_k = Σ_{i ≤ k} b_i / log2(i + 1)  /  Σ_{i ≤ m} 1 / log2(i + 1), m = min(k, n, R + d)",
+        symbols="b_i: 1 if the document at rank i is relevant; n: documents retrieved; R: relevant ones; "
+        "d: repetitions of relevant documents among the first k",
+        example="relevant and not, R = 3, k = 5: m = 2, 1 / (1 + 0.6309) = 0.6131",
+        sensitive="short lists are compared with short ideal lists; repetitions pay",
+        use="to read MLflow's numbers; nDCG(gain=binary, ideal_depth=min_k_n) where nothing is repeated",
+        citation="MLflow 3.18",
+    )
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Fail: who is among the first k decides what the ideal list repeats."""
+        return False
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit its discount; divide by those of the ideal list."""
+        shares = np.where(hits.relevant(self.rel), 1.0 / np.log2(hits.rank + 1.0), 0.0)
+        depth = np.minimum(hits.relevant_count(self.rel) + self._repeated(hits, shares > 0), hits.n)
+        depth = depth if self.k is None else np.minimum(depth, self.k)
+        ranks = np.arange(1, int(depth.max(initial=0)) + 1)
+        ideal = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(ranks + 1.0))))
+        return Contributions(shares, ideal[depth])
+
+    def _repeated(self, hits: Hits, relevant: Bools) -> Ints:
+        """Count the relevant hits that were hits before, int64 ``[queries]``."""
+        _, member = hits.judged_documents()
+        at = np.flatnonzero(relevant)
+        _, first = np.unique(member[at], return_index=True)
+        again = relevant.copy()
+        again[at[first]] = False
+        return hits.count(again)
