@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import math
+import random
 from typing import Any
 
 LIBRARY = "xgboost-3.2"
-REQUIRES = ["xgboost==3.2.*", "numpy", "scipy"]
-TRAITS = {"grades": [0, 1, 2, 3, 4], "duplicates": False, "missing": True, "extra": True}
-MEASURES = ["ndcg@<k>", "ndcg@<k>-", "ndcg"]
+REQUIRES = ["--no-deps", "xgboost==3.2.*", "numpy", "scipy"]
+TRAITS = {"grades": [0, 1, 2, 3, 4], "duplicates": True}
+MEASURES = [
+    "ndcg@<k>",
+    "ndcg@<k>-",
+    "ndcg",
+    "ndcg-",
+    "ndcg@<k>[ndcg_exp_gain=False]",
+    "ndcg@<k>-[ndcg_exp_gain=False]",
+    "auc",
+]
 #: in binary judgments
-BINARY = ["map@<k>", "pre@<k>"]
+BINARY = ["map@<k>", "map@<k>-", "map", "map-", "pre@<k>", "pre", "auc", "aucpr"]
+
+
+def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
+    """Draw cases as for all, make some lists longer than the 32 rows it looks at, and mix up the rows."""
+    from tests.live import worlds
+
+    drawn, rng = worlds.cases(seed, count, traits), random.Random(seed)  # noqa: S311 - no secret
+    for case in drawn:
+        for query, listed in case["run"].items():
+            if rng.random() < 0.25:
+                worst = min(score for _, score in listed)
+                for number in range(rng.randint(20, 40)):
+                    worst -= rng.choice((0, 0.5))
+                    listed.append([f"x{number}", worst])
+                    if query in case["qrels"] and rng.random() < 0.2:
+                        case["qrels"][query][f"x{number}"] = float(rng.choice(traits.grades))
+            if rng.random() < 0.5:
+                rng.shuffle(listed)
+    return drawn
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -22,15 +51,28 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     margins = [score for _, listed in lists for _, score in listed]
     found: dict[str, Any] = {}
     for measure in measures:
+        metric, _, settings = measure.partition("[")
         data = xgboost.DMatrix(np.zeros((len(labels), 1)), label=np.array(labels, np.float32))
         data.set_group([len(listed) for _, listed in lists])
         data.set_base_margin(np.array(margins, np.float32))
-        params = {"objective": "rank:pairwise", "eval_metric": measure, "base_score": 0.0}
+        params = {"objective": "rank:pairwise", "eval_metric": metric, "base_score": 0.0, "nthread": 1}
         params |= {"disable_default_eval_metric": 1, "verbosity": 0}
+        params |= {"ndcg_exp_gain": False} if settings else {}
         try:
             booster = xgboost.train(params, data, num_boost_round=0)
-            text = booster.eval_set([(data, "e")], 0)
-            found[measure] = float(text.split(":")[-1])
+            found[measure] = float(booster.eval_set([(data, "e")], 0).split(":")[-1])
         except xgboost.core.XGBoostError as error:
-            found[measure] = {"error": type(error).__name__}
+            found[measure] = {"error": str(error)}
     return found
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Tell groups whose ideal order gains nothing although a label is positive: they count 1 there."""
+    if not measure.endswith("[ndcg_exp_gain=False]") or "-[" in measure:
+        return None
+    k = int(measure.partition("@")[2].partition("[")[0])
+    for query, listed in case["run"].items():
+        labels = sorted((case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed), reverse=True)
+        if labels[0] > 0 and sum(g / math.log2(i + 1) for i, g in enumerate(labels[:k], 1)) <= 0:
+            return "an ideal order that negative labels outweigh counts 1"
+    return None
