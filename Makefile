@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint parity live bench coverage fix clean
+.PHONY: help demo test lint parity live docs bench coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,10 +40,14 @@ parity: $(VENV)/.test $(VENV)/.parity ## compare with the real peers on fresh ra
 	$(MAKE) live
 
 # libraries that install in seconds; `make live LIBRARIES="$$(python3 tests/live/environments.py --list)"` takes all
-LIBRARIES ?= xgboost
+LIBRARIES ?= catboost cornac implicit ir_measures lenskit lightgbm pytrec_eval recbole recommenders rectools replay sklearn
 live: $(VENV)/.test ## compare conventions with the libraries themselves, each in an environment of its own
 	$(BIN)/python tests/live/environments.py $(LIBRARIES)
-	RANKSTONE_LIVE="$(LIBRARIES)" $(BIN)/python -m pytest -q -m live tests/live
+	RANKSTONE_LIVE="$(LIBRARIES)" $(BIN)/python -m pytest -q -n auto -m live tests/live
+
+docs: $(VENV)/.run ## write the pages that are made from cards and data files
+	$(BIN)/rankstone measures list --format md > docs/measures.md
+	rm -rf docs/conventions && $(BIN)/rankstone conventions pages docs/conventions
 
 bench: $(VENV)/.bench ## time and memory beside the peers, one table
 	$(BIN)/python benchmarks/run.py $(ARGS)

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from rankstone.cli import cli
+from rankstone.cli.conventions_pages import pages
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
@@ -58,6 +59,14 @@ def test_every_command_is_told() -> None:
     for name in ("README.md", "README.zh.md"):
         told = {line.split()[1] for line in shell_lines((ROOT / name).read_text(encoding="utf-8"))}
         assert told >= set(cli.list_commands(click.Context(cli))) - {"demo"}, name
+
+
+def test_the_pages_of_conventions_are_the_data_files() -> None:
+    """`make docs` has been run since a data file changed."""
+    written = {
+        path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs/conventions").glob("*.md")
+    }
+    assert written == pages()
 
 
 def test_the_list_of_measures_is_the_cards() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,7 +43,7 @@ def listing(form: str = "text") -> None:
 
 @command.command("show")
 @click.argument("name")
-@click.option("--format", "form", default="text", metavar="text|json", help="[text]")
+@click.option("--format", "form", default="text", metavar="text|md|json", help="[text]")
 def show(name: str, form: str) -> None:
     """Tell what a library means by its measures, in our words."""
     from rankstone.conventions import convention
@@ -51,12 +52,30 @@ def show(name: str, form: str) -> None:
     if form == "json":
         click.echo(json.dumps(_object(one), ensure_ascii=False, indent=1))
         return
+    if form == "md":
+        from rankstone.cli.conventions_pages import page
+
+        click.echo(page(one), nl=False)
+        return
     click.echo(f"{one.title} {one.version}   {one.url}\n  {one.about}")
     click.echo(f"  compared with: {', '.join(one.checked) or 'nothing live yet'}\n")
     for entry in one.entries:
         click.echo(f"{entry.spelling}{'  (also ' + ', '.join(entry.also) + ')' if entry.also else ''}")
         for line in _lines(entry):
             click.echo(f"  {line}")
+
+
+@command.command("pages")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+def write_pages(folder: Path) -> None:
+    """Write a page for each library, and one with a table for each measure, as Markdown."""
+    from rankstone.cli.conventions_pages import pages
+    from rankstone.io import atomic
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        with atomic(folder / name) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
 
 
 @command.command("diff")

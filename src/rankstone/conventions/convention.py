@@ -211,8 +211,12 @@ class Convention:
         return tuple({text: self._read(text) for text in texts}.values())
 
     def everything(self, k: int = 10) -> list[str]:
-        """Return every measure that takes nothing but a cutoff, or not even that."""
-        texts = [entry.spelling.replace("<k>", str(k)) for entry in self.entries]
+        """Return every measure that takes nothing but a cutoff, or not even that, and grades of any kind.
+
+        Where all of them are for 0 and 1 only, these are.
+        """
+        graded = [entry for entry in self.entries if entry.grades is None or entry.grades.high != 1]
+        texts = [entry.spelling.replace("<k>", str(k)) for entry in graded or self.entries]
         return [text for text in texts if not _PLACE.search(text)]
 
     def _read(self, text: str) -> Reading:

@@ -118,7 +118,6 @@ class Scored:
         weight = None if parts[0].weight is None else column("weight")
         return cls(column("numerator"), column("denominator"), column("value"), column("status"), weight)
 
-
     def without_value(self) -> Scored:
         """Return the same queries, none of which has a value."""
         nothing = np.full(len(self.value), np.nan)
