@@ -39,12 +39,19 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Explain bpref, which divides by the smaller number of relevant and other judgments."""
+    """Explain bpref, which divides by the smaller number of relevant and other judgments.
+
+    Where a query has no relevant document the loop over queries ends, and those after it stay at 0.
+    """
     if not measure.startswith("bpref"):
         return None
-    level = 2 if "-l2" in measure else 1
-    for query, judged in case["qrels"].items():
+    level, ended = 2 if "-l2" in measure else 1, False
+    for query, judged in sorted(case["qrels"].items()):
         relevant = {doc for doc, grade in judged.items() if grade >= level}
-        if len(relevant) == len(judged) and relevant & {doc for doc, _ in case["run"].get(query, ())}:
+        found = relevant & {doc for doc, _ in case["run"].get(query, ())}
+        if found and ended:
+            return "bpref leaves queries at 0 that come after one without a relevant document"
+        if found and len(relevant) == len(judged):
             return "bpref divides by 0 where everything that is judged is relevant, and some of it found"
+        ended = ended or not relevant
     return None
