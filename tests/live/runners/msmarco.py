@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-LIBRARY = "msmarco-1.0"
+LIBRARY = "msmarco-2019"
 REQUIRES = ["ir_measures==0.4.3", "pytrec-eval-terrier==0.5.11"]
 TRAITS = {"grades": [0, 1]}
 MEASURES = ["MRR@<k>"]
