@@ -27,6 +27,7 @@ from outside, so they pass through :func:`printable` before they reach a termina
 
 from __future__ import annotations
 
+import math
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -57,6 +58,8 @@ __all__ = [
 ]
 
 _LONGEST = 160
+#: characters that one character is escaped to, at most
+_ESCAPED = 10
 
 
 def printable(text: object, longest: int = _LONGEST) -> str:
@@ -115,7 +118,8 @@ class RankstoneError(Exception):
             for label, text in (("given", self.given), ("expected", self.expected), ("fix", self.fix))
             if text
         ]
-        return "\n".join(lines)
+        # ids and texts are escaped where they come in; paths and options may still hold controls
+        return "\n".join(printable(line, len(line) * _ESCAPED) for text in lines for line in text.split("\n"))
 
 
 class InputError(RankstoneError, ValueError):
@@ -196,6 +200,13 @@ class OutOfRange(RankstoneError, ArithmeticError):
     @classmethod
     def of(cls, measure: str, query: int, value: float, low: float | None, high: float | None) -> Self:
         """Build the error for one query's value."""
+        if not math.isfinite(value):
+            error = cls(
+                f"{measure} is {value:g}: the numbers it is made of are too large to be summed",
+                fix="are these grades? numbers of this size look like scores, or ids, in the wrong column",
+            )
+            error.query = query
+            return error
         bounds = f"{'-∞' if low is None else f'{low:g}'} … {'∞' if high is None else f'{high:g}'}"
         error = cls(
             f"{measure} is {value:g}, outside its range {bounds}",

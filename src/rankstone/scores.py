@@ -161,7 +161,7 @@ class Scores:
         >>> scores.mean(by="country").select("country", "value", "n").rows()
         [('de', 1.0, 1), ('fr', 0.5, 1)]
         """
-        key = tuple(without), (by,) if isinstance(by, str) else tuple(by)
+        key = tuple(without), (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
         if key not in self._means:
             self._means[key] = self._mean(*key)
         return self._means[key]

@@ -90,6 +90,10 @@ def _with_threshold(measures: str | Measure | Sequence[str | Measure]) -> list[M
             raise BadParameter(
                 f"{measure} has no threshold", expected="measures with rel: AP, P@10, RR, R@100 …"
             )
+        if "rel" in measure.changed():
+            raise BadParameter(
+                f"{measure} has its threshold already", fix="leave rel out: every one is tried"
+            )
         found.append(measure)
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["counted"]
+__all__ = ["counted", "exact", "queries"]
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -12,6 +12,16 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     ('1 query', '1,200 rows')
     """
     return f"1 {one}" if count == 1 else f"{count:,} {many or one + 's'}"
+
+
+def exact(number: float) -> str:
+    """Return a number as briefly as it can be written and read back without loss.
+
+    >>> exact(2.0), exact(0.1), exact(1e6), exact(1_000_001.0)
+    ('2', '0.1', '1e+06', '1000001.0')
+    """
+    brief = f"{number:g}"
+    return brief if float(brief) == number else repr(float(number))
 
 
 def queries(count: int) -> str:

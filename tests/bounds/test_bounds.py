@@ -53,6 +53,14 @@ def test_average_precision_on_paper() -> None:
     assert interval(found) == (min(none, second, third, both), max(none, second, third, both))
 
 
+def test_a_query_without_value_has_no_bounds() -> None:
+    """Nothing is judged relevant: no value now, no bounds, and no warning on the way there."""
+    qrels, runs = {"q": {"x": 0}}, {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d3", "d1"]}}
+    found = rankstone.bounds(qrels, runs, "RR@1", empty="undefined", grades=[0, 1], difference=("a", "b"))
+
+    assert found.mean.filter(run="a - b").select("low", "high").row(0) == (None, None)
+
+
 def test_holes_below_the_cutoff_count() -> None:
     """A relevant document at rank 3 makes the ideal list of nDCG@1 no better, but R of R@1 larger."""
     qrels, ranked = {"q": {"a": 1}}, {"q": ["a", "b", "c"]}

@@ -16,7 +16,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import rankstone
 from rankstone import demo
+from rankstone.cli.outputs import check_format
 
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
 
@@ -444,3 +446,43 @@ def test_thresholds_are_compared(tmp_path: Path) -> None:
     assert [row["value"] for row in found["values"]] == [(1 / 1 + 2 / 3) / 2, 1.0]
     assert "has no threshold" in run("thresholds", qrels, a, "-m", "Judged", code=2).stderr
     assert "cannot be read" in run("thresholds", qrels, a, "--levels", "x", code=2).stderr
+
+
+def test_no_name_commands_the_terminal(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """Paths and options with control characters are escaped in results, audits and errors."""
+    evil = tmp_path / "e\x1b[31mvil.run"
+    evil.write_text(files[1].read_text())
+    empty = tmp_path / "e\x1b[31mmpty.run"
+    empty.touch()
+    report = rankstone.evaluate(*files, "AP").audit
+    report.runs["x\x1b[31m"] = report.runs.pop("a")
+
+    assert "\x1b" not in "".join(report.lines())
+    for command, measure in {"eval": "AP", "bounds": "AP", "curve": "P@1,2", "thresholds": "AP"}.items():
+        assert "\x1b" not in run(command, files[0], evil, "-m", measure).stdout
+    with pytest.raises(rankstone.InputError) as unread:
+        rankstone.evaluate(files[0], empty, "AP")
+    with pytest.raises(rankstone.UsageError) as unknown:
+        check_format("\x1b[31m", ["table"])
+    assert "\x1b" not in f"{unread.value}{unknown.value}"
+
+
+def test_unjudged_grades_work_everywhere(files: tuple[Path, Path]) -> None:
+    """--unjudged 1 is a grade for thresholds, too: q1 has d2 and d1, both relevant then."""
+    done = run("thresholds", *files, "-m", "P@2", "--unjudged", "1", "--format", "csv")
+    assert done.stdout.splitlines()[1] == "a,P@2,1.0,0.5,2"
+
+
+def test_options_that_mean_nothing_are_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """Values without a meaning, options that another one makes idle, names of runs that are empty."""
+    table = tmp_path / "queries.csv"
+    table.write_text("query_id,c\nq1,x\nq2,y\n")
+    by = ("eval", *files, "-m", "AP", "--queries", table, "--format", "csv", "--by")
+
+    assert run(*by, "c,c").stdout == run(*by, "c").stdout
+    assert "--by names no column" in run(*by, ",", code=2).stderr
+    assert "--reach wants numbers" in run("curve", *files, "-m", "P@1,2", "--reach", "nan", code=2).stderr
+    assert "order='foo' is not a value" in run("check", *files, "--order", "foo", code=2).stderr
+    assert "no such file" in run("eval", files[0], f"={files[1]}", code=3).stderr
+    other = ("diff", files[1], f"b={files[1]}", "-q", "q1")
+    assert "--top cannot go with --query" in run(*other, "--top", "3", code=2).stderr

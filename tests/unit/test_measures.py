@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
+import numpy as np
 import pytest
 
-from rankstone import AP, MEASURES, RR, F, P, R, UsageError, nDCG, parse_measure, parse_measures
+from rankstone import AP, IA, MEASURES, RR, F, P, R, UsageError, nDCG, parse_measure, parse_measures
 from rankstone.errors import BadParameter, UnknownMeasure
 from rankstone.measures import GainTable, Threshold, trec_name
 
@@ -180,3 +182,49 @@ def test_trec_names() -> None:
         "set_P", "RR@10",
     ]  # fmt: skip
     assert trec_name(RR(agg="sum")) == "RR(agg=sum)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AP(rel=1000001.0)",
+        "AP(rel=0.1234567)",
+        'AP(rel=">0.30000000000000004")',
+        "nDCG(gain={0.1234567: 1234567.5, 1000001.0: 1e+06})",
+        "F(beta=0.3333333333333333)",
+        "IA(of=AP(rel=1000001.0))",
+    ],
+)
+def test_no_digit_of_a_number_is_lost(text: str) -> None:
+    """Two measures that differ in the last digit of a number have different texts."""
+    assert str(parse_measure(text)) == text
+    assert parse_measure(str(parse_measure(text))) == parse_measure(text)
+
+
+def test_numpy_numbers_and_grades_are_taken() -> None:
+    """A value from an array is the number it holds; a grade is a threshold."""
+    assert P(k=np.int64(5)) == P(k=5)  # type: ignore[arg-type]
+    assert str(F(beta=np.float64(1 / 3))) == "F(beta=0.3333333333333333)"
+    assert AP(rel=2) == AP(rel=np.int64(2)) == parse_measure("AP(rel=2)")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [None, 3, np.sqrt, {1: 2}, lambda grade: grade])
+def test_a_word_is_a_word(value: object) -> None:
+    """What is no word must not pass for one: a function used to be taken for some other gain."""
+    with pytest.raises(BadParameter, match="is no word"):
+        nDCG(gain=value)  # type: ignore[arg-type]
+    with pytest.raises(BadParameter, match="is no word"):
+        AP(denom=value)  # type: ignore[arg-type]
+
+
+def test_a_threshold_is_a_grade() -> None:
+    """Neither text nor nothing nor NaN is one, and IA takes measures."""
+    for level in (">1", None, True):
+        with pytest.raises(BadParameter, match="is no threshold"):
+            AP(rel=level)  # type: ignore[arg-type]
+    with pytest.raises(BadParameter, match="rel=nan is no threshold"):
+        Threshold(math.nan)
+    with pytest.raises(BadParameter, match="of='AP' is no measure"):
+        IA(of="AP")  # type: ignore[arg-type]
+    with pytest.raises(UnknownMeasure, match="None is no measure"):
+        parse_measures(None)  # type: ignore[arg-type]

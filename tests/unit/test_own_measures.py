@@ -174,6 +174,56 @@ def test_a_gain_and_a_discount_have_words() -> None:
         score("DCG(discount=negative)")
 
 
+def test_a_function_cannot_change_what_others_read() -> None:
+    """All measures share the arrays of hits; what a gain is given is a copy."""
+
+    def spoils(hits: Any) -> Any:
+        hits.grade[:] = 5
+        return hits.grade
+
+    rankstone.measure("Spoils", span=(0, None), needs_relevant=False)(spoils)
+    with pytest.raises(ValueError, match="read-only"):
+        score("Spoils")
+
+    def doubled(grade: Any) -> Any:
+        grade *= 2
+        return grade
+
+    rankstone.register_gain("doubled", doubled)
+    alone = score("DCG") or 0.0
+    together = rankstone.evaluate(QRELS, RUN, "DCG(gain=doubled) DCG").mean()
+    assert together["value"].to_list() == pytest.approx([2 * alone, alone], abs=1e-15)
+
+
+@pytest.mark.parametrize("answer", [None, "a", 1j, [None]])
+def test_an_answer_without_numbers_is_refused(answer: object) -> None:
+    """Whatever comes back must be real numbers."""
+    rankstone.measure("Answers", span=(0, None), needs_relevant=False)(lambda _: answer)
+
+    with pytest.raises(BadParameter, match="something else than numbers"):
+        score("Answers")
+
+
+def test_a_head_that_cannot_be_a_measure_is_refused() -> None:
+    """Words all measures have, values that can change, ranges that are none, words without a function."""
+
+    def words(hits: Any, agg: float = 1.0) -> Any:
+        return hits.grade * agg
+
+    def changing(hits: Any, of: Any = []) -> Any:  # noqa: B006 - that is the point
+        return hits.grade * len(of)
+
+    with pytest.raises(BadParameter, match="agg is a word that every measure has"):
+        rankstone.measure("Words")(words)
+    with pytest.raises(BadParameter, match=r"of=\[\] can change"):
+        rankstone.measure("Changing")(changing)
+    for span in ((1.0, 0.0), (float("nan"), 1.0)):
+        with pytest.raises(BadParameter, match="is no range"):
+            rankstone.measure("Ranged", span=span)(lambda hits: hits.grade)
+    with pytest.raises(BadParameter, match="gain=three has no function"):
+        rankstone.register_gain("three", 3)  # type: ignore[arg-type]
+
+
 def test_a_user_model_of_ones_own_walks_like_ours() -> None:
     """The continuation of INST gives what INST gives by its closed form, and residuals come along."""
     goal = 2.0

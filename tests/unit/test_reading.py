@@ -21,6 +21,7 @@ from rankstone.errors import (
     EmptyInput,
     MissingColumn,
     MixedIds,
+    OutOfRange,
 )
 from rankstone.io import read_judgments, read_run
 
@@ -390,3 +391,29 @@ def test_numbers_beyond_all_scales() -> None:
         rankstone.evaluate({1: {2**63: 1}}, {1: {2**63: 1.0}}, "AP")
     with pytest.raises(UsageError, match="out of range"):
         rankstone.parse_measure("P@99999999999999999999")
+
+
+def test_numbers_that_cannot_be_summed() -> None:
+    """A value that is no number is refused, without a warning of NumPy's on the way."""
+    for measure in ("CG", "DCG", "nDCG", "G", "Q", "GAP", "AvgRelPosition"):
+        with pytest.raises(OutOfRange, match=r"query q: .* too large to be summed"):
+            rankstone.evaluate({"q": dict.fromkeys("abc", 1e308)}, {"q": ["a", "b", "c"]}, measure)
+
+
+def test_texts_and_numbers_that_do_not_fit() -> None:
+    """Half a character and a whole number without end are told, as mistakes."""
+    with pytest.raises(BadValue, match="half a character"):
+        rankstone.evaluate({"q\ud800": {"a": 1}}, {"q\ud800": {"a": 1}}, "AP")
+    with pytest.raises(BadValue, match="is no number"):
+        rankstone.evaluate({"q": {"a": 1}}, {"q": {"a": 10**400}}, "AP")
+
+
+def test_files_of_another_kind_are_told(tmp_path: Path) -> None:
+    """A CSV with other dividers, and text that is not UTF-8."""
+    for divider, said in ((";", "divided by ';'"), ("\t", "add --format-in tsv")):
+        (tmp_path / "run.csv").write_text(f"query_id{divider}doc_id{divider}score\nq1{divider}d1{divider}1\n")
+        with pytest.raises(MissingColumn, match=said):
+            rr(tmp_path / "run.csv")
+    (tmp_path / "qrels.txt").write_bytes(b"q1 0 d\xff 1\n")
+    with pytest.raises(InputError, match="must be UTF-8"):
+        rankstone.evaluate(tmp_path / "qrels.txt", RUN, "AP")

@@ -124,6 +124,7 @@ def test_the_audit_of_intents() -> None:
     [
         ({"q": {"1": -0.5}}, "the weight of an intent is no share"),
         ({"q": {"1": float("nan")}}, "the weight of an intent is no share"),
+        ({"q": {"1": 1e308, "2": 1e308}}, "the weight of an intent is no share"),
         ({"zz": {"1": 1}}, "no intent is a judged subtopic"),
         ({"q": {"one": 1}}, "no intent is a judged subtopic"),
         (

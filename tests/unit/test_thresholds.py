@@ -80,3 +80,20 @@ def test_it_agrees_with_evaluate() -> None:
         name, _, k = measure.partition("@")
         text = f"{name}(rel={rel:g})@{k}"
         assert rankstone.evaluate(SEVEN, {run: SHOWN}, text).to_dict() == {run: {text: value}}
+
+
+def test_thresholds_that_print_alike_are_told_apart() -> None:
+    """Grades that differ in the seventh digit are different thresholds."""
+    qrels = {"q": {"a": 1_000_001, "b": 1_000_002, "c": 1_000_003}}
+    values = thresholds(qrels, {"q": ["a", "b", "c"]}, "AP").values
+
+    assert values["rel"].to_list() == [1_000_001, 1_000_002, 1_000_003]
+    assert values["value"].to_list() == pytest.approx([1, (1 / 2 + 2 / 3) / 2, 1 / 3], abs=1e-15)
+
+
+def test_a_measure_with_a_threshold_has_none_to_vary() -> None:
+    """What was asked for is not silently replaced, and NaN is no threshold."""
+    with pytest.raises(BadParameter, match=r"AP\(rel=2\) has its threshold already"):
+        thresholds(SEVEN, SHOWN, "AP(rel=2)")
+    with pytest.raises(BadParameter, match="rel=nan is no threshold"):
+        thresholds(SEVEN, SHOWN, "AP", levels=[float("nan")])

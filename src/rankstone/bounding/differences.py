@@ -139,7 +139,7 @@ def _alone(side: Lists, measure: Measure, grade: float) -> Floats:
 def _best(value: Floats, question: Question) -> Ints:
     """Return the first hole of each query at which a value is highest."""
     most = np.full(len(question.holes), -np.inf)
-    np.maximum.at(most, question.query, value)
+    np.fmax.at(most, question.query, value)  # NaN: no value when this hole alone is relevant
     reached = np.flatnonzero(value == most[question.query])
     _, first = np.unique(question.query[reached], return_index=True)
     return reached[first]

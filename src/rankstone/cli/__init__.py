@@ -120,7 +120,7 @@ def _bug(error: Exception) -> int:
     if os.environ.get("RANKSTONE_TRACEBACK"):
         raise error
     click.echo(
-        f"internal error: {type(error).__name__}: {error}\n"
+        f"internal error: {type(error).__name__}: {printable(error)}\n"
         "  This is a bug in rankstone, not in your data. Please report it, with the command and what\n"
         "  it prints when run again with RANKSTONE_TRACEBACK=1 in the environment.",
         err=True,

@@ -28,8 +28,9 @@ def command(
 
     Exit code 3 when something found would stop an evaluation.
     """
-    from rankstone import check
+    from rankstone import Alignment, check
 
+    Alignment(order=order)  # type: ignore[arg-type] # refuses what is no order
     report = check(qrels, named_runs(runs), columns=split_columns(columns), format_in=format_in, order=order)
     if form == "json":
         click.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -144,8 +145,11 @@ def _numbers(flag: str, text: str) -> tuple[float, ...]:
     from rankstone.errors import UsageError, printable
 
     try:
-        return tuple(float(part) for part in text.split(","))
+        numbers = tuple(float(part) for part in text.split(","))
     except ValueError:
+        numbers = (math.nan,)
+    if not all(map(math.isfinite, numbers)):
         raise UsageError(
             f"{flag} wants numbers, divided by commas", given=printable(text), expected="such as 0.5,0.8"
-        ) from None
+        )
+    return numbers

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rankstone.cli.options import Ticker, named_runs, ordering, reading, split_columns
+from rankstone.cli.options import Ticker, named_runs, ordering, reading, refuse_with, split_columns
 
 DEFAULT_MEASURES = "RBO(p=0.9) tau_ap Jaccard@10"
 #: ranks of two lists side by side that are shown unless --depth says how many
@@ -53,6 +53,8 @@ def command(
     from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
 
     check_format(form, FORMATS)
+    if query is not None:
+        refuse_with("--query", {"top": str(top or "")})
     per_query_writer(per_query)
     keep_inputs(files, output, per_query)
     (first, a), (second, b) = _two(files).items()

@@ -101,7 +101,11 @@ def command(
     read = {"columns": named, "format_in": format_in}
     keep_freed_memory()
     lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
-    segments = [name.strip() for name in (by or "").split(",") if name.strip()]
+    segments = list(dict.fromkeys(name.strip() for name in (by or "").split(",") if name.strip()))
+    if by is not None and not segments:
+        raise UsageError(
+            "--by names no column", given=by, expected="columns of --queries FILE: country,device"
+        )
     _need(queries, "--queries", {"--by": by})
     _need(truth, "--truth", {"--within": within})
     if one_group and labelled is None:

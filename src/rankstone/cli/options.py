@@ -138,7 +138,7 @@ def named_runs(arguments: tuple[str, ...]) -> dict[str, object]:
     named: dict[str, object] = {}
     for argument in arguments:
         name, equals, path = argument.partition("=")
-        if not equals or not path or Path(argument).exists():
+        if not equals or not name or not path or Path(argument).exists():
             name, path = stem(argument), argument
         if name in named:
             raise UsageError(

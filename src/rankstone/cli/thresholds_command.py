@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.options import EPILOG, Ticker, alignment, named_runs, reading, split_columns
+from rankstone.cli.options import (
+    EPILOG,
+    Ticker,
+    alignment,
+    given_options,
+    named_runs,
+    reading,
+    split_columns,
+)
 
 if TYPE_CHECKING:
     from rankstone import Thresholds
@@ -56,7 +64,6 @@ def command(
             "judgments and at least one run are needed", expected="rankstone thresholds QRELS RUN [RUN]…"
         )
     keep_inputs(files, output, None)
-    given = {name: value for name, value in options.items() if value is not None}
     keep_freed_memory()
     with Ticker(quiet=quiet) as ticker:
         study = thresholds(
@@ -67,7 +74,7 @@ def command(
             columns=split_columns(columns),
             format_in=format_in,
             progress=ticker,
-            **given,
+            **given_options(options),
         )
     deliver(study, _FORMATS[form](study, digits), output, None)
 
@@ -90,11 +97,12 @@ def _table(study: Thresholds, digits: int) -> str:
     from rich.table import Table
 
     from rankstone.errors import printable
+    from rankstone.words import exact
 
     levels = study.pairs["rel"].to_list()
     several = study.values["run"].n_unique() > 1
     shown = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("run", "measure", *(f"rel={level:g}" for level in levels), "spread"):
+    for name in ("run", "measure", *(f"rel={exact(level)}" for level in levels), "spread"):
         shown.add_column(name, justify="left" if name in ("run", "measure") else "right", no_wrap=True)
     for run, measure, _, _, spread in study.sensitivity.iter_rows():
         part = study.values.filter(run=run, measure=measure)["value"]
@@ -112,6 +120,7 @@ def _table(study: Thresholds, digits: int) -> str:
 
 def _reversals(study: Thresholds) -> str:
     from rankstone.errors import printable
+    from rankstone.words import exact
 
     lines = []
     for measure, one, other, tau, _, swapped in study.reversals.iter_rows():
@@ -119,7 +128,7 @@ def _reversals(study: Thresholds) -> str:
         more = f" and {len(swapped) - 5} more" if len(swapped) > 5 else ""  # noqa: PLR2004 - what fits a line
         said = f"{pairs}{more} change places" if swapped else "no run overtakes another"
         tau_said = "undefined" if tau is None else f"{tau:.2f}"
-        lines.append(f"{measure}, rel={one:g} against rel={other:g}: {said} (tau_b {tau_said})")
+        lines.append(f"{measure}, rel={exact(one)} against rel={exact(other)}: {said} (tau_b {tau_said})")
     return "\n".join(["", *lines]) + "\n" if lines else ""
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankstone.errors import printable
 from rankstone.hits.ranking import as_float32
 from rankstone.words import counted, queries
 
@@ -261,7 +262,7 @@ class Audit:
             head.append(f"queries  {_beside_line(self.queries, 'queries')}")
         if self.intents is not None:
             head.append(f"intents  {_beside_line(self.intents, 'subtopics')}")
-        return head + [f"{name}  {_run_line(run)}" for name, run in self.runs.items()]
+        return head + [f"{printable(name)}  {_run_line(run)}" for name, run in self.runs.items()]
 
     def __repr__(self) -> str:
         return "\n".join(["Audit", *(f"  {line}" for line in self.lines())])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Intents"]
 
 _PAIR = ["query_id", "subtopic"]
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +47,9 @@ class Intents:
             self._refuse(self.table[column].is_null(), f"an intent without {column}", "a name")
         weight = self.table["weight"].fill_null(np.nan).to_numpy()
         self._refuse(
-            pl.Series(~(np.isfinite(weight) & (weight >= 0))),
+            pl.Series(~((weight >= 0) & (weight <= _LARGEST))),
             "the weight of an intent is no share",
-            "a number, 0 or more",
+            "a number, 0 or more (shares are sums; beyond 1e100 they leave the range of numbers)",
         )
         twice = self.table.select(_PAIR).is_duplicated()
         if twice.any():

@@ -92,8 +92,17 @@ def require(known: Iterable[str], needed: Iterable[str], source: str, present: I
         where=source,
         given=f"columns {shown}{' …' if len(names) > 12 else ''}",  # noqa: PLR2004 - what fits a line
         expected=", ".join(needed),
-        fix=fix,
+        fix=_divided(names) or fix,
     )
+
+
+def _divided(names: list[str]) -> str | None:
+    """Say what to do about a header that was taken for one column."""
+    if len(names) == 1 and "\t" in names[0]:
+        return "the columns are divided by tabs: add --format-in tsv"
+    if len(names) == 1 and (found := {";", "|"} & set(names[0])):
+        return f"the columns are divided by {found.pop()!r}: write the file with commas"
+    return None
 
 
 def _guess(column: str, names: list[str]) -> str | None:

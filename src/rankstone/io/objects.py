@@ -164,7 +164,15 @@ def _ids(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
     values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     kinds = {_kind(v) for v in values}
     if kinds <= {"text"}:
-        return pl.Series(values, dtype=pl.String)
+        try:
+            return pl.Series(values, dtype=pl.String)
+        except UnicodeEncodeError as error:
+            raise BadValue(
+                f"{name} holds half a character (a lone surrogate)",
+                where=source,
+                given=printable(ascii(error.object), 60),
+                expected="text that UTF-8 can write",
+            ) from None
     if kinds == {"whole number"}:
         whole = [int(v) for v in values]
         if max(map(abs, whole)) >= _LARGEST_ID:
@@ -196,7 +204,7 @@ def _kind(value: object) -> str:
 def _numbers(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
     try:
         return pl.Series(np.asarray(numbers, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         bad = next((v for v in numbers if not _is_number(v)), None)
         raise BadValue(
             f"the {name} {printable(repr(bad), 40)} is no number", where=source, expected="numbers"
@@ -206,6 +214,6 @@ def _numbers(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
 def _is_number(value: object) -> bool:
     try:
         float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True

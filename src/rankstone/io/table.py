@@ -137,11 +137,13 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
             raise InputError(error.strerror or printable(error), where=self._source) from error
         if isinstance(error, pl.exceptions.PolarsError):
             said = printable(str(error).strip().splitlines()[0])
+            whole = "is it whole, and what its suffix says? --format-in names another format"
+            utf8 = "text must be UTF-8: iconv -f latin1 -t utf-8 FILE, if it is Latin-1"
             raise InputError(
                 "the file cannot be read",
                 where=self._source,
                 given=said,
-                fix="is it whole, and what its suffix says? --format-in names another format",
+                fix=utf8 if "utf8" in said.lower().replace("-", "") else whole,
             ) from error
 
 

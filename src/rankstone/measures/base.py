@@ -15,6 +15,7 @@ import numpy as np
 
 from rankstone.errors import BadOption, OutOfRange
 from rankstone.measures.named import PerQuery
+from rankstone.measures.threshold import ANY_GAIN, Threshold
 from rankstone.words import queries
 
 if TYPE_CHECKING:
@@ -46,26 +47,6 @@ class Status(IntEnum):
     lower_bound = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """When a grade counts as relevant: at or above ``level``, or above it when ``strict``.
-
-    >>> Threshold(2)(np.array([1.0, 2.0, 3.0])).tolist()
-    [False, True, True]
-    """
-
-    level: float = 0.0
-    strict: bool = False
-
-    def __call__(self, grade: Floats) -> Bools:
-        """Return which grades are relevant."""
-        return grade > self.level if self.strict else grade >= self.level
-
-    def __str__(self) -> str:
-        return f'">{self.level:g}"' if self.strict else f"{self.level:g}"
-
-
-ANY_GAIN: Final = Threshold(0.0, strict=True)
 #: sums are rounded; a value this little outside its range is inside
 _ROUNDING: Final = 1e-9
 
@@ -244,28 +225,30 @@ class Measure(PerQuery):
         """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
         if self.k is not None and not self.looks_deeper:
             hits = hits.down_to(self.k)
-        parts = self.contributions(hits)
-        numerator = hits.total(parts.hits)
-        for pseudo_row in (parts.missed, parts.unjudged):
-            if pseudo_row is not None:
-                numerator = numerator + pseudo_row
-        norm = parts.norm
-        ratio = np.divide(numerator, norm, out=np.zeros(hits.queries), where=norm > 0)
-        value = self.link(hits, ratio)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is no number is refused below
+            parts = self.contributions(hits)
+            numerator = hits.total(parts.hits)
+            for pseudo_row in (parts.missed, parts.unjudged):
+                if pseudo_row is not None:
+                    numerator = numerator + pseudo_row
+            norm = parts.norm
+            ratio = np.divide(numerator, norm, out=np.zeros(hits.queries), where=norm > 0)
+            value = self.link(hits, ratio)
         status = np.zeros(hits.queries, np.int64)
         if parts.bounded is not None:
             status[parts.bounded] = Status.lower_bound
         status[norm <= 0] = self.zero_norm  # below zero: an ideal of negative grades is none
         self._settle_empty(hits, empty, value, status)
         status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
-        value[(status == Status.undefined) | (status == Status.dropped)] = np.nan
-        self._keep_in_span(hits, value)
+        without = (status == Status.undefined) | (status == Status.dropped)
+        value[without] = np.nan
+        self._keep_in_span(hits, value, without)
         return Scored(numerator, norm, value, status, self.query_weights(hits))
 
-    def _keep_in_span(self, hits: Hits, value: Floats) -> None:
-        """Make sure that no value leaves the range the card declares."""
+    def _keep_in_span(self, hits: Hits, value: Floats, without: Bools) -> None:
+        """Make sure that no value leaves the range the card declares, or that of numbers."""
         low, high = self.span_of(hits)
-        outside = np.zeros(len(value), bool)
+        outside = ~np.isfinite(value) & ~without
         if low is not None:
             outside |= value < low - _ROUNDING
         if high is not None:

@@ -46,7 +46,7 @@ class D_nDCG(RelevantSubtopics):  # noqa: N801 - the name of the field
         formula="D-nDCG@k = Σ_{i ≤ k} GG_i / log2(i + 1)  /  the same sum over the ideal order",
         symbols=_SYMBOLS,
         example="intents of weight .7 and .3; a: grades 1, 0; b: grades 0, 3; a before b: "
-        "(.7 + .9/log2 3) / (.9 + .7/log2 3) = 0.9452",
+        "(.7 + .9/log2 3) / (.9 + .7/log2 3) = 0.9450",
         needs=_NEEDS,
         undefined=_UNDEFINED,
         peers={"NTCIREVAL": "MSnDCG of a list labelled with global gains (glabel, gcompute)"},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.errors import BadParameter
+from rankstone.errors import BadParameter, printable
 from rankstone.hits.arrays import sums
 from rankstone.hits.by_group import by_group
 from rankstone.measures.average_precision import AP
@@ -124,7 +124,12 @@ class IA(IntentAware):
     def __post_init__(self) -> None:
         """Take the cutoff over from the measure; refuse measures that have no mean over intents."""
         super().__post_init__()
-        of = self.of
+        of: object = self.of
+        if not isinstance(of, Measure):
+            raise BadParameter(
+                f"{self.name}: of={printable(repr(of), 60)} is no measure",
+                fix=f'write parse_measure("{self.name}(of=nDCG)@10")',
+            )
         what = f"{self.name}(of={of})"
         if of.k is not None and self.k not in (None, of.k):
             raise BadParameter(f"{what}@{self.k} has two cutoffs", fix=f"write {what}")

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from rankstone.errors import BadParameter, nearest
+from rankstone.errors import BadParameter, nearest, printable
+from rankstone.measures.threshold import Threshold
+from rankstone.words import exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,9 +136,10 @@ class Named:
     k: int | None = parameter(None, "cutoff: ranks below it do not count", low=1, high=MOST_RANKS)
 
     def __post_init__(self) -> None:
-        """Check every parameter against its declaration."""
+        """Check every parameter against its declaration; NumPy's numbers become Python's."""
         for declared in fields(self):
-            _check(self, declared.name, declared.metadata)
+            object.__setattr__(self, declared.name, _settled(declared.name, getattr(self, declared.name)))
+            _check(self, declared.name, declared.metadata, declared.default)
         if self.k is not None and not self.takes_cutoff:
             raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.k}")
 
@@ -275,13 +278,22 @@ def _weighted(value: Floats, weight: Floats) -> float:
 
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+        return exact(value)
     if isinstance(value, tuple):
         return "{" + ", ".join(_text(v) for v in value) + "}"
     return str(value)
 
 
-def _check(measure: Named, name: str, rules: Mapping[str, Any]) -> None:
+def _settled(name: str, value: object) -> object:
+    """Return the value that a parameter takes: NumPy's numbers are Python's, a grade is a threshold."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if name == "rel" and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Threshold(float(value))
+    return value
+
+
+def _check(measure: Named, name: str, rules: Mapping[str, Any], default: object) -> None:
     """Check one parameter: said where it must be, a number in its range, or one of its choices."""
     value = getattr(measure, name)
     if value is None and rules.get("needed"):
@@ -294,6 +306,21 @@ def _check(measure: Named, name: str, rules: Mapping[str, Any]) -> None:
     elif value is not None and any(rules.get(bound) is not None for bound in _BOUNDS):
         for number in value if isinstance(value, tuple) else (value,):
             _check_number(measure, name, number, rules)
+    elif choices and not is_dataclass(value) and not (value is None and default is None):
+        own = (
+            "a function needs a word: register_gain, register_discount or register_continuation gives it one"
+        )
+        text = f'write it as a text: parse_measure("{measure.name}({name}={{1: 3, 2: 7}})")'
+        raise BadParameter(
+            f"{measure.name}: {name}={printable(repr(value), 60)} is no word",
+            expected=", ".join(choices),
+            fix=own if callable(value) else text if isinstance(value, dict) else None,
+        )
+    elif name == "rel" and not isinstance(value, Threshold) and not (value is None and default is None):
+        raise BadParameter(
+            f"{measure.name}: rel={printable(repr(value), 60)} is no threshold",
+            expected="a grade (rel=2), or rankstone.Threshold(2, strict=True) for those above it",
+        )
 
 
 #: what can be read back from a measure's text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin, 
 
 import numpy as np
 
-from rankstone.errors import BadParameter
+from rankstone.errors import BadParameter, printable
 from rankstone.measures.base import Contributions, Measure, Threshold
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.registry import register
@@ -91,6 +91,11 @@ def measure(
             "citation": "your own",
             **card,
         }
+        low, high = span
+        if not (-math.inf if low is None else low) < (math.inf if high is None else high):
+            raise BadParameter(
+                f"{name}: span={span} is no range", expected="(lowest, highest), None for no bound"
+            )
         takes = _parameters(name, function)
         cls = make_dataclass(
             name,
@@ -137,13 +142,26 @@ class Own(Measure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Ask the function, and make sure that its answer has the right shape."""
+        for shared in vars(hits).values():  # other measures read the same arrays
+            if isinstance(shared, np.ndarray):
+                shared.flags.writeable = False
         found = type(self).function(hits, **{taken: getattr(self, taken) for taken in self.takes})
         if not isinstance(found, Contributions):
             shares, norm = found if isinstance(found, tuple) else (found, np.ones(hits.queries))
-            found = Contributions(np.asarray(shares, np.float64), np.asarray(norm, np.float64))
+            found = Contributions(self._numbers(shares), self._numbers(norm))
         self._check_answer("hit", found.hits, len(hits.rank))
         self._check_answer("query", found.norm, hits.queries)
         return found
+
+    def _numbers(self, values: object) -> Floats:
+        try:
+            return np.asarray(values).astype(np.float64, casting="same_kind")
+        except (TypeError, ValueError):
+            raise BadParameter(
+                f"{self.name} returned something else than numbers",
+                given=printable(repr(values), 60),
+                expected="one number for each hit, or a pair of these and a norm for each query",
+            ) from None
 
     def _check_answer(self, each: str, values: Floats, size: int) -> None:
         finite = np.isfinite(values).all()
@@ -163,12 +181,21 @@ def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:
     for taken in list(inspect.signature(function).parameters.values())[1:]:
         if taken.name == "k":
             continue
+        if hasattr(Measure, taken.name):
+            raise BadParameter(
+                f"{name}: {taken.name} is a word that every measure has", fix="call the parameter otherwise"
+            )
         if taken.default is taken.empty:
             raise BadParameter(
                 f"{name}: parameter {taken.name} has no default",
                 fix=f"write {taken.name}=… in the function's head",
             )
         default, words = taken.default, hints.get(taken.name)
+        if type(default).__hash__ is None:
+            raise BadParameter(
+                f"{name}: {taken.name}={printable(repr(default), 40)} can change",
+                expected="a number or a word",
+            )
         if taken.name == "rel" and not isinstance(default, Threshold):
             default = Threshold(float(default))
         choices = get_args(words) if get_origin(words) is Literal else ()

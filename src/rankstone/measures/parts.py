@@ -11,6 +11,7 @@ import numpy as np
 
 from rankstone.errors import BadParameter, BadValue, printable
 from rankstone.measures.base import ANY_GAIN, Threshold
+from rankstone.words import exact
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Bools, Floats, Ints
@@ -46,7 +47,13 @@ class Vocabulary(Sequence[str]):
         return len(self.words) + len(self._own)
 
     def add(self, word: str, meaning: object, what: str) -> None:
-        """Register a word: letters, digits and underscores, and not in use."""
+        """Register a word: letters, digits and underscores, and not in use; it must mean a function."""
+        if not callable(meaning):
+            raise BadParameter(
+                f"{what}={printable(word)} has no function",
+                given=printable(repr(meaning)),
+                expected="a function",
+            )
         if not word.isidentifier() or word in self:
             raise BadParameter(
                 f"{what}={printable(word)} cannot be registered",
@@ -104,7 +111,7 @@ def register_discount(word: str, divisor: Callable[[Floats], Floats]) -> None:
 
 def _own(function: Callable[[Floats], Floats], asked: Floats, what: str, least: float) -> Floats:
     """Call a registered function and make sure that it answered with numbers."""
-    found = np.asarray(function(asked), np.float64)
+    found = np.asarray(function(asked.copy()), np.float64)  # which it may overwrite
     if found.shape != asked.shape or not np.isfinite(found).all() or not (found > least).all():
         raise BadValue(
             f"{what} returned {'something else than' if found.shape != asked.shape else 'unusable'} numbers",
@@ -148,7 +155,7 @@ class GainTable:
         return np.array([table[g] for g in known])[at]
 
     def __str__(self) -> str:
-        return "{" + ", ".join(f"{grade:g}: {gain:g}" for grade, gain in self.gains) + "}"
+        return "{" + ", ".join(f"{exact(grade)}: {exact(gain)}" for grade, gain in self.gains) + "}"
 
 
 def gains(gain: str | GainTable, rel: Threshold | None, grade: Floats) -> Floats:

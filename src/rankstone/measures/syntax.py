@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rankstone.errors import BadParameter, UnknownMeasure, nearest, printable
 from rankstone.measures import trec_names
@@ -23,9 +24,6 @@ from rankstone.measures.named import Named
 from rankstone.measures.parts import GainTable
 from rankstone.measures.registry import MEASURES
 from rankstone.measures.trec_table import NICKNAMES, TREC
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["measure_kind", "parse_measure", "parse_measures", "trec_name"]
 
@@ -104,6 +102,10 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
     """
     if isinstance(measures, (str, Named)):
         measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise UnknownMeasure(
+            f"{printable(repr(measures), 60)} is no measure", fix='name some: "nDCG@10 AP RR@10"'
+        )
     found: dict[Named, None] = {}
     for item in measures:
         if isinstance(item, Named):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import BadParameter, printable
+from rankstone.words import exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -138,8 +139,7 @@ def _points(values: Sequence[float]) -> str:
 
 def _f(values: Sequence[float]) -> str:
     beta = math.sqrt(values[0])
-    text = f"{beta:g}" if float(f"{beta:g}") == beta else repr(beta)
-    return "F" if beta == 1 else f"F(beta={text})"
+    return "F" if beta == 1 else f"F(beta={exact(beta)})"
 
 
 #: measures whose parameters are one list: our text from it

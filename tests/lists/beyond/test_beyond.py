@@ -257,6 +257,9 @@ def test_tables_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     uneven = {"a": {"v": [1.0, 2.0]}, "b": {"v": [1.0]}}
     with pytest.raises(rankstone.InputError, match="lists of 1 to 2 numbers"):
         rankstone.beyond(RUN, "ILD(features=v)", items=uneven)
+    endless = {"a": {"v": 1.0}, "b": {"v": float("inf")}}
+    with pytest.raises(rankstone.InputError, match="v holds an infinite number"):
+        rankstone.beyond(RUN, "ILD(features=v)", items=endless)
     file = tmp_path / "items.txt"
     file.write_text("a x\n")
     with pytest.raises(rankstone.InputError, match="a table with column names is needed"):

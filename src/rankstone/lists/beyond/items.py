@@ -239,6 +239,12 @@ class ItemTable:
             values = self._matrix(columns[0])
         else:
             values = np.stack([self.numbers(column) for column in columns], axis=1)
+        if np.isinf(values).any():
+            raise BadValue(
+                f"{'+'.join(columns)} holds an infinite number",
+                where=self.attributes.source,
+                expected="finite numbers, or nothing where a feature is not known",
+            )
         return Vectors(values, np.asarray(~np.isnan(values).any(axis=1)))
 
     def _matrix(self, column: str) -> Floats:
