@@ -192,6 +192,8 @@ class PerQuery(Named):
 
     #: the column of the query table whose values are the units of the mean; ``None``: each query is one
     unit: ClassVar[str | None] = None
+    #: whether one query without a value leaves the mean without one; otherwise such queries do not count
+    spoils: ClassVar[bool] = False
 
     agg: str = parameter(
         "mean",

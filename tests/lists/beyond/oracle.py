@@ -86,24 +86,40 @@ def vector(world: World, columns: tuple[str, ...], item: str) -> list[float] | N
 
 
 # -- the catalogue ---------------------------------------------------------------------------------
-def shown(world: World, lists: Lists) -> Counter[str]:
-    _, known = catalogue(world)
+def among(measure: Any, world: World, lists: Lists) -> tuple[int, set[str] | None]:
+    """Return how many items there are for a measure, and which of them it looks at."""
+    if measure.among == "shown":
+        there = {item for items in lists.values() for item in items}
+        return len(there), there
+    m, known = catalogue(world)
+    if measure.among == "past":
+        known = set(met(world))
+        m = len(known)
+    return m, None if measure.outside == "count" else known
+
+
+def shown(lists: Lists, known: set[str] | None) -> Counter[str]:
     return Counter(i for items in lists.values() for i in items if known is None or i in known)
 
 
 def coverage(measure: Any, world: World, lists: Lists) -> float:
-    distinct = len(shown(world, lists))
-    return distinct / catalogue(world)[0] if measure.scale == "share" else distinct
+    m, known = among(measure, world, lists)
+    distinct = len(shown(lists, known))
+    return distinct / m if measure.scale == "share" else distinct
 
 
-def user_coverage(measure: Any, world: World, lists: Lists) -> float:
+def user_coverage(measure: Any, world: World, lists: Lists) -> float | None:
     least = 1 if measure.at_least == "one" else measure.k
-    everybody = set(world.users)
-    return sum(len(items) >= least for user, items in lists.items() if user in everybody) / len(everybody)
+    liking = {user for user, grades in world.qrels.items() if any(g > 0 for g in grades.values())}
+    everybody = {"known": set(world.users), "run": set(lists), "relevant": liking}[measure.among]
+    covered = sum(len(items) >= least for user, items in lists.items() if user in everybody)
+    if measure.scale == "count":
+        return covered
+    return covered / len(everybody) if everybody else None
 
 
 def gini(measure: Any, world: World, lists: Lists) -> float | None:
-    m, known = catalogue(world)
+    m, known = among(measure, world, lists)
     received: Counter[str] = Counter()
     for items in lists.values():
         for rank, item in enumerate(items, 1):
@@ -121,7 +137,7 @@ def gini(measure: Any, world: World, lists: Lists) -> float | None:
 def entropy(measure: Any, world: World, lists: Lists) -> float | None:
     counts = Counter(i for items in lists.values() for i in items)
     if measure.scale == "share":
-        counts = shown(world, lists)
+        counts = shown(lists, catalogue(world)[1])
     whole = sum(counts.values())
     bits = -math.fsum(c / whole * math.log2(c / whole) for c in counts.values())
     if measure.scale == "effective":
@@ -155,7 +171,11 @@ def novelty(measure: Any, world: World, lists: Lists) -> PerUser:
         return stand_in.get(measure.cold)
 
     def one(_: str, items: list[str]) -> float | None:
-        return mean([v for v in map(of, items) if v is not None])
+        values = [v for v in map(of, items) if v is not None]
+        most = math.log2(everybody) if measure.scale == "share" else 1.0
+        if not values or not most:
+            return None
+        return math.fsum(values) / (len(values) if measure.denom == "n" else measure.k) / most
 
     return per_user(lists, one)
 
@@ -186,7 +206,7 @@ def unexpectedness(measure: Any, world: World, lists: Lists) -> PerUser:
         elif measure.against == "history":
             expected = set(past_of(world, user))
         elif user not in world.baseline:
-            return None
+            return 0.0 if measure.absent == "zero" else None
         else:
             expected = set(world.baseline[user][: measure.k])
         return 1 - len(expected & set(items)) / (len(items) if measure.denom == "n" else measure.k)
@@ -230,8 +250,8 @@ def popularity(measure: Any, world: World, lists: Lists) -> PerUser:
 
     def of(item: str) -> float:
         count = met_by(world, item, measure.count)
-        if measure.scale == "share":
-            return count / math.fsum(order)
+        if measure.scale in ("share", "max"):
+            return count / (math.fsum(order) if measure.scale == "share" else max(order))
         if measure.scale == "quantile":
             if not count:
                 return 0.0
@@ -239,7 +259,10 @@ def popularity(measure: Any, world: World, lists: Lists) -> PerUser:
             return (below + (same + 1) / 2) / len(order)
         return count
 
-    return per_user(lists, lambda _, items: mean([of(i) for i in items]))
+    def one(_: str, items: list[str]) -> float | None:
+        return mean([of(i) for i in items if measure.cold == "zero" or met_by(world, i)])
+
+    return per_user(lists, one)
 
 
 def tail(measure: Any, world: World, lists: Lists) -> PerUser:
@@ -304,8 +327,14 @@ def diversity(measure: Any, world: World, lists: Lists) -> PerUser:
 
     def one(_: str, items: list[str]) -> float | None:
         some = [i for i in items if featured(world, measure.features, i)]
-        found = mean([apart(world, measure.features, kind, a, b) for a, b in combinations(some, 2)])
-        return found if measure.name == "ILD" or found is None else 1 - found
+        distances = [apart(world, measure.features, kind, a, b) for a, b in combinations(some, 2)]
+        if measure.name == "ILS":
+            return 1 - math.fsum(distances) / len(distances) if distances else None
+        if len(items) == 1 and measure.lone == "zero":
+            return 0.0
+        if measure.denom == "n":
+            return math.fsum(distances) / len(some) if some else None
+        return mean(distances)
 
     return per_user(lists, one)
 

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.lists.beyond.measure import DISCOUNTS, Attention, OfRun, Parts
+from rankstone.errors import NotComparable
+from rankstone.lists.beyond.measure import ANY, DISCOUNTS, Attention, OfRun, Parts
+from rankstone.lists.beyond.tables import Catalogue
 from rankstone.measures.named import Card, parameter
+from rankstone.words import counted
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats, Ints
+    from rankstone.lists.beyond.codes import Numbers
     from rankstone.lists.beyond.frame import ListFrame
     from rankstone.lists.beyond.tables import Tables
 
@@ -21,7 +25,28 @@ _NEEDS_CATALOGUE = "the number of items: a table of items, catalogue_size, or at
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coverage(OfRun):
+class _OfCatalogue(OfRun):
+    """A measure of what the items of a catalogue receive, and of which catalogue."""
+
+    needs: ClassVar[tuple[str, ...]] = ("catalogue",)
+
+    among: str = parameter("catalogue", "which items there are: all, or those met", "catalogue", "past")
+    outside: str = parameter(
+        "drop", "items shown that are not among them: left out, or counted like the others", "drop", "count"
+    )
+
+    def needed(self) -> tuple[str, ...]:
+        """Return the table that says which items there are."""
+        return ("history",) if self.among == "past" else self.needs
+
+    def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
+        """Return the items there are; where those outside count as well, only how many there are."""
+        found = tables.items_met() if self.among == "past" else tables.catalogue(lists)
+        return Catalogue(found.size, None) if self.outside == "count" else found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage(_OfCatalogue):
     """Coverage: the share of the catalogue that stands in any list.
 
     >>> print(Coverage(k=10))
@@ -31,38 +56,47 @@ class Coverage(OfRun):
     name: ClassVar[str] = "Coverage"
     family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("CatalogCoverage", "ItemCoverage", "AggregateDiversity")
-    needs: ClassVar[tuple[str, ...]] = ("catalogue",)
     card: ClassVar[Card] = Card(
         sentence="How much of the catalogue does anybody get to see?",
         formula="Coverage@k = |{i : c_i > 0}| / m",
-        symbols="c_i: lists whose first k items hold item i; m: items in the catalogue",
+        symbols="c_i: lists whose first k items hold item i; m: items in the catalogue; among=past: items "
+        "that somebody met in the past; outside=count: items shown that are not among these are counted too",
         example="lists (a, b) and (a, c), catalogue a … e: 3/5",
         needs=_NEEDS_CATALOGUE,
         undefined="never",
         peers={
-            "RecTools CatalogCoverage": "the count, Coverage(scale=count); normalize=True gives the share",
+            "RecTools CatalogCoverage": "Coverage(outside=count, scale=count); normalize=True: the share",
             "RecBole ItemCoverage": "the same; its catalogue has one padding item more",
-            "recommenders catalog_coverage": "divides by the items of the past; cold ones can lift it over 1",
-            "RePlay Coverage": "only items of the past count, above and below",
+            "recommenders catalog_coverage": "Coverage(among=past, outside=count): cold items can lift it "
+            "over 1",
+            "RePlay Coverage": "Coverage(among=past)",
+            "Elliot ItemCoverage": "Coverage(outside=count, scale=count)",
         },
         sensitive="the number of lists and k: compare runs with the same users only; items outside the "
-        "catalogue are not counted",
+        "catalogue are not counted, unless outside=count",
         use="is the long tail reachable at all? One showing is enough, so look at Gini too",
         citation="Herlocker et al., TOIS 2004; Ge, Delgado-Battenfeld and Jannach, RecSys 2010",
     )
 
     scale: str = parameter("share", "share of the catalogue, or number of items", "share", "count")
 
+    def needed(self) -> tuple[str, ...]:
+        """Need nothing where all that is shown is counted, and divided by nothing."""
+        return () if (self.scale, self.outside) == ("count", "count") else super().needed()
+
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count 1 for each item shown."""
-        catalogue = tables.catalogue(lists)
-        shown = catalogue.of(lists.counts(tables.known)) > 0
-        return Parts(shown.astype(np.float64), float(catalogue.size) if self.scale == "share" else 1.0)
+        counts = lists.counts(tables.known)
+        if not self.needed():
+            return Parts((counts > 0).astype(np.float64), 1.0)
+        items = self.items(lists, tables)
+        shown = items.of(counts) > 0
+        return Parts(shown.astype(np.float64), float(items.size) if self.scale == "share" else 1.0)
 
     @property
     def span(self) -> tuple[float | None, float | None]:
-        """Between 0 and 1 as a share."""
-        return (0.0, 1.0 if self.scale == "share" else None)
+        """Between 0 and 1 as a share of items none of which lies outside."""
+        return (0.0, 1.0 if (self.scale, self.outside) == ("share", "drop") else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +114,15 @@ class UserCoverage(OfRun):
         sentence="How many of the users get anything recommended?",
         formula="UserCoverage@k = |{u : n_u ≥ 1}| / |U|; at_least=k: n_u ≥ k",
         symbols="n_u: items in u's list; U: the users of the first of these tables that is given: users, "
-        "judgments, history; without any, those of the run",
+        "judgments, history; without any, those of the run; among=run: always those of the run; "
+        "among=relevant: users with a relevant item; scale=count: not divided",
         example="3 users, lists of 2, 1 and 0 items: 2/3; with at_least=k, k = 2: 1/3",
         needs="who the users are: a table of users, judgments or the past; else it is 1 for at_least=one",
         undefined="never",
         peers={
-            "Elliot UserCoverage": "counts users with a list, UserCoverageAtN those with k items",
-            "RecTools CoveredUsers": "the share of users with a list",
+            "Elliot UserCoverage": "UserCoverage(among=run, scale=count), UserCoverageAtN with at_least=k",
+            "RecTools CoveredUsers": "UserCoverage(among=relevant)",
+            "RecTools SufficientReco": "UserCoverage(at_least=k, among=run)",
         },
         sensitive="who counts as a user: the note beside the number says it",
         use="models that cannot answer everybody: thresholds, filters, cold users",
@@ -94,6 +130,21 @@ class UserCoverage(OfRun):
     )
 
     at_least: str = parameter("one", "how long a list must be", "one", "k")
+    among: str = parameter(
+        "known",
+        "who the users are: the first table's, the run's, or those with a relevant item",
+        *("known", "run", "relevant"),
+    )
+    scale: str = parameter("share", "share of the users, or how many", "share", "count")
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """Between 0 and 1 as a share."""
+        return (0.0, 1.0 if self.scale == "share" else None)
+
+    def needed(self) -> tuple[str, ...]:
+        """Judgments are needed to know who has a relevant item."""
+        return ("qrels",) if self.among == "relevant" else ()
 
     def check(self, tables: Tables) -> None:
         """Refuse at_least=k without a cutoff."""
@@ -105,15 +156,21 @@ class UserCoverage(OfRun):
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Count 1 for each user with a list that is long enough."""
-        audience = tables.audience()
+        users = self._users(lists, tables)
         enough = lists.n >= (self.k if self.at_least == "k" and self.k is not None else 1)
-        if audience is None:
-            return Parts(enough.astype(np.float64), float(len(lists)))
-        return Parts((enough & np.isin(lists.user, audience)).astype(np.float64), float(len(audience)))
+        covered = (enough & np.isin(lists.user, users)).astype(np.float64)
+        return Parts(covered, float(len(users)) if self.scale == "share" else 1.0)
+
+    def _users(self, lists: ListFrame, tables: Tables) -> Numbers:
+        """Return who there is."""
+        if self.among == "relevant":
+            return tables.relevant(ANY).users
+        known = tables.audience() if self.among == "known" else None
+        return lists.user if known is None else known
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gini(Attention, OfRun):
+class Gini(Attention, _OfCatalogue):
     """Gini: how unevenly recommendations fall on the items of the catalogue.
 
     >>> print(Gini(discount="geometric", p=0.85, k=10))
@@ -123,27 +180,32 @@ class Gini(Attention, OfRun):
     name: ClassVar[str] = "Gini"
     family: ClassVar[str] = "catalogue"
     aliases: ClassVar[tuple[str, ...]] = ("GiniIndex", "ListGini")
-    needs: ClassVar[tuple[str, ...]] = ("catalogue",)
     card: ClassVar[Card] = Card(
         sentence="How unevenly are the recommendations spread over the catalogue?",
         formula="Gini@k = Σ_j (2j − m − 1) c_(j) / ((m − 1) Σ_j c_(j))",
         symbols="c_(1) ≤ … ≤ c_(m): how often each of the m items is shown, never-shown ones included; with "
-        "a discount, the attention each receives; denom=m divides by m instead of m − 1",
+        "a discount, the attention each receives; denom=m divides by m instead of m − 1; among=past: items "
+        "met in the past, among=shown: items shown; outside=count: items shown that are not among these too",
         example="shown 0, 1 and 3 times: (−2·0 + 0·1 + 2·3) / (2·4) = 3/4",
         needs=_NEEDS_CATALOGUE,
         direction="lower",
         undefined="nothing shown, or one item in the catalogue",
         peers={
-            "RecBole GiniIndex": "Gini(denom=m)",
-            "LensKit ListGini": "Gini(denom=m)",
-            "LensKit ExposureGini": "Gini(denom=m, discount=geometric, p=0.85), summed in single precision",
-            "Elliot Gini": "1 − Gini: higher is more even",
+            "RecBole GiniIndex": "Gini(denom=m); its catalogue has one padding item more",
+            "LensKit ListGini": "Gini(outside=count, denom=m)",
+            "LensKit ExposureGini": "Gini(outside=count, discount=geometric, p=0.85, denom=m), summed in "
+            "single precision",
+            "Evidently PopularityBias": "Gini(among=shown), as if items never shown did not exist",
+            "Elliot Gini": "1 − Gini(outside=count): higher is more even",
         },
-        sensitive="the size of the catalogue; items outside it are not counted",
+        sensitive="the size of the catalogue; items outside it are not counted, unless outside=count",
         use="concentration; 0: every item equally often, 1: always the same item (with the default denom)",
         citation="Gini, 1912; Fleder and Hosanagar, Management Science 2009; Adomavicius and Kwon, TKDE 2012",
     )
 
+    among: str = parameter(
+        "catalogue", "which items there are: all, those met, or those shown", "catalogue", "past", "shown"
+    )
     discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
     denom: str = parameter("m_minus_1", "what the sum is divided by", "m_minus_1", "m")
@@ -155,12 +217,27 @@ class Gini(Attention, OfRun):
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Weigh what each item has by its place from the bottom."""
-        catalogue = tables.catalogue(lists)
-        m = catalogue.size
-        shown = np.sort(catalogue.of(self.received(lists, tables.known)))
+        items = self.items(lists, tables)
+        m, shown = items.size, np.sort(items.of(self.received(lists, tables.known)))
+        if len(shown) > m:
+            raise NotComparable(
+                f"{self}: {counted(len(shown), 'distinct item')} in the lists, more than there are",
+                given=counted(m, "item"),
+                fix="outside=drop leaves out items that are not among them",
+            )
         place = np.arange(m - len(shown) + 1, m + 1)
         whole = float(shown.sum())
         return Parts((2.0 * place - m - 1) * shown / (whole or 1.0), 0.0 if not whole else self._norm(m))
+
+    def needed(self) -> tuple[str, ...]:
+        """Return the table that says which items there are."""
+        return () if self.among == "shown" else super().needed()
+
+    def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
+        """Return the items there are."""
+        if self.among == "shown":
+            return Catalogue(int((lists.counts(tables.known) > 0).sum()), None)
+        return super().items(lists, tables)
 
     def received(self, lists: ListFrame, items: int) -> Floats | Ints:
         """Return what each item receives: showings, or attention."""

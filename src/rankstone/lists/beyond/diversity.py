@@ -98,15 +98,16 @@ class ILD(_Pairs):
         formula="ILD@k(u) = 2 / (n (n − 1)) Σ_{i<j} d(i, j)",
         symbols="n: items of the list whose features are known; d: cosine 1 − v_i·v_j / (|v_i| |v_j|), of "
         "categories 1 − |A ∩ B| / √(|A| |B|); jaccard 1 − |A ∩ B| / |A ∪ B|; euclidean; sqeuclidean; "
-        "hamming the number of features that differ",
+        "hamming the number of features that differ; denom=n: the sum over pairs divided by n",
         example="genres {a}, {a, b}, {c}, jaccard: (1/2 + 1 + 1) / 3 = 5/6",
         needs="a table of items with numbers (vectors) or categories",
         span=(0.0, None),
-        undefined="fewer than two items whose features are known",
+        undefined="fewer than two items whose features are known (denom=n: none); lone=zero: a list of one "
+        "item has 0",
         peers={
-            "RecTools IntraListDiversity": "ILD(distance=hamming), its one distance; 0 for lists of one item",
+            "RecTools IntraListDiversity": "ILD(distance=hamming, lone=zero), its one distance",
             "recommenders diversity": "1 − mean cosine of feature vectors, or of co-occurrence in the past",
-            "Evidently ILD": "divides by the length of the list instead of the number of pairs",
+            "Evidently Diversity": "ILD(denom=n): grows with the length of the list",
         },
         sensitive="items without features are left out of their lists; a zero vector is 1 away from all",
         use="filter bubbles inside a screen; needs no judgment, so read it beside accuracy",
@@ -114,11 +115,13 @@ class ILD(_Pairs):
     )
 
     distance: str = parameter("cosine", "between two items", *_DISTANCES)
+    denom: str = parameter("pairs", "what is divided by: the pairs, or the items", "pairs", "n")
+    lone: str = parameter("undefined", "what a list of one item is worth", "undefined", "zero")
 
     @property
     def span(self) -> tuple[float | None, float | None]:
-        """Cosine up to 2, Jaccard up to 1, the rest unbounded."""
-        return (0.0, {"cosine": 2.0, "jaccard": 1.0}.get(self.distance))
+        """Cosine up to 2, Jaccard up to 1, the rest unbounded, as is a sum that grows with the list."""
+        return (0.0, {"cosine": 2.0, "jaccard": 1.0}.get(self.distance) if self.denom == "pairs" else None)
 
     def kind(self) -> str:
         """Return the distance."""
@@ -129,7 +132,11 @@ class ILD(_Pairs):
         rows, apart, n = self.apart(lists, tables)
         found = np.zeros(len(lists.item))
         found[rows] = apart
-        return Contributions(found, (n * (n - 1)).astype(np.float64))
+        # a pair is met from both sides
+        norm = n * (n - 1) if self.denom == "pairs" else 2 * n
+        if self.lone == "zero":
+            norm = np.where(lists.n == 1, 1, norm)
+        return Contributions(found, norm.astype(np.float64))
 
 
 @dataclass(frozen=True, kw_only=True)

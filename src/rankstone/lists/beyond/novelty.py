@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["EFD", "EPC", "Novelty", "Unexpectedness"]
 
 
+def _check_denom(measure: Novelty | Unexpectedness) -> None:
+    """Refuse denom=k without k."""
+    if measure.k is None and measure.denom == "k":
+        raise BadParameter(f"{measure} needs a cutoff", fix=f"{measure}@10")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Novelty(OfLists):
     """Novelty: the mean self-information of recommended items.
@@ -36,16 +42,17 @@ class Novelty(OfLists):
         sentence="How surprising is it that somebody knows a recommended item?",
         formula="Novelty@k(u) = (1/n) Σ_{i ∈ L_u} −log2(φ(i) / |U|)",
         symbols="φ(i): users who met item i in the past; |U|: users of the past; n: items in the list, k at "
-        "most; count=records: interactions with i, over all interactions",
+        "most; count=records: interactions with i, over all interactions; scale=share: divided by log2 |U|, "
+        "what an item met once has; denom=k: k instead of n",
         example="4 users; items known to 1 and to 2 of them: (log2 4 + log2 2) / 2 = 3/2",
         needs="the past",
         span=(0.0, None),
-        undefined="no item left in the list (cold=drop)",
+        undefined="no item left in the list (cold=drop); scale=share with one user in the past",
         peers={
             "RecTools MeanInvUserFreq": "the same",
             "recommenders novelty": "Novelty(count=records, cold=zero), pooled over all rows: agg=pooled",
             "Evidently Novelty": "Novelty(cold=drop)",
-            "RePlay Surprisal": "divides by log2 |U|",
+            "RePlay Surprisal": "Novelty(scale=share, denom=k)",
             "RePlay Novelty": "the share of items new to the user: Unexpectedness(against=history)",
         },
         sensitive="cold items (nobody met them: as if one user had, unless cold says otherwise)",
@@ -59,19 +66,34 @@ class Novelty(OfLists):
         "an item nobody met: as if met once, left out, worth nothing, or as novel as the most novel one",
         *("one", "drop", "zero", "rarest"),
     )
+    scale: str = parameter("bits", "bits, or a share of the most there can be", "bits", "share")
+    denom: str = parameter("n", "what is divided by: the list's length, or k", "n", "k")
+
+    def __post_init__(self) -> None:
+        """Refuse denom=k without k."""
+        super().__post_init__()
+        _check_denom(self)
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """Up to 1 as a share."""
+        return (0.0, 1.0 if self.scale == "share" else None)
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
-        """Give each item its self-information."""
+        """Give each item its self-information; divide by the items, or by the most they could have."""
         worth = tables.remember(("novelty", self.count, self.cold, tables.known), lambda: self._worth(tables))
         values = worth[lists.item]
-        if self.cold != "drop":
-            return Contributions(values, lists.n.astype(np.float64))
         known = np.isfinite(values)
-        return Contributions(np.where(known, values, 0.0), lists.total(known.astype(np.float64)))
+        left = lists.total((known | (self.cold != "drop")).astype(np.float64))
+        norm = left if self.k is None or self.denom == "n" else np.where(left > 0, float(self.k), 0.0)
+        most = np.log2(self._everybody(tables)) if self.scale == "share" else 1.0
+        return Contributions(np.where(known, values, 0.0), norm * most)
+
+    def _everybody(self, tables: Tables) -> int:
+        return tables.user_count() if self.count == "users" else len(tables.past)
 
     def _worth(self, tables: Tables) -> Floats:
-        met = tables.popularity(self.count)
-        everybody = tables.user_count() if self.count == "users" else len(tables.past)
+        met, everybody = tables.popularity(self.count), self._everybody(tables)
         stand_in = {"one": 1.0, "rarest": float(met[met > 0].min(initial=np.inf)), "zero": float(everybody)}
         counted = np.where(met > 0, met, stand_in.get(self.cold, np.nan))
         return -np.log2(counted / everybody)
@@ -193,14 +215,18 @@ class Unexpectedness(OfLists):
         formula="Unexpectedness@k(u) = 1 − |L_u ∩ E_u| / n",
         symbols="E_u: what was to be expected: against=popular the k most popular items (without a cutoff as "
         "many as the list has; equal ones by id, larger first), against=baseline the first k of another "
-        "run's list, against=history what u met before; n: items in the list (denom=k: k)",
+        "run's list, against=history what u met before; n: items in the list (denom=k: k); a user whom the "
+        "baseline has no list for has no value, absent=zero: 0",
         example="3 of 5 items are bestsellers: 2/5",
         needs="the past for against=popular and history; another run for against=baseline",
-        undefined="against=baseline: the baseline has no list for the user",
+        undefined="against=baseline: the baseline has no list for the user, unless absent=zero",
         peers={
-            "RePlay Unexpectedness": "Unexpectedness(against=baseline, denom=k); a user of the baseline "
-            "without a list counts 0",
-            "RePlay Novelty": "Unexpectedness(against=history)",
+            "RePlay Unexpectedness": "Unexpectedness(against=baseline, denom=k, absent=zero): what a short "
+            "list lacks counts as unexpected",
+            "RePlay Novelty": "Unexpectedness(against=history), averaged over the users of the past: one "
+            "without a list counts 1",
+            "RecTools Intersection": "1 − Unexpectedness(against=baseline), 0 for users whom the baseline "
+            "has no list for",
         },
         sensitive="the baseline: a weak one makes everything unexpected",
         use="what a model adds to a bestseller list",
@@ -209,12 +235,14 @@ class Unexpectedness(OfLists):
 
     against: str = parameter("popular", "what was to be expected", "popular", "history", "baseline")
     denom: str = parameter("n", "what is divided by: the list's length, or k", "n", "k")
+    absent: str = parameter(
+        "undefined", "what a user is worth whom the baseline has no list for", "undefined", "zero"
+    )
 
     def __post_init__(self) -> None:
         """Refuse denom=k without k."""
         super().__post_init__()
-        if self.k is None and self.denom == "k":
-            raise BadParameter("Unexpectedness(denom=k) needs a cutoff", fix="Unexpectedness(denom=k)@10")
+        _check_denom(self)
 
     def needed(self) -> tuple[str, ...]:
         """Return the table that says what was to be expected."""
@@ -230,8 +258,21 @@ class Unexpectedness(OfLists):
         elif self.against == "history":
             expected = tables.past.find(lists) >= 0
         else:
-            pairs = tables.expected(self.k)
-            expected = pairs.find(lists) >= 0
-            norm = np.where(pairs.of_users(lists.user)[1] > 0, norm, 0.0)
-        missing = np.where(norm > 0, norm - n, 0.0) if self.denom == "k" else None
-        return Contributions((~expected).astype(np.float64), norm, missed=missing)
+            return self._beyond_baseline(lists, tables, norm)
+        return Contributions((~expected).astype(np.float64), norm, missed=self._lacking(norm, n))
+
+    def _beyond_baseline(self, lists: ListFrame, tables: Tables, norm: Floats) -> Contributions:
+        """Count 1 for each item that the baseline does not show to a user it has a list for."""
+        pairs = tables.expected(self.k)
+        known = pairs.of_users(lists.user)[1] > 0
+        beyond = (pairs.find(lists) < 0) & known[lists.list]
+        lacking = self._lacking(norm, lists.n.astype(np.float64))
+        if self.absent == "undefined":
+            norm = np.where(known, norm, 0.0)
+        return Contributions(
+            beyond.astype(np.float64), norm, missed=None if lacking is None else np.where(known, lacking, 0.0)
+        )
+
+    def _lacking(self, norm: Floats, n: Floats) -> Floats | None:
+        """Return how many items each list has less than k, where it is divided by k."""
+        return np.where(norm > 0, norm - n, 0.0) if self.denom == "k" else None

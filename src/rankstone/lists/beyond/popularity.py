@@ -36,26 +36,32 @@ class Popularity(OfLists):
         sentence="How popular is what is recommended?",
         formula="Popularity@k(u) = (1/n) Σ_{i ∈ L_u} φ(i)",
         symbols="φ(i): users who met i in the past (count=records: interactions); scale=share φ(i)/Σφ; "
-        "scale=quantile the place of i among the items met, 1 the most popular, mean place where equal, "
-        "0 for items nobody met; n: items in the list",
+        "scale=max φ(i)/max φ; scale=quantile the place of i among the items met, 1 the most popular, mean "
+        "place where equal, 0 for items nobody met; n: items in the list (cold=drop: those somebody met)",
         example="items met by 30 and 10 users: 20",
         needs="the past, or a column `popularity` of items",
         span=(0.0, None),
         direction="lower",
-        undefined="never",
+        undefined="never; cold=drop: no item that somebody met",
         peers={
             "RecTools AvgRecPopularity": "Popularity(count=records)",
             "RecBole AveragePopularity": "Popularity(count=records), but in whole numbers until divided",
             "Elliot ARP": "the same",
+            "Evidently PopularityBias": "Popularity(cold=drop), normalize_arp=True: and scale=max",
             "LensKit MeanPopRank": "Popularity(scale=quantile)",
         },
-        sensitive="the size of the past, unless scaled; a cold item counts 0",
+        sensitive="the size of the past, unless scaled; a cold item counts 0, unless it is left out",
         use="popularity bias of a run; compare with the users' own past by PopularityLift",
         citation="Yin et al., VLDB 2012; Abdollahpouri, Burke and Mobasher, FLAIRS 2019",
     )
 
     count: str = parameter("users", "what is counted: users, or interactions", "users", "records")
-    scale: str = parameter("count", "counts, shares of all, or quantiles", "count", "share", "quantile")
+    scale: str = parameter(
+        "count",
+        "counts, shares of all, of what the most popular item has, or quantiles",
+        *("count", "share", "max", "quantile"),
+    )
+    cold: str = parameter("zero", "an item nobody met: worth nothing, or left out", "zero", "drop")
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -65,12 +71,15 @@ class Popularity(OfLists):
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Give each item its popularity."""
         worth = tables.remember(("scaled", self.count, self.scale, tables.known), lambda: self._worth(tables))
-        return Contributions(worth[lists.item], lists.n.astype(np.float64))
+        values = worth[lists.item]
+        if self.cold == "zero":
+            return Contributions(values, lists.n.astype(np.float64))
+        return Contributions(values, lists.total((values > 0).astype(np.float64)))
 
     def _worth(self, tables: Tables) -> Floats:
         met = tables.popularity(self.count)
-        if self.scale == "share":
-            return met / (met.sum() or 1.0)
+        if self.scale in ("share", "max"):
+            return met / ((met.sum() if self.scale == "share" else met.max(initial=0.0)) or 1.0)
         return _quantile(met) if self.scale == "quantile" else met
 
 

@@ -118,7 +118,8 @@ class AWRF(Groups, Attention, OfLists):
         if self.target == "relevant":
             return mixes.shares(1)
         size = sets.shared_out(np.ones(len(sets.size)))
-        due = size / (size.sum() or 1.0) if self.target == "population" else np.full(len(size), 1 / len(size))
+        due = size if self.target == "population" else np.ones(len(size))
+        due = due / (due.sum() or 1.0)
         return due[mixes.category], np.ones(lists, bool)
 
 

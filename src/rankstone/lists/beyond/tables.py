@@ -165,11 +165,16 @@ class Tables:
             return Catalogue(self.catalogue_size, None)
         if self.items is not None:
             return Catalogue(len(self.items), self.items.code)
-        return self.remember("catalogue", self._of_history)
+        return self.items_met()
 
-    def _of_history(self) -> Catalogue:
-        code = np.flatnonzero(self.past.per_item(self.known)).astype(np.uint32)
-        return Catalogue(len(code), code)
+    def items_met(self) -> Catalogue:
+        """Return the items that somebody met in the past."""
+
+        def make() -> Catalogue:
+            code = np.flatnonzero(self.past.per_item(self.known)).astype(np.uint32)
+            return Catalogue(len(code), code)
+
+        return self.remember("items met", make)
 
     def relevant(self, rel: Threshold) -> Pairs:
         """Return the pairs judged relevant."""
