@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,11 +10,10 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadParameter, nearest, printable
-from rankstone.io import atomic
 from rankstone.measures import Measure, Status
+from rankstone.results import ShowsTable, WritesTable
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping, Sequence
 
     from rankstone.hits.arrays import Bools, Floats, Ints
@@ -72,7 +70,7 @@ class RunScores:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores:
+class Scores(WritesTable, ShowsTable):
     """Scores of one or more runs.
 
     Attributes
@@ -231,45 +229,10 @@ class Scores:
             "inputs": dict(self.inputs),
         }
 
-    # -- files -------------------------------------------------------------------------------------
-    def write_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as Parquet, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_parquet(unfinished)
-
-    def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as CSV, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_csv(unfinished)
-
-    def write_ndjson(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as JSON lines, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_ndjson(unfinished)
-
-    def write_json(self, path: str | os.PathLike[str]) -> None:
-        """Write :meth:`report` as one JSON object, whole or not at all."""
-        with atomic(path) as unfinished:
-            unfinished.write_text(json.dumps(self.report(), ensure_ascii=False, indent=1) + "\n")
-
     # -- people ------------------------------------------------------------------------------------
     def table(self) -> pl.DataFrame:
         """Return the means as one row per run and one column per measure."""
         return self.mean().pivot("measure", index="run", values="value", maintain_order=True)
-
-    def __repr__(self) -> str:
-        with pl.Config(
-            tbl_hide_dataframe_shape=True,
-            float_precision=4,
-            fmt_str_lengths=80,
-            tbl_cols=-1,
-            tbl_rows=-1,
-        ):
-            return "\n".join([str(self.table()), *self.audit.lines()])
-
-    def _repr_html_(self) -> str:
-        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4):
-            return self.table()._repr_html_() + self.audit._repr_html_()
 
 
 def _aggregate(run: RunScores, measure: Measure, scored: Scored, counted: Bools) -> tuple[float, int]:

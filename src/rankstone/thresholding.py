@@ -7,7 +7,6 @@ two runs change places, and how many preferences between documents the line wipe
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,11 +18,10 @@ import polars as pl
 
 from rankstone.errors import BadParameter
 from rankstone.evaluation import Evaluator, name_runs
-from rankstone.io import atomic
 from rankstone.measures import Measure, Threshold, parse_measures
+from rankstone.results import WritesReport, shown_whole
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     from rankstone.evaluation import Progress
@@ -99,7 +97,7 @@ def _with_threshold(measures: str | Measure | Sequence[str | Measure]) -> list[M
 
 
 @dataclass(frozen=True, eq=False)
-class Thresholds:
+class Thresholds(WritesReport):
     """Values at every threshold, and what follows from them.
 
     Attributes
@@ -150,21 +148,8 @@ class Thresholds:
             "inputs": dict(self.scores.inputs),
         }
 
-    def write_json(self, path: str | os.PathLike[str]) -> None:
-        """Write :meth:`report` as one JSON object, whole or not at all."""
-        with atomic(path) as unfinished:
-            unfinished.write_text(
-                json.dumps(self.report(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-            )
-
     def __repr__(self) -> str:
-        with pl.Config(
-            tbl_hide_dataframe_shape=True,
-            float_precision=4,
-            fmt_str_lengths=80,
-            tbl_cols=-1,
-            tbl_rows=-1,
-        ):
+        with shown_whole():
             return f"{self.values}\n{self.sensitivity}\n{self.pairs}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -11,10 +10,9 @@ import numpy as np
 import polars as pl
 
 from rankstone.bounding.search import Certificate
-from rankstone.io import atomic
+from rankstone.results import WritesTable, shown_whole
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     from rankstone.hits.arrays import Floats, Ints
@@ -81,7 +79,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bounds:
+class Bounds(WritesTable):
     """The lowest and the highest score that the unjudged documents leave open.
 
     Attributes
@@ -175,35 +173,8 @@ class Bounds:
             "inputs": dict(self.inputs),
         }
 
-    # -- files and people ---------------------------------------------------------------------------
-    def write_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as Parquet, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_parquet(unfinished)
-
-    def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as CSV, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_csv(unfinished)
-
-    def write_ndjson(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as JSON lines, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_ndjson(unfinished)
-
-    def write_json(self, path: str | os.PathLike[str]) -> None:
-        """Write :meth:`report` as one JSON object, whole or not at all."""
-        with atomic(path) as unfinished:
-            unfinished.write_text(json.dumps(self.report(), ensure_ascii=False, indent=1) + "\n")
-
     def __repr__(self) -> str:
-        with pl.Config(
-            tbl_hide_dataframe_shape=True,
-            float_precision=4,
-            fmt_str_lengths=80,
-            tbl_cols=-1,
-            tbl_rows=-1,
-        ):
+        with shown_whole():
             return "\n".join([str(self.mean), *self.audit.lines()])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -13,11 +12,10 @@ from rankstone.curves import frames
 from rankstone.curves.comparing import Comparing
 from rankstone.curves.means import MeanCurves
 from rankstone.curves.targets import first_reaching, interval, reaching
-from rankstone.io import atomic
 from rankstone.measures.at_cutoffs import AtK
+from rankstone.results import ShowsTable, WritesTable, shown_whole
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankstone.measures.curves import Curve
@@ -26,7 +24,7 @@ __all__ = ["Curves"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curves(MeanCurves):
+class Curves(MeanCurves, WritesTable, ShowsTable):
     """Curves of one or more runs.
 
     Attributes
@@ -176,44 +174,13 @@ class Curves(MeanCurves):
             f"seed {how.seed} · band {how.band[0]:g}–{how.band[1]:g} of queries"
         )
 
-    # -- files -------------------------------------------------------------------------------------
-    def write_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write every query's points as Parquet, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_parquet(unfinished)
-
-    def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write every query's points as CSV, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_csv(unfinished)
-
-    def write_ndjson(self, path: str | os.PathLike[str]) -> None:
-        """Write every query's points as JSON lines, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_ndjson(unfinished)
-
-    def write_json(self, path: str | os.PathLike[str]) -> None:
-        """Write :meth:`report` as one JSON object, whole or not at all."""
-        with atomic(path) as unfinished:
-            unfinished.write_text(json.dumps(self.report(), ensure_ascii=False, indent=1) + "\n")
-
     # -- people ------------------------------------------------------------------------------------
     def __repr__(self) -> str:
         parts = []
-        with pl.Config(
-            tbl_hide_dataframe_shape=True,
-            float_precision=4,
-            fmt_str_lengths=80,
-            tbl_cols=-1,
-            tbl_rows=24,
-        ):
+        with shown_whole(rows=24):
             for curve in self.mean()["curve"].unique(maintain_order=True):
                 parts += [curve, str(self.table(curve))]
         return "\n".join([*parts, *self.audit.lines(), self.resampling_line()])
-
-    def _repr_html_(self) -> str:
-        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4):
-            return self.table()._repr_html_() + self.audit._repr_html_()
 
 
 def _numbers(targets: float | Sequence[float]) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,11 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, NotComparable, nearest, printable
-from rankstone.io import atomic
 from rankstone.lists.base import Agreement, ListMeasure, Outcome
 from rankstone.measures import parse_measure
+from rankstone.results import ShowsTable, WritesTable
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping
 
     from rankstone.lists.audit import ListsAudit
@@ -28,7 +26,7 @@ _NAMES = pl.Series([status.name for status in Outcome], dtype=_STATUS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Similarity:
+class Similarity(WritesTable, ShowsTable):
     """How alike the lists of two runs are.
 
     Attributes
@@ -185,39 +183,3 @@ class Similarity:
             "conventions": dict(self.conventions),
             "inputs": dict(self.inputs),
         }
-
-    # -- files -------------------------------------------------------------------------------------
-    def write_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as Parquet, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_parquet(unfinished)
-
-    def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as CSV, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_csv(unfinished)
-
-    def write_ndjson(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as JSON lines, whole or not at all."""
-        with atomic(path) as unfinished:
-            self.per_query.write_ndjson(unfinished)
-
-    def write_json(self, path: str | os.PathLike[str]) -> None:
-        """Write :meth:`report` as one JSON object, whole or not at all."""
-        with atomic(path) as unfinished:
-            unfinished.write_text(json.dumps(self.report(), ensure_ascii=False, indent=1) + "\n")
-
-    # -- people ------------------------------------------------------------------------------------
-    def __repr__(self) -> str:
-        with pl.Config(
-            tbl_hide_dataframe_shape=True,
-            float_precision=4,
-            fmt_str_lengths=80,
-            tbl_cols=-1,
-            tbl_rows=-1,
-        ):
-            return "\n".join([str(self.table()), *self.audit.lines()])
-
-    def _repr_html_(self) -> str:
-        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4):
-            return self.table()._repr_html_() + self.audit._repr_html_()

@@ -1,0 +1,102 @@
+"""What results have in common: they write themselves whole or not at all, and show themselves as tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Protocol
+
+import polars as pl
+
+from rankstone.io import atomic
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["ShowsTable", "WritesReport", "WritesTable", "shown_whole"]
+
+
+class _Audit(Protocol):
+    """What was found in the data."""
+
+    def lines(self) -> list[str]:
+        """Return it as sentences."""
+
+    def _repr_html_(self) -> str: ...
+
+
+class _Reporting(Protocol):
+    """A result that can be told as plain dicts."""
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+
+
+class _PerQuery(Protocol):
+    """A result with a row for each query."""
+
+    @property
+    def per_query(self) -> pl.DataFrame:
+        """The rows."""
+
+
+class _Tabled(Protocol):
+    """A result that a person reads as a table."""
+
+    @property
+    def audit(self) -> _Audit:
+        """What was found in the data."""
+
+    def table(self) -> pl.DataFrame:
+        """Return what is shown."""
+
+
+class WritesReport:
+    """A result that writes its report."""
+
+    def write_json(self: _Reporting, path: str | os.PathLike[str]) -> None:
+        """Write :meth:`report` as one JSON object, whole or not at all."""
+        with atomic(path) as unfinished:
+            text = json.dumps(self.report(), ensure_ascii=False, indent=1) + "\n"
+            unfinished.write_text(text, encoding="utf-8")
+
+
+class WritesTable(WritesReport):
+    """A result that writes its rows, one or more a query, and its report."""
+
+    def write_parquet(self: _PerQuery, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`per_query` as Parquet, whole or not at all."""
+        with atomic(path) as unfinished:
+            self.per_query.write_parquet(unfinished)
+
+    def write_csv(self: _PerQuery, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`per_query` as CSV, whole or not at all."""
+        with atomic(path) as unfinished:
+            self.per_query.write_csv(unfinished)
+
+    def write_ndjson(self: _PerQuery, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`per_query` as JSON lines, whole or not at all."""
+        with atomic(path) as unfinished:
+            self.per_query.write_ndjson(unfinished)
+
+
+class ShowsTable:
+    """A result that shows its table, and below it what was found in the data."""
+
+    def __repr__(self: _Tabled) -> str:
+        with shown_whole():
+            return "\n".join([str(self.table()), *self.audit.lines()])
+
+    def _repr_html_(self: _Tabled) -> str:
+        with pl.Config(tbl_hide_dataframe_shape=True, float_precision=4):
+            return self.table()._repr_html_() + self.audit._repr_html_()
+
+
+def shown_whole(rows: int = -1) -> pl.Config:
+    """Return how tables are shown while it is entered: all columns, and so many rows (-1: all of them)."""
+    return pl.Config(
+        tbl_hide_dataframe_shape=True,
+        float_precision=4,
+        fmt_str_lengths=80,
+        tbl_cols=-1,
+        tbl_rows=rows,
+    )
