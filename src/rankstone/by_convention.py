@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 
 from rankstone.conventions import Convention, convention
-from rankstone.errors import BadOption, BadValue, RankstoneError, UsageError
+from rankstone.errors import BadOption, BadValue, RankstoneError, UsageError, printable
 from rankstone.evaluation import Evaluator, name_runs, walk_labelled
 from rankstone.hits.options import Alignment
+from rankstone.measures import Measure, parse_measures
 from rankstone.measures.base import Scored, Status
 from rankstone.scores import RunScores, Scores
 
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankstone.conventions import Reading
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.measures import Measure
+    from rankstone.hits.arrays import Bools, Floats, Ints
 
     Progress = Callable[[int], None]
 
@@ -52,9 +52,12 @@ def evaluate_by(
     beside = _beside(meant, options)
     parts: list[Scores] = []
     for group in _groups(readings):
-        ready = Evaluator(qrels, [r.measure for r in group], **beside, **group[0].options)
+        options = {**beside, **group[0].options}
+        witnesses = _witnesses(group, options)
+        ready = Evaluator(qrels, [*(r.measure for r in group), *witnesses.values()], **options)
         _check_grades(meant, group, ready.judgments().grade)
         parts.append(ready.runs(name_runs(runs), progress=progress))
+        _check_refusals(meant, group, parts[-1], witnesses)
     return _together(meant, readings, parts)
 
 
@@ -71,11 +74,12 @@ def evaluate_labelled_by(
     given |= _beside(meant, options)
     parts: list[Scores] = []
     for group in _groups(readings):
-        labelled = tuple(r.measure for r in group)
-        aligned = {
-            k: v for k, v in group[0].options.items() if k not in ("pool", "unjudged", "missing", "extra")
-        }
+        needless = ("pool", "unjudged", "missing", "extra")  # such a table is all there is
+        aligned = {name: value for name, value in group[0].options.items() if name not in needless}
+        witnesses = _witnesses(group, aligned)
+        labelled = (*(r.measure for r in group), *witnesses.values())
         parts.append(Scores(*walk_labelled(table, labelled, **{**given, **aligned})))
+        _check_refusals(meant, group, parts[-1], witnesses)
     return _together(meant, readings, parts)
 
 
@@ -107,14 +111,14 @@ def told_by(
 
 def _beside(meant: Convention, options: Mapping[str, Any]) -> dict[str, Any]:
     """Refuse options that the library decides, and leave the others."""
-    decided = set(Alignment().as_dict()) - _FREE
+    decided = {"one_group", *Alignment().as_dict()} - _FREE
     for option, value in options.items():
-        if option in decided:
+        if option in decided and value is not False:
             raise BadOption(
                 f"{meant.title} decides {option}: {option}={value} cannot be asked of it",
                 fix=f"leave {option} or the convention out; rankstone conventions show {meant}",
             )
-    return dict(options)
+    return {name: value for name, value in options.items() if name != "one_group"}
 
 
 def _groups(readings: Sequence[Reading]) -> list[list[Reading]]:
@@ -136,6 +140,48 @@ def _check_grades(meant: Convention, readings: Sequence[Reading], grades: Floats
                 raise BadValue(
                     f"{meant.title} refuses grade {grade:g} for {reading.text}", expected=str(taken)
                 )
+
+
+def _witnesses(group: Sequence[Reading], options: Mapping[str, Any]) -> dict[str, Measure]:
+    """Return the measures that betray what a library refuses, as far as they can be computed."""
+    found: dict[str, Measure] = {}
+    alignment = Alignment.of({k: v for k, v in options.items() if k in Alignment().as_dict()})
+    for name in dict.fromkeys(refusal.measure for r in group for refusal in r.entry.refuses):
+        witness = parse_measures(name)[0]
+        assert isinstance(witness, Measure)  # noqa: S101 - data files are tested
+        try:
+            witness.check_needs(alignment)
+        except BadOption:  # the size of the catalogue, say, which nobody told us
+            continue
+        found[name] = witness
+    return found
+
+
+def _check_refusals(
+    meant: Convention, group: Sequence[Reading], scores: Scores, witnesses: Mapping[str, Measure]
+) -> None:
+    """Refuse what the library raises errors for: lists it cannot take, and a mean over nobody."""
+    for run in scores.runs.values():
+        for reading in group:
+            counts = run.by_measure[reading.measure].status != Status.dropped
+            undefined = run.by_measure[reading.measure].status == Status.undefined
+            for refusal in reading.entry.refuses:
+                if refusal.measure in witnesses:
+                    guilty = _guilty(run.by_measure[witnesses[refusal.measure]], refusal.value) & counts
+                    if guilty.any() and (not refusal.every or guilty[counts].all()):
+                        query = printable(run.queries[int(guilty.argmax())])
+                        where = "every query" if refusal.every else f"query {query}"
+                        raise BadValue(f"{meant.title} refuses {reading.text}: {refusal.why}", where=where)
+            if reading.entry.nobody == "error" and not (counts & ~undefined).any():
+                raise BadValue(
+                    f"{meant.title} refuses {reading.text}: no query has a value, and there is no mean"
+                )
+
+
+def _guilty(scored: Scored, value: float | None) -> Bools:
+    """Tell which queries have a witness' value."""
+    guilty: Bools = scored.status == Status.undefined if value is None else scored.value == value
+    return guilty
 
 
 def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Scores]) -> Scores:

@@ -39,6 +39,7 @@ def evaluate(
     collapse: object = None,
     queries: object = None,
     intents: object = None,
+    one_group: bool = False,
     convention: str | None = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
@@ -71,6 +72,8 @@ def evaluate(
     intents
         How much subtopics count: a table with ``query_id``, ``subtopic`` and ``weight``, or
         ``{query: {subtopic: weight}}``; all the same where nothing is said.
+    one_group
+        All lists are one, so that scores are compared across queries: the AUC over all users at once.
     convention
         The library whose numbers are wanted, ``"xgboost"`` or ``"xgboost-3.2"``: measures are then written
         as it writes them, and it decides the options.
@@ -99,7 +102,7 @@ def evaluate(
     {'run': {'nDCG@10': 0.8154648767857288, 'RR': 0.75}}
     """
     beside: dict[str, Any] = {"columns": columns, "exclude": exclude, "collapse": collapse}
-    beside |= {"queries": queries, "intents": intents, **options}
+    beside |= {"queries": queries, "intents": intents, "one_group": one_group, **options}
     if convention is not None:
         from rankstone.by_convention import evaluate_by
 
@@ -225,6 +228,7 @@ class Evaluator:
         collapse: object = None,
         queries: object = None,
         intents: object = None,
+        one_group: bool = False,
         format_in: str | None = None,
         **options: Any,  # noqa: ANN401 - checked by Alignment
     ) -> None:
@@ -238,6 +242,9 @@ class Evaluator:
         self._collapse = _collapser(collapse)
         self._queries = query_table(queries, self.measures, self._columns)
         self._intents = intents_of(intents, self._columns)
+        self._one_group = one_group
+        if one_group:
+            _refuse_beside_one_group(collapse=collapse, queries=queries, intents=intents)
         self._prepared: dict[tuple[bool, bool], tuple[Judgments, PairIndex | None]] = {}
 
     @staticmethod
@@ -269,9 +276,13 @@ class Evaluator:
             scored,
             self.measures,
             Audit(self._judgments_audit(), audits, *self._beside()),
-            _conventions(options, self.measures),
+            self._conventions(options),
             {"judgments": self._table.source, "runs": sources, **self._sources()},
         )
+
+    def _conventions(self, options: Alignment) -> dict[str, Any]:
+        said = _conventions(options, self.measures)
+        return said | {"alignment": {**said["alignment"], "one_group": True}} if self._one_group else said
 
     def _along(self, _name: str, road: Road, table: Table) -> tuple[RunScores, RunAudit]:
         """Take one run along its road."""
@@ -300,7 +311,14 @@ class Evaluator:
                 raise _mixed(column, self._table, run)
             as_text.append(differ)
         texts = [c for c, differ in zip(("query_id", "doc_id"), as_text, strict=True) if differ]
-        return run.with_text_ids(*texts), self._prepare(as_text[0], as_text[1])
+        run = run.with_text_ids(*texts)
+        if self._one_group:
+            run = run.pairs_in_one_list(self._judged(run) if self.options.extra == "drop" else None)
+        return run, self._prepare(as_text[0], as_text[1])
+
+    def _judged(self, run: Table) -> pl.Series:
+        """Return the judged queries, written as the run writes its own."""
+        return self._table.collect("query_id")["query_id"].unique().cast(run.schema["query_id"])
 
     def _prepare(self, text_queries: bool, text_docs: bool) -> tuple[Judgments, PairIndex | None]:  # noqa: FBT001
         """Prepare judgments and exclusions, once for each kind of ids."""
@@ -308,6 +326,7 @@ class Evaluator:
         if key not in self._prepared:
             texts = [c for c, text in zip(("query_id", "doc_id"), key, strict=True) if text]
             table = self._table.with_text_ids(*texts)
+            table = table.pairs_in_one_list() if self._one_group else table
             frame = table.collect("query_id", "doc_id", "relevance", *self._further)
             if "subtopic" in self._further:
                 judgments = grouped(frame, self.options, table.locate, self._intents)
@@ -322,7 +341,8 @@ class Evaluator:
         if self._exclude is None:
             return None
         names, docs = judgments.queries.names.dtype, judgments.pairs.docs.dtype
-        pairs = self._exclude.collect("query_id", "doc_id").unique()
+        table = self._exclude.pairs_in_one_list() if self._one_group else self._exclude
+        pairs = table.collect("query_id", "doc_id").unique()
         pairs = pairs.cast({"query_id": names, "doc_id": docs}, strict=False).drop_nulls()
         queries = QueryIndex(pairs["query_id"].unique(maintain_order=True))
         return PairIndex(queries, queries.codes(pairs["query_id"]), pairs["doc_id"])
@@ -446,6 +466,15 @@ def _conventions(options: Alignment, measures: Sequence[Measure]) -> dict[str, A
     for measure in measures:
         defaults.update(measure.unsaid())
     return {"alignment": options.as_dict(), "measures": [str(m) for m in measures], "defaults": defaults}
+
+
+def _refuse_beside_one_group(**tables: object) -> None:
+    for name, table in tables.items():
+        if table is not None:
+            raise BadOption(
+                f"{name} is about queries or their documents, and one_group makes one list of them all",
+                fix=f"leave {name} or one_group out",
+            )
 
 
 def _pairs_table(exclude: object, columns: Mapping[str, str]) -> Table:

@@ -87,7 +87,6 @@ class Road:
         aligner = Aligner(self.truth, self.options, self.exclude, self.collapse, self._cutoffs(), brings)
         parts, lists = aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
         self._check_met(parts, lists, table)
-        parts = self._wanted(parts)
         return parts, self._audit(parts, lists, table)
 
     def measure(self, chunk: Chunk, hits: Hits) -> Part:
@@ -136,11 +135,6 @@ class Road:
             raise _absent(
                 f"{queries(len(extra))} of the run nobody judged", extra, table, "extra=drop or keep"
             )
-
-    def _wanted(self, parts: list[Piece]) -> list[Piece]:
-        """Leave missing queries out when the option says so."""
-        drop = self.options.missing == "drop"
-        return [part for part in parts if part.tally is not None or not drop]
 
     def _audit(self, parts: Sequence[Part], lists: Lists, table: Table) -> RunAudit:
         cutoffs = self._cutoffs()

@@ -127,7 +127,7 @@ class Scores(WritesTable, ShowsTable):
             for measure, scored in run.by_measure.items():
                 if measure.unit is None:
                     continue
-                counted = ~np.isin(scored.status, [Status.undefined, Status.dropped])
+                counted = ~np.isin(scored.status, _uncounted(measure))
                 units = _units(run, measure, scored, counted).with_columns(run=pl.lit(name))
                 parts.append(units.with_columns(measure=pl.lit(str(measure))).select(list(_UNIT_SCHEMA)))
         return pl.concat(parts)
@@ -165,7 +165,7 @@ class Scores(WritesTable, ShowsTable):
         return self._means[key]
 
     def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
-        left_out = [Status[name] for name in (Status.undefined.name, Status.dropped.name, *without)]
+        asked = [Status[name] for name in without]
         rows: list[tuple[Any, ...]] = []
         kinds: dict[str, Any] = dict.fromkeys(by, pl.Null())
         for name, run in self.runs.items():
@@ -174,7 +174,7 @@ class Scores(WritesTable, ShowsTable):
             for at, segment in enumerate(segments.rows() if by else [()]):
                 for measure, scored in run.by_measure.items():
                     inside = part == at
-                    counted = inside & ~np.isin(scored.status, left_out)
+                    counted = inside & ~np.isin(scored.status, [*_uncounted(measure), *asked])
                     value, n = _aggregate(run, measure, scored, counted)
                     undefined = int((inside & (scored.status == Status.undefined)).sum())
                     rows.append((name, *segment, str(measure), value, n, undefined))
@@ -233,6 +233,11 @@ class Scores(WritesTable, ShowsTable):
     def table(self) -> pl.DataFrame:
         """Return the means as one row per run and one column per measure."""
         return self.mean().pivot("measure", index="run", values="value", maintain_order=True)
+
+
+def _uncounted(measure: Measure) -> list[Status]:
+    """Return the statuses of queries that do not enter a mean."""
+    return [Status.dropped] if measure.spoils else [Status.dropped, Status.undefined]
 
 
 def _aggregate(run: RunScores, measure: Measure, scored: Scored, counted: Bools) -> tuple[float, int]:

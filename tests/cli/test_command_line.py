@@ -179,7 +179,7 @@ def test_labelled_tables(tmp_path: Path) -> None:
     assert "takes one table" in run("eval", "--labeled", table, table, code=2).stderr
     together = run("eval", "--labeled", table, "--one-group", "-m", "NumRet", "--format", "json")
     assert json.loads(together.stdout)["conventions"]["alignment"]["one_group"] is True
-    assert "--labeled FILE" in run("eval", "--one-group", table, table, code=2).stderr
+    assert "--truth" in run("eval", "--one-group", "--truth", table, table, code=2).stderr
 
 
 def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:

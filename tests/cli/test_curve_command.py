@@ -128,7 +128,6 @@ def test_names_are_untrusted(tmp_path: Path) -> None:
         (["--resamples", "0"], "resamples=0"),
         (["--format", "svg"], "did you mean csv"),
         (["--per-query", "points.xls"], "no known suffix"),
-        (["--one-group"], "--labeled FILE"),
         (["-k", "0"], "is no cutoff"),
     ],
 )

@@ -39,9 +39,11 @@ def test_a_data_file_says_what_a_library_is(one: Convention) -> None:
 def test_an_entry_is_a_measure_and_options_of_ours(one: Convention, entry: Entry) -> None:
     """Every measure can be made, under options that exist and that it is not refused with."""
     text = re.sub(r"<k>", "7", entry.spelling)
+    text = re.sub(r"\.<\w+>", ".5", text)  # ranx writes rbp.5
     text = re.sub(r"<\w+>", "0.5", text)
     (reading,) = one.read([text])
-    alignment = Alignment.of({**reading.options, "candidates": 100})
+    aligned = {name: value for name, value in reading.options.items() if name != "one_group"}
+    alignment = Alignment.of({**aligned, "candidates": 100})
     reading.measure.check(alignment.ties, alignment.depth, alignment.negative)
     reading.measure.check_needs(alignment)
     assert str(reading.measure) == text
@@ -140,3 +142,42 @@ def test_the_command_line_tells(tmp_path: Any) -> None:
     assert "ndcg@4- is nDCG(gain=exp2)@4 with pool=list" in shown
     everything = run("eval", qrels, ranking, "--convention", "xgboost")
     assert "ndcg@10" in everything
+
+
+def test_a_library_that_raises_is_followed() -> None:
+    """Lists a library cannot take, and means over nobody, are errors under its name, with the reason."""
+    one = {"q": {"a": 1, "b": 0}}
+    with pytest.raises(rankstone.InputError, match="a list of one document") as caught:
+        rankstone.evaluate(one, {"q": ["a"]}, "ndcg_score", convention="sklearn")
+    assert caught.value.where == "query q"
+    with pytest.raises(rankstone.InputError, match="no query has a relevant item"):
+        rankstone.evaluate({"q": {"a": 0}}, {"q": ["a"]}, "recallAt(2)", convention="spark")
+    with pytest.raises(rankstone.InputError, match="no query has a value"):
+        rankstone.evaluate({"q": {"a": 0}}, {"q": ["a"]}, "ndcg@2", convention="implicit")
+    assert rankstone.evaluate(
+        {"q": {"a": 0}}, {"q": ["a"]}, "map_at_k(k=2)", convention="recommenders"
+    ).to_dict() == {"run": {"map_at_k(k=2)": 0.0}}
+
+
+def test_one_query_without_a_value_may_spoil_the_mean() -> None:
+    """Where a library lets NaN into its mean, ours has no value; the query is still told apart."""
+    qrels, run = {"q1": {"a": 1}, "q2": {"b": 1, "c": 0}}, {"q1": ["a"], "q2": ["c", "b"]}
+    scores = rankstone.evaluate(qrels, run, "bpref map", convention="ranx")
+    assert scores.to_dict()["run"] == {"bpref": None, "map": 0.75}
+    status = scores.per_query.filter(measure="bpref")["status"].to_list()
+    assert status == ["undefined", "ok"]
+
+
+def test_lists_of_all_queries_as_one() -> None:
+    """Pooled, the scores of different queries are compared; each document is its query's own."""
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0, "b": 1}}
+    run = {"q1": {"a": 9.0, "b": 8.0}, "q2": {"a": 2.0, "b": 1.0}, "q3": {"a": 100.0}}
+    pooled = rankstone.evaluate(qrels, run, "AUC(negatives=judged)", one_group=True)
+    assert pooled.to_dict() == {"run": {"AUC(negatives=judged)": (2 + 0) / (2 * 2)}}
+    assert pooled.conventions["alignment"]["one_group"] is True
+    kept = rankstone.evaluate(qrels, run, "RR", one_group=True, extra="keep")
+    assert kept.to_dict() == {"run": {"RR": 1 / 2}}
+    numbered = {1: {10: 1, 11: 0}}, {1: {10: 0.5, 11: 0.7}}
+    assert rankstone.evaluate(*numbered, "RR", one_group=True).to_dict() == {"run": {"RR": 1 / 2}}
+    with pytest.raises(rankstone.UsageError, match="queries is about queries"):
+        rankstone.evaluate(qrels, run, "RR", one_group=True, queries={"q1": {"weight": 1.0}})

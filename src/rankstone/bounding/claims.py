@@ -19,7 +19,7 @@ _SUBJECTS: Final = ("contributions", "link", "score")
 #: options under which a document's grade decides more than what the document is worth
 _REFUSED: Final = {
     "ties": {"best": "the order of tied documents", "worst": "the order of tied documents"},
-    "duplicates": {"keep": "what several ranks are worth"},
+    "duplicates": dict.fromkeys(("keep", "keep_judged"), "what several ranks are worth"),
     "negative": {"keep": "gains below zero"},
     "empty": {"one": "whether a query without a relevant document is worth 1"},
 }

@@ -165,8 +165,8 @@ def _lines(entry: Entry) -> list[str]:
     lines = [f"ours     {entry.ours}"]
     if options:
         lines.append("options  " + " ".join(f"{name}={value}" for name, value in options.items()))
-    said = {"grades": entry.grades, "rounded": entry.digits, "bug": entry.bug, "note": entry.note}
-    said["differs"] = entry.differs
+    lines += [f"{'does':<8} {way}" for way in entry.ways]
+    said = {name: getattr(entry, name) for name in ("bug", "note", "differs")}
     return lines + [f"{name:<8} {text}" for name, text in said.items() if text is not None]
 
 
@@ -178,7 +178,9 @@ def _object(one: Convention) -> dict[str, Any]:
             "ours": entry.ours,
             "options": dict(entry.options),
             "grades": None if entry.grades is None else str(entry.grades),
-            **{name: getattr(entry, name) for name in ("digits", "unbounded", "bug", "note", "differs")},
+            **{name: getattr(entry, name) for name in ("digits", "spoils", "nobody", "unbounded")},
+            "refuses": [refusal.why for refusal in entry.refuses],
+            **{name: getattr(entry, name) for name in ("bug", "note", "differs")},
         }
         for entry in one.entries
     ]

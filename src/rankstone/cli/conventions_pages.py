@@ -34,10 +34,7 @@ def page(one: Convention) -> str:
         for name, mark in (("bug", "**bug**: "), ("note", ""), ("differs", "")):
             told = getattr(entry, name)
             remarks += [] if told is None else [f"- `{_code(entry.spelling)}`: {mark}{_text(told)}"]
-        if entry.grades is not None:
-            remarks.append(f"- `{_code(entry.spelling)}` takes {entry.grades}.")
-        if entry.digits is not None:
-            remarks.append(f"- `{_code(entry.spelling)}`: means are rounded to {entry.digits} decimals.")
+        remarks += [f"- `{_code(entry.spelling)}`: {_text(way)}" for way in entry.ways]
     return "\n".join([*lines, "", *remarks]).rstrip() + "\n"
 
 

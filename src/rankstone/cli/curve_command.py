@@ -29,7 +29,7 @@ DEFAULT_CURVES = "PR"
 @click.option("-m", "--curves", multiple=True, metavar="TEXT", help=f"curves or measures [{DEFAULT_CURVES}]")
 @click.option("-k", "--cutoffs", metavar="K,K,…", help="for measures without their own: 1..10,20,50")
 @click.option("--labeled", "--labelled", "labelled", metavar="FILE", help="one table with scores and labels")
-@click.option("--one-group", is_flag=True, help="--labeled: all rows are one list, as for a pooled ROC")
+@click.option("--one-group", is_flag=True, help="all lists are one, as for a pooled ROC")
 @click.option("--reach", metavar="VALUE,…", help="at which cutoff the mean reaches these values")
 @click.option("--per-query", metavar="FILE", help="write every query's points: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv", help="[table]")
@@ -95,7 +95,7 @@ def command(
     keep_freed_memory()
     with Ticker(quiet=quiet) as ticker:
         if labelled is None:
-            traced = _against(files, ticker, {**wanted, **lists}, one_group=one_group)
+            traced = _against(files, ticker, {**wanted, **lists, "one_group": one_group})
         else:
             refuse_with("--labeled", lists)
             traced = _labelled(files, labelled, ticker, {**wanted, "one_group": one_group})
@@ -105,12 +105,10 @@ def command(
             click.echo(line, err=True)
 
 
-def _against(files: tuple[str, ...], ticker: Ticker, wanted: dict[str, Any], *, one_group: bool) -> Curves:
+def _against(files: tuple[str, ...], ticker: Ticker, wanted: dict[str, Any]) -> Curves:
     from rankstone import Tracer
     from rankstone.errors import UsageError
 
-    if one_group:
-        raise UsageError("--one-group puts the rows of one table together", fix="give it by --labeled FILE")
     if len(files) < 2:  # noqa: PLR2004 - qrels and a run
         raise UsageError(
             "judgments and at least one run are needed",

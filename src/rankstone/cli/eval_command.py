@@ -33,7 +33,7 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
     metavar="FILE",
     help="one table with query_id, score, relevance (or label)",
 )
-@click.option("--one-group", is_flag=True, help="--labeled: all rows are one list, as for a pooled AUC")
+@click.option("--one-group", is_flag=True, help="all lists are one, as for a pooled AUC")
 @click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
 @click.option(
     "--format", "form", default="table", metavar="table|json|jsonl|csv|md|latex|trec", help="[table]"
@@ -108,8 +108,6 @@ def command(
         )
     _need(queries, "--queries", {"--by": by})
     _need(truth, "--truth", {"--within": within})
-    if one_group and labelled is None:
-        raise UsageError("--one-group puts the rows of one table together", fix="give it by --labeled FILE")
     if queries is not None and segments:
         read_attributes(queries, "query_id", named, format_in).require(segments)
     with Ticker(quiet=quiet) as ticker:
@@ -118,11 +116,11 @@ def command(
             more = {**read, "queries": queries, "one_group": one_group, **given}
             scores = _labelled(files, labelled, wanted, ticker, more)
         elif truth is not None:
-            refuse_with("--truth", {"convention": convention})
+            refuse_with("--truth", {"convention": convention, "one-group": "yes" if one_group else None})
             more = {**read, **lists, "queries": queries, **given}
             scores = _against_run(truth, within, files, measures, ticker, more)
         else:
-            more = {**read, **lists, "queries": queries, **given}
+            more = {**read, **lists, "queries": queries, "one_group": one_group, **given}
             scores = _against(files, wanted, ticker, more)
     text = render(scores, form, digits, segments)
     deliver(scores, text, output, per_query)

@@ -41,7 +41,10 @@ _ALIGNMENT = {
     "no_results": ("missing|zero|undefined|drop|error", "a judged query answered by an empty list (dicts)"),
     "extra": ("drop|keep|error", "a query of the run that nobody judged"),
     "empty": ("zero|one|undefined|drop|error", "a query without a relevant document"),
-    "duplicates": ("error|first_keep_rank|first_drop|last_drop|keep", "a document twice in a list"),
+    "duplicates": (
+        "error|first_keep_rank|first_drop|last_drop|keep|keep_judged",
+        "a document twice in a list",
+    ),
     "duplicate_judgments": ("error|max|sum|mean|majority|first|last", "a pair judged twice"),
     "negative": ("unjudged|zero|keep|error", "a grade below zero"),
     "unjudged": (

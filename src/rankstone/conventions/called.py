@@ -21,6 +21,7 @@ class _Called:
     empty: ClassVar[str]
     digits: ClassVar[int | None]
     bounded: ClassVar[bool]
+    nobody: ClassVar[str | None]
 
     def __str__(self) -> str:
         return self.label
@@ -37,19 +38,31 @@ class _Called:
 
     def aggregate(self: Any, *parts: Any) -> float:  # noqa: ANN401 - a mixin of measures
         """Aggregate as the measure does, and round where the library rounds."""
+        if not len(parts[0]) and self.nobody == "zero":
+            return 0.0
         value: float = super().aggregate(*parts)  # type: ignore[misc]
         return value if self.digits is None else round(value, self.digits)
 
 
-def called(measure: Measure, label: str, *, empty: str, digits: int | None, bounded: bool) -> Measure:
-    """Return the measure under a library's name.
+def called(
+    measure: Measure,
+    label: str,
+    *,
+    empty: str = "zero",
+    digits: int | None = None,
+    bounded: bool = True,
+    spoils: bool = False,
+    nobody: str | None = None,
+) -> Measure:
+    """Return the measure under a library's name, with the library's ways with its values.
 
     >>> from rankstone import P
-    >>> print(called(P(k=5), "precision@5", empty="zero", digits=None, bounded=True))
+    >>> print(called(P(k=5), "precision@5"))
     precision@5
     """
     kind = type(measure)
     facts = {"label": label, "empty": empty, "digits": digits, "bounded": bounded}
+    facts |= {"spoils": spoils, "nobody": nobody}
     named = type(kind.__name__, (_Called, kind), {**facts, "__module__": __name__})
     found: Measure = named(**{f.name: getattr(measure, f.name) for f in fields(measure)})
     return found

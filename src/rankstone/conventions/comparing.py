@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.hits.options import Alignment
 from rankstone.measures import Named
+from rankstone.measures.registry import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,9 +43,12 @@ class Difference:
 
 def shared(entry: Entry) -> str | None:
     """Return what libraries have in common when they have this measure: its name, and whether it is cut."""
-    if entry.ours.startswith("replay:") or not _fillable(entry):
+    if not _fillable(entry):
         return None
-    name = entry.measure(_FILL).name
+    measure = entry.measure(_FILL)
+    name = measure.name
+    if name not in MEASURES or not isinstance(measure, MEASURES[name]):  # one that only this library has
+        return None
     return f"{name}@k" if "<k>" in entry.spelling else name
 
 
@@ -60,8 +64,11 @@ def choices(entry: Entry) -> dict[str, Any]:
     parameters = {f.name: getattr(measure, f.name) for f in fields(measure)}
     if "<k>" in entry.spelling:
         parameters.pop("k")
-    rounding = {"digits": entry.digits, "grades": entry.grades and str(entry.grades)}
-    return {**{name: _said(value) for name, value in {**parameters, **alignment, **rounding}.items()}}
+    own = {"replay": entry.ours} if entry.ours.startswith("replay:") else {}
+    ways = {"nan": "spoils" if entry.spoils else None, "nobody": entry.nobody, "digits": entry.digits}
+    refused = {"grades": entry.grades and str(entry.grades)}
+    chosen = {**own, **parameters, **alignment, **ways, **refused}
+    return {name: _said(value) for name, value in chosen.items()}
 
 
 def _said(value: object) -> object:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from rankstone.conventions.called import called
 from rankstone.errors import BadParameter, RankstoneError, UnknownMeasure, nearest, printable
 from rankstone.measures import Measure, Named, parse_measure
+from rankstone.measures.syntax import read_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Convention", "Entry", "Grades", "Reading"]
+__all__ = ["Convention", "Entry", "Grades", "Reading", "Refusal"]
 
 #: what stands for a number in a spelling: ``ndcg@<k>``
 _PLACE: Final = re.compile(r"<(\w+)>")
@@ -50,6 +51,28 @@ class Grades:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """What makes a library raise an error, and us under its name.
+
+    Attributes
+    ----------
+    measure
+        A measure of ours that betrays it: ``RR``.
+    value
+        The value that does; ``None`` for no value at all.
+    why
+        What to say of a query.
+    every
+        Whether all queries must have it, or any may.
+    """
+
+    measure: str
+    value: float | None
+    why: str
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One measure of a library.
 
@@ -67,6 +90,12 @@ class Entry:
         The grades it takes; ``None`` for any.
     digits
         Decimals the library rounds its mean to.
+    spoils
+        Whether one query without a value leaves the mean without one (a NaN among numbers).
+    nobody
+        What the mean over no query is: ``zero``, an ``error``; ``None`` for no value.
+    refuses
+        What else the library raises errors for.
     unbounded
         Whether values may leave the range: a bug of theirs, replayed.
     bug, note
@@ -81,6 +110,9 @@ class Entry:
     options: Mapping[str, Any] = field(default_factory=dict)
     grades: Grades | None = None
     digits: int | None = None
+    spoils: bool = False
+    nobody: str | None = None
+    refuses: tuple[Refusal, ...] = ()
     unbounded: bool = False
     bug: str | None = None
     note: str | None = None
@@ -90,6 +122,19 @@ class Entry:
     def spellings(self) -> tuple[str, ...]:
         """Every way to write it."""
         return self.spelling, *self.also
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """What the library does with values, in words: rounding, means without a value, errors."""
+        nobody = {"zero": "the mean over no query is 0", "error": "a mean over no query is an error"}
+        said = (
+            None if self.grades is None else f"takes {self.grades}",
+            None if self.digits is None else f"means are rounded to {self.digits} decimals",
+            "one query without a value, and the mean has none (NaN)" if self.spoils else None,
+            nobody.get(self.nobody or ""),
+            *(f"raises an error: {refusal.why}" for refusal in self.refuses),
+        )
+        return tuple(way for way in said if way is not None)
 
     def match(self, text: str) -> Mapping[str, str] | None:
         """Return the numbers in a library's text, or ``None`` when it names something else."""
@@ -107,12 +152,11 @@ class Entry:
         return measure
 
 
-def _replay(text: str) -> Measure:
+def _replay(text: str) -> Named:
     """Return the measure that replays a library's own: ``replay:allrank.MRR@5``."""
-    path, _, cutoff = text.removeprefix("replay:").partition("@")
-    module, _, name = path.partition(".")
-    kind: type[Measure] = getattr(import_module(f"rankstone.conventions.replays.{module}"), name)
-    return kind(k=int(cutoff) if cutoff else None)
+    module, _, own = text.removeprefix("replay:").partition(".")
+    name = re.split(r"[(@]", own, maxsplit=1)[0]
+    return read_as(getattr(import_module(f"rankstone.conventions.replays.{module}"), name), own)
 
 
 def _pattern(spelling: str) -> re.Pattern[str]:
@@ -277,6 +321,8 @@ def _reading(text: str, entry: Entry, measure: Measure) -> Reading:
         empty=entry.options.get("empty", "zero"),
         digits=entry.digits,
         bounded=not entry.unbounded,
+        spoils=entry.spoils,
+        nobody=entry.nobody,
     )
     return Reading(text, named, str(measure), options, entry)
 

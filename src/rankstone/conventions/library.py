@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from rankstone.conventions.convention import Convention, Entry, Grades
+from rankstone.conventions.convention import Convention, Entry, Grades, Refusal
 from rankstone.errors import UnknownConvention, nearest, printable
 
 __all__ = ["convention", "conventions"]
@@ -16,13 +16,18 @@ __all__ = ["convention", "conventions"]
 #: ``xgboost``, ``xgboost-3.2``, ``xgboost 3.2.1``
 _NAME: Final = re.compile(r"(.+?)(?:[-=\s]+v?(\d[\w.]*))?")
 
+#: what a library may say once for all its measures
+_SHARED: Final = frozenset({"grades", "digits", "nan", "nobody", "refuses"})
 #: what a data file may say of a library, and of each measure
 _OF_LIBRARY: Final = frozenset(
-    {"name", "version", "title", "url", "about", "checked", "also", "options", "grades", "digits", "measures"}
+    {"name", "version", "title", "url", "about", "checked", "also", "options", "measures", "variants"}
+    | _SHARED
 )
 _OF_MEASURE: Final = frozenset(
-    {"spelling", "ours", "also", "options", "grades", "digits", "unbounded", "bug", "note", "differs"}
+    {"spelling", "ours", "also", "options", "unbounded", "bug", "note", "differs"} | _SHARED
 )
+#: what it may say of a way to ask for any of its measures; the suffix comes behind the spelling
+_OF_VARIANT: Final = frozenset({"suffix", "options", "note"}) | _SHARED
 
 
 @cache
@@ -82,11 +87,14 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def _parsed(data: dict[str, Any], file: str) -> Convention:
     _only(data, _OF_LIBRARY, file)
-    shared: dict[str, Any] = {name: data[name] for name in ("grades", "digits") if name in data}
-    entries = tuple(
-        _entry(measure, data.get("options", {}), shared, f"{file}: {measure.get('spelling')}")
-        for measure in data["measures"]
-    )
+    usual: dict[str, Any] = {name: data[name] for name in ("options", *_SHARED) if name in data}
+    entries = []
+    for measure in data["measures"]:
+        _only(measure, _OF_MEASURE, f"{file}: {measure.get('spelling')}")
+        entries += [_entry(_over(usual, measure))]
+        entries += [_entry(_varied(usual, measure, variant)) for variant in data.get("variants", ())]
+    for variant in data.get("variants", ()):
+        _only(variant, _OF_VARIANT, f"{file}: {variant.get('suffix')}")
     return Convention(
         name=data["name"],
         version=data["version"],
@@ -94,27 +102,46 @@ def _parsed(data: dict[str, Any], file: str) -> Convention:
         url=data["url"],
         about=data["about"],
         checked=tuple(data.get("checked", ())),
-        entries=entries,
+        entries=tuple(entries),
         also=tuple(data.get("also", ())),
     )
 
 
-def _entry(data: dict[str, Any], options: dict[str, Any], shared: dict[str, Any], where: str) -> Entry:
-    _only(data, _OF_MEASURE, where)
-    said = {**shared, **data}
-    grades = said.get("grades")
+def _over(usual: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Lay what is said of one over what is said of all."""
+    return {**usual, **own, "options": {**usual.get("options", {}), **own.get("options", {})}}
+
+
+def _varied(usual: dict[str, Any], measure: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
+    """Return a measure asked for in another way: what the variant says, over what is said of the measure."""
+    spelled = [text + variant["suffix"] for text in (measure["spelling"], *measure.get("also", ()))]
+    said = {name: value for name, value in variant.items() if name != "suffix"}
+    return _over(_over(usual, measure), said) | {"spelling": spelled[0], "also": spelled[1:]}
+
+
+def _entry(data: dict[str, Any]) -> Entry:
+    grades = data.get("grades")
     return Entry(
         spelling=data["spelling"],
         ours=data["ours"],
         also=tuple(data.get("also", ())),
-        options={**options, **data.get("options", {})},
+        options=data["options"],
         grades=Grades(**grades) if grades else None,
-        digits=said.get("digits"),
+        digits=data.get("digits"),
+        spoils=data.get("nan") == "spoils",
+        nobody=data.get("nobody"),
+        refuses=tuple(_refusal(one) for one in data.get("refuses", ())),
         unbounded=data.get("unbounded", False),
         bug=data.get("bug"),
         note=data.get("note"),
         differs=data.get("differs"),
     )
+
+
+def _refusal(data: dict[str, Any]) -> Refusal:
+    """Read what a library refuses; a value of ``"none"`` is no value at all."""
+    value = None if data["value"] == "none" else float(data["value"])
+    return Refusal(data["measure"], value, data["why"], data.get("every", False))
 
 
 def _only(data: dict[str, Any], known: frozenset[str], where: str) -> None:

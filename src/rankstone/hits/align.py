@@ -121,8 +121,8 @@ class Aligner:
     def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:
         """Call ``each`` for every chunk of hits and return the results in the stream's order.
 
-        Judged queries that the run does not answer come last, in a chunk of their own.  The second
-        value returned says which queries were met.
+        Judged queries that the run does not answer come last, in a chunk of their own that is empty
+        where they are dropped.  The second value returned says which queries were met.
         """
         lists = self._lists(stream)
         try:
@@ -136,7 +136,8 @@ class Aligner:
             empty = self._empty_lists(self.truth, stream, lists)
             if len(empty) and self.options.no_results != "drop":
                 results.append(each(self._answered(self._missing(self.truth, empty))))
-            results.append(each(self._missing(self.truth, np.flatnonzero(~lists.seen))))
+            absent = np.flatnonzero(~lists.seen & (self.options.missing != "drop"))
+            results.append(each(self._missing(self.truth, absent)))
         return results, lists
 
     def _empty_lists(self, truth: Judgments, stream: Stream, lists: Lists) -> Ints:
@@ -237,7 +238,10 @@ class Aligner:
         if options.pool == "list":
             ideal = ideal_of_lists(lists, grades[hit], len(batch.lengths))
         elif options.imputes:
-            ideal = _with_imputed(ideal, lists[~judged[hit]], grades[hit][~judged[hit]])
+            ideal = _with_further(ideal, lists[~judged[hit]], grades[hit][~judged[hit]])
+        elif options.duplicates == "keep_judged" and len(twice):
+            again = _met_before(matches.pair[hit])
+            ideal = _with_further(ideal, lists[again], grades[hit][again])
         if options.score_above is not None and batch.key is not None:
             scored = batch.key[matches.row] > options.score_above
             grades = np.where(scored, grades, np.minimum(grades, 0.0))
@@ -374,8 +378,15 @@ def _places_of(error: DuplicateRows, stream: Stream) -> str:
     return ", ".join(rows)
 
 
-def _with_imputed(ideal: Ideal, lists: Ints, grades: Floats) -> Ideal:
-    """Return the ideal lists with the imputed grades sorted in."""
+def _met_before(pair: Ints) -> Bools:
+    """Tell which hits are further copies of a judged document."""
+    again = np.ones(len(pair), bool)
+    again[np.unique(pair, return_index=True)[1]] = False
+    return again
+
+
+def _with_further(ideal: Ideal, lists: Ints, grades: Floats) -> Ideal:
+    """Return the ideal lists with further grades sorted in."""
     query = np.concatenate((ideal.query, lists))
     grade = np.concatenate((ideal.grade, grades))
     order = np.argsort(query, kind="stable")

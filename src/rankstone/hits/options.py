@@ -22,7 +22,7 @@ Missing = Literal["zero", "drop", "error"]
 NoResults = Literal["missing", "zero", "undefined", "drop", "error"]
 Extra = Literal["drop", "keep", "error"]
 Empty = Literal["zero", "one", "undefined", "drop", "error"]
-Duplicates = Literal["error", "first_keep_rank", "first_drop", "last_drop", "keep"]
+Duplicates = Literal["error", "first_keep_rank", "first_drop", "last_drop", "keep", "keep_judged"]
 DuplicateJudgments = Literal["error", "max", "sum", "mean", "majority", "first", "last"]
 Negative = Literal["unjudged", "zero", "keep", "error"]
 Pool = Literal["judged", "list"]
@@ -84,7 +84,8 @@ class Alignment:
     duplicates
         The same document twice in a list: ``error``; ``first_keep_rank`` (later copies keep their
         rank and earn nothing); ``first_drop`` and ``last_drop`` (the first or the last copy stays,
-        the rest move up); ``keep`` (each copy counts).
+        the rest move up); ``keep`` (each copy counts); ``keep_judged`` (each copy counts, and is judged
+        once more: R and the ideal list follow, as where tables are joined row by row).
     duplicate_judgments
         The same pair judged twice: ``error``, or how to make one grade of several.
     negative

@@ -261,7 +261,7 @@ def _worth(batch: Batch, matches: Matches, grades: Floats, options: Alignment) -
 def _copies(batch: Batch, twice: Ints, place: Ints | None, options: Alignment) -> tuple[Ints, Ints]:
     """Return the rows that duplicates remove from the lists, and those that stay but earn nothing."""
     none = np.empty(0, np.int64)
-    if not len(twice) or options.duplicates == "keep":
+    if not len(twice) or options.duplicates in ("keep", "keep_judged"):
         return none, none
     if options.duplicates == "error":
         raise _duplicate(batch, twice)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ROWS", "Table", "of_frame", "reading"]
 
+#: the query of a table whose rows are all in one list
+EVERYTHING: Final = "all"
 #: rows of one piece of a stream: large enough that a call per piece costs nothing, small enough to
 #: keep many pieces in memory
 ROWS: Final = 1 << 18
@@ -98,10 +100,28 @@ class Table:
 
         def together(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
             for piece in start([pl.col(name) for name in kept]):
-                yield piece.with_columns(query_id=pl.lit("all")).select(wanted)
+                yield piece.with_columns(query_id=pl.lit(EVERYTHING)).select(wanted)
 
         schema = {"query_id": pl.String(), **{name: self.schema[name] for name in kept}}
         return replace(self, schema=schema, start=together)
+
+    def pairs_in_one_list(self, of: pl.Series | None = None) -> Table:
+        """Return the table with all rows in one list, where a document of two queries is two documents.
+
+        Parameters
+        ----------
+        of
+            The queries whose rows stay; ``None`` for all.
+        """
+        start, pair = self.start, pl.format("{}\t{}", "query_id", "doc_id")
+
+        def together(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            for piece in start([pl.col(name) for name in self.schema]):
+                some = piece if of is None else piece.filter(pl.col("query_id").is_in(of.implode()))
+                yield some.with_columns(query_id=pl.lit(EVERYTHING), doc_id=pair).select(wanted)
+
+        schema = {**self.schema, "query_id": pl.String(), "doc_id": pl.String()}
+        return replace(self, schema=schema, start=together, unanswered=None)
 
     def with_text_ids(self, *columns: str) -> Table:
         """Return the table with whole-number ids written out as decimal text."""

@@ -121,6 +121,8 @@ class Measure(PerQuery):
     needs_relevant: ClassVar[bool] = True
     #: what a zero norm means when relevant documents exist
     zero_norm: ClassVar[Status] = Status.no_ideal
+    #: whether one query without a value leaves the mean without one; otherwise such queries do not count
+    spoils: ClassVar[bool] = False
     #: what alignment must bring beside the hits: ``pooled``, ``holes``, ``pool``, ``groups``
     brings: ClassVar[frozenset[str]] = frozenset()
     #: columns of the judgments it reads beside the grade

@@ -110,7 +110,7 @@ class AUC(PairMeasure):
         undefined=f"{_ONE_CLASS}. A query the run does not answer scores 0, not ½",
         peers={
             "scikit-learn roc_auc_score": "the same for one labelled list; for all users' rows at once: "
-            "evaluate_labelled(…, one_group=True)",
+            "one_group=True",
             "torchmetrics, CatBoost QueryAUC": "the same per query; with one class only they say 0",
             "ir_measures Accuracy@k": "AUC(negatives=candidates, unreturned=exclude, tied=order)@k with "
             "ties=input; leaves out queries without a relevant document there, and divides by zero where "

@@ -45,7 +45,7 @@ class ROC(BinaryCurve):
         undefined="no relevant document, or no negative: no curve; such queries are left out and counted",
         peers={
             "scikit-learn roc_curve": "the same line for one labelled list; for all users' rows at once: "
-            "curve_labelled(…, one_group=True)",
+            "one_group=True",
             "mean over queries": "vertical: of y at each x, its upper end where the curve rises (Fawcett)",
             "trapezoid area": "AUC with the same parameters, exactly",
         },

@@ -25,7 +25,7 @@ from rankstone.measures.parts import GainTable
 from rankstone.measures.registry import MEASURES
 from rankstone.measures.trec_table import NICKNAMES, TREC
 
-__all__ = ["measure_kind", "parse_measure", "parse_measures", "trec_name"]
+__all__ = ["measure_kind", "parse_measure", "parse_measures", "read_as", "trec_name"]
 
 #: alternative spellings that stand for a name and parameters
 _SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -148,6 +148,18 @@ def measure_kind(text: str) -> type[Named]:
     return MEASURES[_resolve(name)[0]]
 
 
+def read_as(kind: type[Named], text: str) -> Named:
+    """Read the parameters and the cutoff of a measure whose kind is known, whatever name stands before them.
+
+    >>> from rankstone import AP
+    >>> print(read_as(AP, "AveragePrecision(rel=2)@5"))
+    AP(rel=2)@5
+    """
+    shape = _SHAPE.fullmatch(text)
+    assert shape is not None, text  # noqa: S101 - not for what users write
+    return _build(kind, dict(_pairs(shape["inside"] or "", text)), shape["cut"], text)
+
+
 def trec_name(measure: Named) -> str:
     """Return trec_eval's name of a measure where it has one, the canonical name otherwise.
 
@@ -192,7 +204,7 @@ def _read_ours(text: str) -> Named:
     if level := shape["early"] or shape["late"]:
         given["rel"] = level
     name, extra = _resolve(shape["name"])
-    return _build(name, {**extra, **given}, shape["cut"], text)
+    return _build(MEASURES[name], {**extra, **given}, shape["cut"], text)
 
 
 def _is_ours(name: str) -> bool:
@@ -244,11 +256,10 @@ def _named(word: str) -> str:
     return word if word in TREC and not _is_ours(word) else _resolve(word)[0]
 
 
-def _build(name: str, given: dict[str, Any], cut: str | None, text: str) -> Named:
-    cls = MEASURES[name]
+def _build(cls: type[Named], given: dict[str, Any], cut: str | None, text: str) -> Named:
     known = {f.name: f for f in fields(cls) if f.name != "k"}
     arguments: dict[str, Any] = {}
-    if name == "IPrec" and cut is not None and "recall" not in given:  # ir_measures: IPrec@0.1
+    if cls.name == "IPrec" and cut is not None and "recall" not in given:  # ir_measures: IPrec@0.1
         given, cut = {**given, "recall": cut}, None
     for key, value in _translated(given):
         if key not in known:

@@ -1,29 +1,33 @@
-"""ranx's rank-biased precision: grades are the gains, whatever the scale."""
+"""ranx's rank-biased precision, whose gains are grades whatever the scale, and its bpref."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions, Measure
-from rankstone.measures.named import Card
+from rankstone.measures.base import Contributions, Measure, Status
+from rankstone.measures.incomplete import Bpref as Sound
+from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.ragged import Hits
 
-__all__ = ["RBP50", "RBP80", "RBP95"]
+__all__ = ["Bpref", "GradedRBP"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _GradedRBP(Measure):
-    """Rank-biased precision that takes the grade for the gain; each persistence has its class."""
+class GradedRBP(Measure):
+    """Rank-biased precision that takes the grade for the gain.
+
+    >>> print(GradedRBP(p=0.5))
+    GradedRBP(p=0.5)
+    """
 
     name: ClassVar[str] = "GradedRBP"
     family: ClassVar[str] = "user models"
-    persistence: ClassVar[float] = 0.5
     card: ClassVar[Card] = Card(
         sentence="What does a rank bring to a user who goes on with chance p, grades being gains?",
         formula="(1 − p) Σ_i g_i p^(i − 1)",
@@ -34,9 +38,11 @@ class _GradedRBP(Measure):
         citation="ranx 0.3",
     )
 
+    p: float = parameter(0.8, "persistence", above=0.0)
+
     def weight(self, rank: Ints) -> Floats:
         """Return (1 − p) p^(i − 1)."""
-        found: Floats = (1.0 - self.persistence) * np.power(self.persistence, rank - 1.0)
+        found: Floats = (1.0 - self.p) * np.power(self.p, rank - 1.0)
         return found
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -45,19 +51,19 @@ class _GradedRBP(Measure):
         return Contributions(gain * hits.at_rank(self.weight, self.k), np.ones(hits.queries))
 
 
-class RBP50(_GradedRBP):
-    """``rbp.5``."""
+@dataclass(frozen=True, kw_only=True)
+class Bpref(Sound):
+    """bpref that has no value where all that is judged is relevant.
 
-    persistence: ClassVar[float] = 0.5
+    >>> print(Bpref())
+    Bpref
+    """
 
+    zero_norm: ClassVar[Status] = Status.undefined
 
-class RBP80(_GradedRBP):
-    """``rbp.8``."""
-
-    persistence: ClassVar[float] = 0.8
-
-
-class RBP95(_GradedRBP):
-    """``rbp.95``."""
-
-    persistence: ClassVar[float] = 0.95
+    def contributions(self, hits: Hits) -> Contributions:
+        """Divide by nothing where there is nothing to pass."""
+        parts = super().contributions(hits)
+        others = np.diff(hits.ideal.offsets) - hits.relevant_count(self.rel)
+        found = hits.total(hits.relevant(self.rel).astype(np.float64)) > 0
+        return replace(parts, norm=np.where(found & (others == 0), 0.0, parts.norm))
