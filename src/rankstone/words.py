@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "exact", "queries"]
+__all__ = ["counted", "exact", "queries", "spread"]
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -27,3 +27,14 @@ def exact(number: float) -> str:
 def queries(count: int) -> str:
     """Return ``1 query`` or ``2 queries``."""
     return counted(count, "query", "queries")
+
+
+def spread(lowest: int, highest: int, median: float | None = None) -> str:
+    """Return a range of counts; one number where they are all the same.
+
+    >>> spread(1000, 1000, 1000.0), spread(1, 1000), spread(1, 1000, 12.5)
+    ('1,000', '1–1,000', '1–1,000 (median 12.5)')
+    """
+    if lowest == highest:
+        return f"{highest:,}"
+    return f"{lowest:,}–{highest:,}" + ("" if median is None else f" (median {median:g})")

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstone.errors import printable
 from rankstone.hits.ranking import as_float32
-from rankstone.words import counted, queries
+from rankstone.words import counted, queries, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankstone.hits.ragged import Hits
     from rankstone.hits.ranking import TieBlocks
 
-__all__ = ["Audit", "BesideAudit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
+__all__ = ["Audit", "BesideAudit", "InLines", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,8 +237,24 @@ class BesideAudit:
     weightless: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Audit:
+class InLines:
+    """What is told in lines, one below the other or as a list."""
+
+    def lines(self) -> list[str]:
+        """Return the lines."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n".join([type(self).__name__, *(f"  {line}" for line in self.lines())])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(InLines):
     """What alignment did: the judgments, each run by name, and the tables of queries and of intents."""
 
     judgments: JudgmentsAudit | None
@@ -263,15 +279,6 @@ class Audit:
         if self.intents is not None:
             head.append(f"intents  {_beside_line(self.intents, 'subtopics')}")
         return head + [f"{printable(name)}  {_run_line(run)}" for name, run in self.runs.items()]
-
-    def __repr__(self) -> str:
-        return "\n".join(["Audit", *(f"  {line}" for line in self.lines())])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
-        return f"<ul>{items}</ul>"
 
 
 def _plain(audit: dict[str, Any]) -> dict[str, Any]:
@@ -305,12 +312,8 @@ def _beside_line(audit: BesideAudit, what: str) -> str:
 
 
 def _run_line(audit: RunAudit) -> str:
-    spread = (
-        f"{audit.longest:,}"
-        if audit.shortest == audit.longest
-        else f"{audit.shortest:,}–{audit.longest:,} (median {audit.median_length:g})"
-    )
-    parts = [f"{queries(audit.queries)} × {spread} documents, {audit.judged:,} judged"]
+    lengths = spread(audit.shortest, audit.longest, audit.median_length)
+    parts = [f"{queries(audit.queries)} × {lengths} documents, {audit.judged:,} judged"]
     if audit.missing:
         parts.append(f"{queries(audit.missing)} missing")
     if audit.extra:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rankstone.errors import printable
-from rankstone.words import counted, queries
+from rankstone.hits.audit import InLines
+from rankstone.words import counted, queries, spread
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Ints
@@ -71,12 +72,8 @@ class RankingAudit:
 
     def line(self) -> str:
         """Return it as one sentence."""
-        spread = (
-            f"{self.longest:,}"
-            if self.shortest == self.longest
-            else f"{self.shortest:,}–{self.longest:,} (median {self.median_length:g})"
-        )
-        parts = [f"{queries(self.queries)} × {spread} documents"]
+        lengths = spread(self.shortest, self.longest, self.median_length)
+        parts = [f"{queries(self.queries)} × {lengths} documents"]
         if self.tied:
             parts.append(f"{counted(self.tied, 'tied row')} in {queries(self.tied_queries)}")
         if self.duplicates:
@@ -86,8 +83,8 @@ class RankingAudit:
         return " · ".join(parts)
 
 
-@dataclass(frozen=True)
-class ListsAudit:
+@dataclass(frozen=True, repr=False)
+class ListsAudit(InLines):
     """What was found in both runs.
 
     Attributes
@@ -138,11 +135,3 @@ class ListsAudit:
             f"{names[1]:<{width}}  {self.b.line()}",
             f"{'both':<{width}}  {' · '.join(both)}",
         ]
-
-    def __repr__(self) -> str:
-        return "\n".join(["ListsAudit", *(f"  {line}" for line in self.lines())])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"

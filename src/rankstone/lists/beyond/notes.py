@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone.errors import NotComparable, printable
-from rankstone.words import counted
+from rankstone.hits.audit import InLines
+from rankstone.words import counted, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,10 +65,8 @@ class RunNotes:
 
     def line(self) -> str:
         """Return it as one line."""
-        spread = (
-            f"{self.shortest:,}" if self.shortest == self.longest else f"{self.shortest:,}–{self.longest:,}"
-        )
-        parts = [f"{counted(self.queries, 'list')} × {spread} items that count, {self.items:,} distinct"]
+        lengths = spread(self.shortest, self.longest)
+        parts = [f"{counted(self.queries, 'list')} × {lengths} items that count, {self.items:,} distinct"]
         if self.tied:
             parts.append(f"{counted(self.tied, 'tied row')}")
         if self.duplicates:
@@ -83,8 +82,8 @@ class RunNotes:
         return " · ".join(parts)
 
 
-@dataclass(frozen=True)
-class Notes:
+@dataclass(frozen=True, repr=False)
+class Notes(InLines):
     """What was found in the tables and in each run."""
 
     tables: dict[str, str]
@@ -98,14 +97,6 @@ class Notes:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain dicts."""
         return {"tables": dict(self.tables), "runs": {name: asdict(run) for name, run in self.runs.items()}}
-
-    def __repr__(self) -> str:
-        return "\n".join(["Notes", *(f"  {line}" for line in self.lines())])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"
 
 
 def notes_of(reading: Reading, tables: Tables, whole: Callable[[], Reading]) -> RunNotes:
