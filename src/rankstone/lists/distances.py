@@ -27,6 +27,8 @@ _NEVER = "never: a query that both runs answer has documents"
 class Distance(ListMeasure):
     """A measure that is 0 for equal rankings and grows with their differences."""
 
+    family: ClassVar[str] = "distance of rankings"
+
     norm: str = parameter("max", "max: as a share of the largest distance; none: as it is", "max", "none")
 
     @property
@@ -48,7 +50,6 @@ class footrule(Distance):  # noqa: N801 - as rho
     """
 
     name: ClassVar[str] = "footrule"
-    family: ClassVar[str] = "distance of rankings"
     aliases: ClassVar[tuple[str, ...]] = ("spearman_footrule",)
     card: ClassVar[Card] = Card(
         sentence="How many ranks do documents move from one list to the other, as a share of the most?",
@@ -83,7 +84,6 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
     """
 
     name: ClassVar[str] = "Fagin_F"
-    family: ClassVar[str] = "distance of rankings"
     conjoint: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("topk_footrule",)
     card: ClassVar[Card] = Card(
@@ -143,7 +143,6 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
     """
 
     name: ClassVar[str] = "Fagin_K"
-    family: ClassVar[str] = "distance of rankings"
     conjoint: ClassVar[bool] = False
     aliases: ClassVar[tuple[str, ...]] = ("topk_kendall",)
     card: ClassVar[Card] = Card(

@@ -25,6 +25,7 @@ __all__ = ["IDCG", "IdealGains", "Rndcg", "ndcg_rel"]
 class IdealGains(Measure):
     """A measure that compares the gains of a list, rank by rank, with those of the ideal list."""
 
+    family: ClassVar[str] = "cumulated gain"
     zero_norm: ClassVar[Status] = Status.no_ideal
 
     gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
@@ -80,7 +81,6 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
     """
 
     name: ClassVar[str] = "ndcg_rel"
-    family: ClassVar[str] = "cumulated gain"
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="How good is the list on average, looked at from each relevant document?",
@@ -124,7 +124,6 @@ class Rndcg(IdealGains):
     """
 
     name: ClassVar[str] = "Rndcg"
-    family: ClassVar[str] = "cumulated gain"
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="How good is the list at the depths where a perfect one would run out of each grade?",
@@ -169,7 +168,6 @@ class IDCG(IdealGains):
     """
 
     name: ClassVar[str] = "IDCG"
-    family: ClassVar[str] = "cumulated gain"
     needs_relevant: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="How much discounted gain could the best order bring?",

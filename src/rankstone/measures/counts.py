@@ -21,6 +21,7 @@ __all__ = ["NumNonrelRet", "NumQ", "NumRel", "NumRelRet", "NumRet"]
 class Count(BinaryMeasure):
     """A number of documents; queries are added up."""
 
+    family: ClassVar[str] = "counts"
     needs_relevant: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = False
 
@@ -32,7 +33,6 @@ class NumRet(Count):
     """How many documents the list holds."""
 
     name: ClassVar[str] = "NumRet"
-    family: ClassVar[str] = "counts"
     card: ClassVar[Card] = Card(
         sentence="How many documents are retrieved?",
         formula="NumRet = n",
@@ -63,7 +63,6 @@ class NumRel(Count):
     """How many relevant documents are known."""
 
     name: ClassVar[str] = "NumRel"
-    family: ClassVar[str] = "counts"
     card: ClassVar[Card] = Card(
         sentence="How many relevant documents are known?",
         formula="NumRel = R",
@@ -94,7 +93,6 @@ class NumRelRet(Count):
     """How many relevant documents are retrieved."""
 
     name: ClassVar[str] = "NumRelRet"
-    family: ClassVar[str] = "counts"
     takes_cutoff: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         sentence="How many relevant documents are among the first k (or in the whole list)?",
@@ -134,7 +132,6 @@ class NumNonrelRet(Count):
     """How many documents are retrieved that were judged and found not relevant."""
 
     name: ClassVar[str] = "NumNonrelRet"
-    family: ClassVar[str] = "counts"
     takes_cutoff: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         sentence="How many of the first k documents (or of the whole list) are known to be not relevant?",
@@ -182,7 +179,6 @@ class NumQ(Count):
     """How many queries are averaged."""
 
     name: ClassVar[str] = "NumQ"
-    family: ClassVar[str] = "counts"
     card: ClassVar[Card] = Card(
         sentence="How many queries are averaged?",
         formula="NumQ = 1 for each query, added up",

@@ -39,7 +39,6 @@ class D_nDCG(RelevantSubtopics):  # noqa: N801 - the name of the field
     """
 
     name: ClassVar[str] = "D_nDCG"
-    family: ClassVar[str] = "diversity"
     aliases: ClassVar[tuple[str, ...]] = ("D-nDCG",)
     card: ClassVar[Card] = Card(
         sentence="How close is the list to the order by what documents are worth to all intents together?",
@@ -79,7 +78,6 @@ class Dsharp_nDCG(D_nDCG):  # noqa: N801 - the name of the field
     """
 
     name: ClassVar[str] = "Dsharp_nDCG"
-    family: ClassVar[str] = "diversity"
     aliases: ClassVar[tuple[str, ...]] = ("D#-nDCG", "D♯-nDCG", "Dsharp-nDCG", "D#_nDCG")
     card: ClassVar[Card] = Card(
         sentence="Are all intents covered, and the documents worth most to them first?",

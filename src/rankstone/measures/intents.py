@@ -99,7 +99,6 @@ class IA(IntentAware):
     """
 
     name: ClassVar[str] = "IA"
-    family: ClassVar[str] = "diversity"
     aliases: ClassVar[tuple[str, ...]] = ("IntentAware",)
     examples: ClassVar[tuple[str, ...]] = ("IA(of=nDCG)@10", "IA(of=RR)")
     card: ClassVar[Card] = Card(
@@ -189,7 +188,6 @@ class AP_IA(IntentAware, RelevantSubtopics):  # noqa: N801 - the name of the fie
     """
 
     name: ClassVar[str] = "AP_IA"
-    family: ClassVar[str] = "diversity"
     aliases: ClassVar[tuple[str, ...]] = ("MAP_IA", "AP-IA", "MAP-IA")
     card: ClassVar[Card] = Card(
         sentence="Average precision for each intent of a query, averaged over the intents.",
@@ -219,7 +217,6 @@ class P_IA(IntentAware, RelevantSubtopics):  # noqa: N801 - the name of the fiel
     """
 
     name: ClassVar[str] = "P_IA"
-    family: ClassVar[str] = "diversity"
     aliases: ClassVar[tuple[str, ...]] = ("P-IA",)
     card: ClassVar[Card] = Card(
         sentence="Which share of the first k results serves an intent, averaged over the intents?",
@@ -249,7 +246,6 @@ class StRecall(RelevantSubtopics):
     """
 
     name: ClassVar[str] = "StRecall"
-    family: ClassVar[str] = "diversity"
     aliases: ClassVar[tuple[str, ...]] = ("S-recall", "SRecall", "strec", "I-rec", "I_rec")
     card: ClassVar[Card] = Card(
         sentence="How many of a query's subtopics do the first k results cover?",

@@ -25,6 +25,8 @@ class InterpolatedMeasure(BinaryMeasure):
     No dataclass itself, so that a measure's own parameter comes before ``interp`` in its text.
     """
 
+    family: ClassVar[str] = "interpolated precision"
+
     interp: str
 
     @property
@@ -62,7 +64,6 @@ class IPrec(InterpolatedMeasure):
     """
 
     name: ClassVar[str] = "IPrec"
-    family: ClassVar[str] = "interpolated precision"
     examples: ClassVar[tuple[str, ...]] = ("IPrec(recall=0.1)", "IPrec(recall=0.5, interp=trec10)")
     card: ClassVar[Card] = Card(
         sentence="Once a share r of the relevant documents is found, how precise can the list still be?",
@@ -104,7 +105,6 @@ class IAP(InterpolatedMeasure):
     """
 
     name: ClassVar[str] = "IAP"
-    family: ClassVar[str] = "interpolated precision"
     aliases: ClassVar[tuple[str, ...]] = ("11pt",)
     examples: ClassVar[tuple[str, ...]] = ("IAP", "IAP(levels=101)", "IAP(levels={0.25, 0.5, 0.75})")
     card: ClassVar[Card] = Card(

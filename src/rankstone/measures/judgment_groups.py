@@ -28,6 +28,7 @@ _PEERS = "the same for -R qrels_jg; there a group whose judgments are all below 
 class GroupMean(BinaryMeasure):
     """The mean over a query's judgment groups of what another measure says of each."""
 
+    family: ClassVar[str] = "judgment groups"
     brings: ClassVar[frozenset[str]] = frozenset({"groups"})
 
     @property
@@ -70,7 +71,6 @@ class AP_avgjg(GroupMean):  # noqa: N801 - the name of the field
     """
 
     name: ClassVar[str] = "AP_avgjg"
-    family: ClassVar[str] = "judgment groups"
     aliases: ClassVar[tuple[str, ...]] = ("map_avgjg",)
     card: ClassVar[Card] = Card(
         sentence="Average precision as each assessor would see it, averaged over the assessors.",
@@ -99,7 +99,6 @@ class P_avgjg(GroupMean):  # noqa: N801 - the name of the field
     """
 
     name: ClassVar[str] = "P_avgjg"
-    family: ClassVar[str] = "judgment groups"
     card: ClassVar[Card] = Card(
         sentence="Of the first k results, how many does an assessor find relevant, on average?",
         formula="P_avgjg@k = (1/J) Σ_j h_jk / k",
@@ -127,7 +126,6 @@ class Rprec_avgjg(GroupMean):  # noqa: N801 - the name of the field
     """
 
     name: ClassVar[str] = "Rprec_avgjg"
-    family: ClassVar[str] = "judgment groups"
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="R-precision as each assessor would see it, averaged over the assessors.",

@@ -28,6 +28,8 @@ _SAKAI = "Sakai, IPSJ Transactions on Databases 48 (SIG 9), 2007"
 class Sought(Blended):
     """The mean blended ratio over the ranks at which a search may end."""
 
+    family: ClassVar[str] = "reciprocal rank"
+
     @property
     def extremal_under_ties(self) -> bool:
         """Fail: a better document higher up may move the rank at which the search ends."""
@@ -68,7 +70,6 @@ class O_measure(Sought):  # noqa: N801 - the name users know
     """
 
     name: ClassVar[str] = "O_measure"
-    family: ClassVar[str] = "reciprocal rank"
     aliases: ClassVar[tuple[str, ...]] = ("O-measure", "OMeasure")
     card: ClassVar[Card] = Card(
         sentence="How early, and how good, is the first relevant document?",
@@ -97,7 +98,6 @@ class P_measure(Sought):  # noqa: N801 - the name users know
     """
 
     name: ClassVar[str] = "P_measure"
-    family: ClassVar[str] = "reciprocal rank"
     aliases: ClassVar[tuple[str, ...]] = ("P-measure", "PMeasure")
     card: ClassVar[Card] = Card(
         sentence="How much is found on the way to the best document of the list?",
@@ -128,7 +128,6 @@ class P_plus(Sought):  # noqa: N801 - the name users know
     """
 
     name: ClassVar[str] = "P_plus"
-    family: ClassVar[str] = "reciprocal rank"
     aliases: ClassVar[tuple[str, ...]] = ("P+", "P-plus", "PPlus")
     card: ClassVar[Card] = Card(
         sentence="How good are the places at which readers stop who look no further than the best document?",

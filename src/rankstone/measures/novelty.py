@@ -42,6 +42,7 @@ class OfSubtopics(Measure):
     intents says, the same where there is none.
     """
 
+    family: ClassVar[str] = "diversity"
     brings: ClassVar[frozenset[str]] = frozenset({"groups"})
 
     @property
@@ -87,7 +88,6 @@ class RelevantSubtopics(OfSubtopics):
 class Novelty(RelevantSubtopics):
     """A measure in which a subtopic gains less each time it is served: 1, 1 − α, (1 − α)² and so on."""
 
-    family: ClassVar[str] = "diversity"
     #: what ranks cost
     discount: ClassVar[str] = "log2"
 

@@ -33,6 +33,7 @@ _NEEDS: Final = (
 class PreferenceMeasure(Measure):
     """A measure that asks which of two documents comes first."""
 
+    family: ClassVar[str] = "preferences"
     brings: ClassVar[frozenset[str]] = frozenset({"pool", "groups"})
     needs_relevant: ClassVar[bool] = False
     zero_norm: ClassVar[Status] = Status.no_ideal
@@ -92,7 +93,6 @@ class Prefs(PreferenceMeasure):
     """
 
     name: ClassVar[str] = "Prefs"
-    family: ClassVar[str] = "preferences"
     examples: ClassVar[tuple[str, ...]] = ("Prefs", "Prefs(over=pairs)", "Prefs(over=groups, when=both)")
     card: ClassVar[Card] = Card(
         sentence="Of all pairs where somebody found one document better, how many has the list right?",
@@ -189,7 +189,6 @@ class NumPrefs(PreferenceMeasure):
     """
 
     name: ClassVar[str] = "NumPrefs"
-    family: ClassVar[str] = "preferences"
     card: ClassVar[Card] = Card(
         sentence="How many preferences do the judgments express, and how many does the list fulfil?",
         formula="NumPrefs = Σ_g p_g;  what=fulfilled: Σ_g f_g;  what=both: those of f_g with both retrieved",

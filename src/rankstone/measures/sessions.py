@@ -31,6 +31,8 @@ _SYMBOLS: Final = (
 class _InSessions(Measure):
     """A query counts less the later it comes; a session is the sum of its queries."""
 
+    family: ClassVar[str] = "sessions"
+    aliases: ClassVar[tuple[str, ...]] = ()
     query_columns: ClassVar[tuple[str, ...]] = ("position",)
     unit: ClassVar[str | None] = "session"
 
@@ -67,8 +69,6 @@ class sDCG(_InSessions, DCG):  # noqa: N801 - the name of the field
     """
 
     name: ClassVar[str] = "sDCG"
-    family: ClassVar[str] = "sessions"
-    aliases: ClassVar[tuple[str, ...]] = ()
     card: ClassVar[Card] = Card(
         sentence="What does a user gain over a whole session, counting less what took more queries to find?",
         formula="sDCG@k = Σ_q DCG_q@k / (1 + log_bq q); mean over sessions",
@@ -114,8 +114,6 @@ class nsDCG(_InSessions, nDCG):  # noqa: N801 - the name of the field
     """
 
     name: ClassVar[str] = "nsDCG"
-    family: ClassVar[str] = "sessions"
-    aliases: ClassVar[tuple[str, ...]] = ()
     card: ClassVar[Card] = Card(
         sentence="How much of what a session could have gained did it gain?",
         formula="nsDCG@k = Σ_q DCG_q@k / (1 + log_bq q)  /  Σ_q IDCG_q@k / (1 + log_bq q); "

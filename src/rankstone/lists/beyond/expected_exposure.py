@@ -36,6 +36,7 @@ _CITATION = (
 class _Expected(Attention, OfRun):
     """A measure of expected exposure over all lists of a run."""
 
+    family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
 
     by: str = parameter("item", "whose exposure: each item's, or each group's", "item", "group")
@@ -104,7 +105,6 @@ class EEL(_Expected):
     """
 
     name: ClassVar[str] = "EEL"
-    family: ClassVar[str] = "exposure fairness"
     aliases: ClassVar[tuple[str, ...]] = ("EE-L",)
     card: ClassVar[Card] = Card(
         sentence="How far is the attention items receive from what equally relevant items deserve?",
@@ -138,7 +138,6 @@ class EED(_Expected):
     """
 
     name: ClassVar[str] = "EED"
-    family: ClassVar[str] = "exposure fairness"
     aliases: ClassVar[tuple[str, ...]] = ("EE-D",)
     needs: ClassVar[tuple[str, ...]] = ("items",)
     card: ClassVar[Card] = Card(
@@ -170,7 +169,6 @@ class EER(_Expected):
     """
 
     name: ClassVar[str] = "EER"
-    family: ClassVar[str] = "exposure fairness"
     aliases: ClassVar[tuple[str, ...]] = ("EE-R",)
     card: ClassVar[Card] = Card(
         sentence="How much of the attention goes to what deserves it?",

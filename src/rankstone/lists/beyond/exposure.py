@@ -30,7 +30,6 @@ class DP(TwoGroups):
     """
 
     name: ClassVar[str] = "DP"
-    family: ClassVar[str] = "exposure fairness"
     aliases: ClassVar[tuple[str, ...]] = ("DemographicParity", "ExposureParity")
     card: ClassVar[Card] = Card(
         sentence="Does an item of one group receive as much attention as one of the others?",
@@ -66,7 +65,6 @@ class EUR(RelevantGroups):
     """
 
     name: ClassVar[str] = "EUR"
-    family: ClassVar[str] = "exposure fairness"
     aliases: ClassVar[tuple[str, ...]] = ("DTR", "DisparateTreatmentRatio")
     card: ClassVar[Card] = Card(
         sentence="Does a group receive attention in proportion to how relevant its items are?",
@@ -100,7 +98,6 @@ class RUR(RelevantGroups):
     """
 
     name: ClassVar[str] = "RUR"
-    family: ClassVar[str] = "exposure fairness"
     aliases: ClassVar[tuple[str, ...]] = ("DIR", "DisparateImpactRatio")
     card: ClassVar[Card] = Card(
         sentence="Do the relevant items of a group receive their clicks?",

@@ -43,6 +43,7 @@ class Groups:
 class GroupMeasure(Groups, OfRun):
     """A measure of what groups of items receive over all lists of a run."""
 
+    family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items",)
 
     group: str | None = parameter(None, GROUP, word=True)

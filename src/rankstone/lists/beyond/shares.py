@@ -233,7 +233,6 @@ class RSP(_Chances):
     """
 
     name: ClassVar[str] = "RSP"
-    family: ClassVar[str] = "exposure fairness"
     card: ClassVar[Card] = Card(
         sentence="Do items of all groups have the same chance to be shown?",
         formula="RSP@k = std_g P(g) / mean_g P(g);  P(g) = Σ_u |L_u ∩ g| / Σ_u |g \\ H_u|",
@@ -268,7 +267,6 @@ class REO(_Chances):
     """
 
     name: ClassVar[str] = "REO"
-    family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items", "qrels")
     card: ClassVar[Card] = Card(
         sentence="Do relevant items of all groups have the same chance to be shown?",
