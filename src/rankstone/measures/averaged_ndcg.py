@@ -10,6 +10,7 @@ import numpy as np
 from rankstone.hits.arrays import descending_within, running
 from rankstone.hits.ideal import Ideal
 from rankstone.measures.base import Contributions, Measure, Status
+from rankstone.measures.graded import ByGain
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import GAINS, GainTable, divisors, gains, never_falls
 
@@ -22,23 +23,13 @@ __all__ = ["IDCG", "IdealGains", "Rndcg", "ndcg_rel"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdealGains(Measure):
+class IdealGains(ByGain, Measure):
     """A measure that compares the gains of a list, rank by rank, with those of the ideal list."""
 
     family: ClassVar[str] = "cumulated gain"
     zero_norm: ClassVar[Status] = Status.no_ideal
 
     gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return never_falls(self.gain)
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return never_falls(self.gain)
 
     @property
     def negative_is_least(self) -> bool:

@@ -11,10 +11,11 @@ from rankstone.errors import BadParameter
 from rankstone.hits.arrays import descending_within, sums
 from rankstone.hits.ideal import Ideal
 from rankstone.hits.pairs import ragged_range
-from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Status, Threshold
+from rankstone.measures.base import Contributions, Status
+from rankstone.measures.graded import GradedMeasure
 from rankstone.measures.ideal_norm import IdealNorm
 from rankstone.measures.named import Card, parameter
-from rankstone.measures.parts import DISCOUNTS, GAINS, GainTable, divisors, gains, never_falls
+from rankstone.measures.parts import DISCOUNTS, divisors, gains, never_falls
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Cutoff, Floats, Ints
@@ -25,18 +26,12 @@ __all__ = ["CG", "DCG", "nDCG"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GainMeasure(Measure):
+class GainMeasure(GradedMeasure):
     """A measure that adds gains up: what CG, DCG and nDCG share."""
 
     needs_relevant: ClassVar[bool] = False
 
-    rel: Threshold | None = parameter(None, "grades below it gain nothing; none unless given")
-    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
     pad: str = parameter("zero", "ranks n+1 … k of a short list", "zero", "min_grade", "shrink")
-
-    def relevant_count(self, hits: Hits) -> Ints:
-        """Return R, int64 ``[queries]``."""
-        return hits.relevant_count(self.rel or ANY_GAIN)
 
     def limit(self, hits: Hits) -> Cutoff | None:
         """Return the cutoff; pad=shrink lowers it to the length of shorter lists."""
@@ -51,16 +46,6 @@ class GainMeasure(Measure):
     def divisor(self, rank: Ints) -> Floats:
         """Return what a gain at each rank is divided by."""
         return np.ones(len(rank))
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return never_falls(self.gain)
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return never_falls(self.gain)
 
     @property
     def negative_is_least(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from rankstone.errors import BadParameter
 from rankstone.hits.arrays import descending_within, running
 from rankstone.measures.base import Contributions
+from rankstone.measures.graded import ByGain
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import GAINS, OWN_GAINS, GainTable, gains, never_falls
 from rankstone.measures.precision import BinaryMeasure
@@ -48,7 +49,7 @@ class Blended(BinaryMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Q(Blended):
+class Q(ByGain, Blended):
     """Q-measure: average precision in which gains count beside hits.
 
     >>> print(Q(k=10, denom="min_R_k"))
@@ -80,16 +81,6 @@ class Q(Blended):
         super().__post_init__()
         if self.denom == "min_R_k" and self.k is None:
             raise BadParameter("Q(denom=min_R_k) needs a cutoff", fix="write Q(denom=min_R_k)@10")
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return never_falls(self.gain)
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return never_falls(self.gain)
 
     @property
     def grows_with_k(self) -> bool:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadOption
-from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Status, Threshold
+from rankstone.measures.base import Contributions, Measure, Status
+from rankstone.measures.graded import GradedMeasure
 from rankstone.measures.named import Card, parameter
-from rankstone.measures.parts import GAINS, GainTable, gains, never_falls
+from rankstone.measures.parts import gains
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def places_below(hits: Hits, missing: Ints) -> Ints:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AvgRelPosition(Measure):
+class AvgRelPosition(GradedMeasure):
     """Average relevance position: the mean rank of what is relevant, weighted by how relevant it is.
 
     >>> print(AvgRelPosition(gain="binary"))
@@ -77,28 +78,12 @@ class AvgRelPosition(Measure):
         citation="Pasumarthi et al. (TF-Ranking), KDD 2019",
     )
 
-    rel: Threshold | None = parameter(None, "grades below it gain nothing; none unless given")
-    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
     unreturned: str = parameter(
         "exclude",
         "relevant documents that were not returned: left out, or in random order below the list",
         "exclude",
         "bottom_tied",
     )
-
-    def relevant_count(self, hits: Hits) -> Ints:
-        """Return R, int64 ``[queries]``."""
-        return hits.relevant_count(self.rel or ANY_GAIN)
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return never_falls(self.gain)
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return never_falls(self.gain)
 
     def check_needs(self, options: Alignment) -> None:
         """Refuse grades below zero as weights, and a catalogue of unknown size."""

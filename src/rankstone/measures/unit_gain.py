@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone.errors import BadParameter, BadValue
-from rankstone.measures.base import ANY_GAIN, Measure, Threshold
+from rankstone.measures.graded import GradedMeasure
 from rankstone.measures.named import parameter
 from rankstone.measures.parts import GainTable, gains
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.arrays import Floats
     from rankstone.hits.ragged import Hits
 
 __all__ = ["SHARES", "WORTH", "UnitGain"]
@@ -27,7 +27,7 @@ SHARES: Final = ("linear", "exp2", "linear_plus1", "binary")
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnitGain(Measure):
+class UnitGain(GradedMeasure):
     """A measure whose gains are shares or probabilities.
 
     ``linear`` g / m · ``exp2`` (2^g − 1) / 2^m · ``linear_plus1`` g / (m + 1) · ``binary`` 1 if
@@ -35,7 +35,6 @@ class UnitGain(Measure):
     collections judged on one scale would get two measures.  Grades below 0 gain nothing.
     """
 
-    rel: Threshold | None = parameter(None, "grades below it gain nothing; none unless given")
     gain: str | GainTable = parameter("linear", WORTH, SHARES)
     max_grade: float | None = parameter(None, "highest grade of the scale, seen or not", above=0.0)
 
@@ -68,20 +67,6 @@ class UnitGain(Measure):
                 expected="gains from 0 to 1",
                 fix="divide the gains by the largest one",
             )
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return not isinstance(self.gain, GainTable)
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Hold where a better grade never gains less."""
-        return not isinstance(self.gain, GainTable)
-
-    def relevant_count(self, hits: Hits) -> Ints | None:
-        """Return R, int64 ``[queries]``."""
-        return hits.relevant_count(self.rel or ANY_GAIN)
 
     @property
     def top(self) -> float:
