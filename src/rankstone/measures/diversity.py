@@ -25,6 +25,7 @@ _NEEDS: Final = (
 )
 _UNDEFINED: Final = "no subtopic has a relevant document: the option `empty` decides (default 0, counted)"
 _SENSITIVE: Final = "ties, unjudged documents (they serve nothing), depth, and how finely subtopics are cut"
+_SENSITIVE_IDEAL: Final = f"{_SENSITIVE}; in the ideal to document ids, where gains are equal"
 _GREEDY: Final = (
     "ideal: at every rank the document that gains most, of equals the one with the larger id. The best "
     "order is NP-hard to find, so a list may beat the greedy one and exceed 1, never e/(e − 1)"
@@ -37,6 +38,7 @@ _PEERS: Final = {
     "ndeval, pyndeval, ir_measures": "the same down to rank 20, which is as deep as they go",
     **_ORDERS,
 }
+_WHOLE: Final = {"ndeval, pyndeval, ir_measures": "the same, over the whole list", **_ORDERS}
 _FORGOTTEN: Final = {
     "ndeval, pyndeval, ir_measures": "the same for k = 2 … 20; @1 they do not divide, it is a count there",
     **_ORDERS,
@@ -98,7 +100,7 @@ class alpha_nDCG(Renewed):  # noqa: N801 - the name of the field
         span=(0.0, GREEDY),
         undefined=_UNDEFINED,
         peers=_PEERS,
-        sensitive=f"{_SENSITIVE}; in the ideal to document ids, where gains are equal",
+        sensitive=_SENSITIVE_IDEAL,
         use="ambiguous queries, novelty within a list; α near 1 asks for coverage, α = 0 ignores repetition",
         citation="Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon, SIGIR 2008",
     )
@@ -170,27 +172,25 @@ class nERR_IA(Renewed):  # noqa: N801 - the name of the field
         span=(0.0, GREEDY),
         undefined=_UNDEFINED,
         peers=_PEERS,
-        sensitive=f"{_SENSITIVE}; in the ideal to document ids, where gains are equal",
+        sensitive=_SENSITIVE_IDEAL,
         use="as ERR_IA, when queries differ in what there is to find",
         citation="Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; Clarke, Craswell and Voorhees, TREC 2012",
     )
 
 
-class _Patient:
+@dataclass(frozen=True, kw_only=True)
+class _Patient(Novelty):
     """Ranks cost a factor β each."""
 
-    beta: float
+    beta: float = parameter(0.5, "chance that a user goes on to the next rank", above=0.0, below=1.0)
 
     def divisor(self, rank: Ints) -> Floats:
         """Return 1 / β^(rank − 1)."""
         return divisors("geometric", rank, p=self.beta)
 
 
-_BETA: Final = "chance that a user goes on to the next rank"
-
-
 @dataclass(frozen=True, kw_only=True)
-class NRBP(_Patient, Novelty):
+class NRBP(_Patient):
     """Novelty- and rank-biased precision: RBP that counts subtopics, less when repeated.
 
     >>> print(NRBP(beta=0.8))
@@ -205,16 +205,11 @@ class NRBP(_Patient, Novelty):
         example="2 subtopics, rank 1 serves both, rank 2 one of them: 0.75 / 2 · (2 + 0.5·0.5) = 0.84375",
         needs=_NEEDS,
         undefined=_UNDEFINED,
-        peers={
-            "ndeval, pyndeval, ir_measures": "the same, over the whole list",
-            **_ORDERS,
-        },
+        peers=_WHOLE,
         sensitive=_SENSITIVE,
         use="as RBP: the norm is what endlessly many documents would reach, so depth hardly matters",
         citation="Clarke, Kolla and Vechtomova, ICTIR 2009",
     )
-
-    beta: float = parameter(0.5, _BETA, above=0.0, below=1.0)
 
     @property
     def grows_with_k(self) -> bool:
@@ -244,13 +239,8 @@ class nNRBP(_Patient, Renewed):  # noqa: N801 - the name of the field
         needs=_NEEDS,
         span=(0.0, GREEDY),
         undefined=_UNDEFINED,
-        peers={
-            "ndeval, pyndeval, ir_measures": "the same, over the whole list",
-            **_ORDERS,
-        },
-        sensitive=f"{_SENSITIVE}; in the ideal to document ids, where gains are equal",
+        peers=_WHOLE,
+        sensitive=_SENSITIVE_IDEAL,
         use="as NRBP, when queries differ in what there is to find",
         citation="Clarke, Kolla and Vechtomova, ICTIR 2009",
     )
-
-    beta: float = parameter(0.5, _BETA, above=0.0, below=1.0)

@@ -20,7 +20,35 @@ __all__ = ["Judged", "Unjudged"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged(Measure):
+class OfJudging(Measure):
+    """A measure of which documents anybody judged, whatever the grade."""
+
+    family: ClassVar[str] = "counts"
+    needs_relevant: ClassVar[bool] = False
+    zero_norm: ClassVar[Status] = Status.undefined
+
+    def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
+        """Relevance plays no part."""
+        return None
+
+    @property
+    def extremal_under_ties(self) -> bool:
+        """Fail: tied documents are ordered by grade, not by being judged."""
+        return False
+
+    def check_needs(self, options: Alignment) -> None:
+        """Refuse to count the documents among the first k ranks where some were taken out and left a gap."""
+        for option, word in (("unjudged", "condensed_keep_rank"), ("duplicates", "first_keep_rank")):
+            if self.k is not None and getattr(options, option) == word:
+                raise BadOption(
+                    f"{self} counts the documents among the first {self.k} ranks, and with {option}={word} "
+                    "some ranks are empty",
+                    fix=f"leave {option}={word} or {self} out",
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(OfJudging):
     """Judged@k: the share of the shown documents that anybody judged.
 
     >>> print(Judged(k=10))
@@ -28,9 +56,6 @@ class Judged(Measure):
     """
 
     name: ClassVar[str] = "Judged"
-    family: ClassVar[str] = "counts"
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
     card: ClassVar[Card] = Card(
         sentence="Of the first k results, how many has anybody judged?",
         formula="Judged@k = |{i ≤ min(k, n) : d_i judged}| / min(k, n)",
@@ -47,19 +72,6 @@ class Judged(Measure):
         citation="Buckley and Voorhees, SIGIR 2004 (the problem)",
     )
 
-    def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
-        """Relevance plays no part."""
-        return None
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Fail: tied documents are ordered by grade, not by being judged."""
-        return False
-
-    def check_needs(self, options: Alignment) -> None:
-        """Refuse a cutoff where ranks may be empty."""
-        _check_no_gaps(self, options)
-
     def contributions(self, hits: Hits) -> Contributions:
         """Give every judged hit 1; divide by the documents shown."""
         limit = self.limit(hits)
@@ -74,7 +86,7 @@ class Judged(Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unjudged(Measure):
+class Unjudged(OfJudging):
     """Unjudged@k: the share of the first k ranks that holds a document nobody judged.
 
     >>> print(Unjudged(k=10))
@@ -82,9 +94,6 @@ class Unjudged(Measure):
     """
 
     name: ClassVar[str] = "Unjudged"
-    family: ClassVar[str] = "counts"
-    needs_relevant: ClassVar[bool] = False
-    zero_norm: ClassVar[Status] = Status.undefined
     card: ClassVar[Card] = Card(
         sentence="Of the first k ranks, how many hold a document nobody judged?",
         formula="Unjudged@k = |{i ≤ min(k, n) : d_i not judged}| / k",
@@ -98,23 +107,10 @@ class Unjudged(Measure):
         citation="Soboroff, trec_eval, 2023",
     )
 
-    def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
-        """Relevance plays no part."""
-        return None
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Fail: tied documents are ordered by grade, not by being judged."""
-        return False
-
     @property
     def promotion_helps(self) -> bool:
         """Fail: a judged document that is moved up lowers it."""
         return False
-
-    def check_needs(self, options: Alignment) -> None:
-        """Refuse a cutoff where ranks may be empty."""
-        _check_no_gaps(self, options)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count ranks without a judged hit; divide by k."""
@@ -127,14 +123,3 @@ class Unjudged(Measure):
     def bounds_by(self) -> str:
         """Speak of the judging itself: grades are not what is missing here."""
         return "nothing"
-
-
-def _check_no_gaps(measure: Measure, options: Alignment) -> None:
-    """Refuse to count the documents among the first k ranks where some were taken out and left a gap."""
-    for option, word in (("unjudged", "condensed_keep_rank"), ("duplicates", "first_keep_rank")):
-        if measure.k is not None and getattr(options, option) == word:
-            raise BadOption(
-                f"{measure} counts the documents among the first {measure.k} ranks, and with {option}={word} "
-                "some ranks are empty",
-                fix=f"leave {option}={word} or {measure} out",
-            )
