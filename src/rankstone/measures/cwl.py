@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from rankstone.measures.named import Span
     from rankstone.measures.walks import Walk
 
-__all__ = ["CWL", "OpenWalk", "UserModel"]
+__all__ = ["CWL", "EU", "GAIN", "TOOLS", "OpenWalk", "UserModel"]
+
+#: sentences that cards of user models share: the formula, its symbols, and the tools that have such measures
+EU: Final = "EU = Σ V(i) g_i / Σ V(i),  V(i) = Π_{j < i} C(j)"
+GAIN: Final = "g_i: gain at rank i, between 0 and 1; V(i): chance that rank i is looked at"
+TOOLS: Final = "cwl_eval, ir_measures"
 
 #: nobody looks deeper
 DEEPEST: Final = 10**6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -99,16 +99,14 @@ class P_avgjg(GroupMean):  # noqa: N801 - the name of the field
     """
 
     name: ClassVar[str] = "P_avgjg"
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        AP_avgjg.card,
         sentence="Of the first k results, how many does an assessor find relevant, on average?",
         formula="P_avgjg@k = (1/J) Σ_j h_jk / k",
         symbols="J: judgment groups of the query; h_jk: relevant for group j at ranks 1 … k",
         example="of the first 5, u finds 2 relevant and v 3: (2/5 + 3/5) / 2 = 1/2",
-        needs=_NEEDS,
         peers={"trec_eval P_avgjg_k": _PEERS},
         sensitive="ties at the cutoff; unjudged documents (not relevant); how many groups judged what",
-        use="several assessors or user groups who may disagree; each of them counts the same",
-        citation="Buckley, trec_eval 9, 2008",
     )
 
     @property
@@ -127,16 +125,14 @@ class Rprec_avgjg(GroupMean):  # noqa: N801 - the name of the field
 
     name: ClassVar[str] = "Rprec_avgjg"
     takes_cutoff: ClassVar[bool] = False
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        AP_avgjg.card,
         sentence="R-precision as each assessor would see it, averaged over the assessors.",
         formula="Rprec_avgjg = (1/J) Σ_j h_jc / c,  c = ⌊m·R_j + 0.9⌋",
         symbols="J: groups; R_j: relevant for group j; h_jc: relevant for it at ranks 1 … c; m: `multiple`",
         example="u finds rank 1 of R = 1 relevant, v ranks 1 and 4 of R = 2: (1/1 + 1/2) / 2 = 3/4",
-        needs=_NEEDS,
         peers={"trec_eval Rprec_mult_avgjg_m": _PEERS},
         sensitive="ties at the cutoffs; unjudged documents; how many groups judged what",
-        use="several assessors or user groups who may disagree; each of them counts the same",
-        citation="Buckley, trec_eval 9, 2008",
     )
 
     multiple: float = parameter(1.0, "cut at this multiple of R", above=0.0, high=1e6)

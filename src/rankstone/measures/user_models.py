@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from rankstone.measures.cwl import OpenWalk, UserModel
+from rankstone.measures.cwl import EU, GAIN, TOOLS, OpenWalk, UserModel
 from rankstone.measures.named import Card, parameter
 
 __all__ = ["BPM", "INSQ", "INST", "SDCG"]
-
-_EU: Final = "EU = Σ V(i) g_i / Σ V(i),  V(i) = Π_{j < i} C(j)"
-#: sentences that several cards share
-_GAIN: Final = "g_i: gain at rank i, between 0 and 1; V(i): chance that rank i is looked at"
-_TAIL: Final = "cwl_eval, ir_measures"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +50,11 @@ class INSQ(OpenWalk):
     examples: ClassVar[tuple[str, ...]] = ("INSQ(max_grade=3)", "INSQ(gain=binary)")
     card: ClassVar[Card] = Card(
         sentence="What does a rank bring to a user who came for about T documents?",
-        formula=f"{_EU},  C(i) = ((i + 2T − 1) / (i + 2T))², so V(i) = (2T / (i + 2T − 1))²",
-        symbols=f"{_GAIN}; T: useful documents the user hopes for; ranks 1 … n_max",
+        formula=f"{EU},  C(i) = ((i + 2T − 1) / (i + 2T))², so V(i) = (2T / (i + 2T − 1))²",
+        symbols=f"{GAIN}; T: useful documents the user hopes for; ranks 1 … n_max",
         example="one perfect document, at rank 1; T = 1, n_max = 2: 1 / (1 + (2/3)²) = 9/13",
         needs="judgments, the top of the grade scale",
-        peers={_TAIL: "the same: ΣV is taken over 1000 ranks there too (n_max)"},
+        peers={TOOLS: "the same: ΣV is taken over 1000 ranks there too (n_max)"},
         sensitive="ties, unjudged documents (gain 0), T",
         use="searches of known purpose; INST lets the goal recede as documents are found",
         citation="Moffat, Scholer and Thomas, ADCS 2012",
@@ -78,14 +73,12 @@ class INST(OpenWalk):
 
     name: ClassVar[str] = "INST"
     examples: ClassVar[tuple[str, ...]] = ("INST(max_grade=3)", "INST(gain=binary)")
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        INSQ.card,
         sentence="What does a rank bring to a user who came for about T documents and stops when served?",
-        formula=f"{_EU},  C(i) = ((i + T + T_i − 1) / (i + T + T_i))²,  T_i = T − Σ_{{j ≤ i}} g_j",
-        symbols=f"{_GAIN}; T: useful documents the user hopes for, T_i: still; ranks 1 … n_max",
+        formula=f"{EU},  C(i) = ((i + T + T_i − 1) / (i + T + T_i))²,  T_i = T − Σ_{{j ≤ i}} g_j",
+        symbols=f"{GAIN}; T: useful documents the user hopes for, T_i: still; ranks 1 … n_max",
         example="one perfect document, at rank 1; T = 1, n_max = 2: C(1) = (1/2)², so 1 / (1 + 1/4) = 4/5",
-        needs="judgments, the top of the grade scale",
-        peers={_TAIL: "the same: ΣV is taken over 1000 ranks there too (n_max)"},
-        sensitive="ties, unjudged documents (gain 0), T",
         use="when you know how many answers users come for; report ED and residuals with it (CWL)",
         citation="Moffat, Bailey, Scholer and Thomas, ADCS 2015; Bailey et al., SIGIR 2015",
     )
