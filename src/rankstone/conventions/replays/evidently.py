@@ -35,11 +35,8 @@ def middle(hits: Hits) -> Ints:
     return (hits.first + hits.last) // 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class ByMiddle(BinaryMeasure):
-    """A measure over items that stand at the middle of their tie block."""
-
-    family: ClassVar[str] = "binary"
+class Placed:
+    """What holds of every measure that places items at the middle of their tie block."""
 
     @property
     def looks_deeper(self) -> bool:
@@ -50,6 +47,13 @@ class ByMiddle(BinaryMeasure):
     def closed_under_ties(self) -> bool:
         """Fail: ties are settled by the rule that is replayed."""
         return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByMiddle(Placed, BinaryMeasure):
+    """A measure over items that stand at the middle of their tie block."""
+
+    family: ClassVar[str] = "binary"
 
     def inside(self, hits: Hits) -> Bools:
         """Return which relevant hits are placed down to k."""
@@ -156,14 +160,12 @@ class MRR(ByMiddle):
     """
 
     name: ClassVar[str] = "MRR"
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        RecallTopK.card,
         sentence="How far down is the first relevant item?",
         formula="MRR@k = 1 / min{m_d ≤ k : d relevant}, 0 if there is none",
         symbols=_RANK,
         example="three items tied, one of them relevant: 1/2",
-        sensitive=_TIES,
-        use=_USE,
-        citation=_CITATION,
     )
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -180,14 +182,11 @@ class HitRate(ByMiddle):
     """
 
     name: ClassVar[str] = "HitRate"
-    card: ClassVar[Card] = Card(
+    card: ClassVar[Card] = replace(
+        MRR.card,
         sentence="Is at least one of the first k items relevant?",
         formula="HitRate@k = 1 if some relevant d has m_d ≤ k, else 0",
-        symbols=_RANK,
         example="three items tied, all of them relevant: 0 at k = 1, 1 at k = 2",
-        sensitive=_TIES,
-        use=_USE,
-        citation=_CITATION,
     )
 
     def contributions(self, hits: Hits) -> Contributions:
@@ -264,7 +263,7 @@ class MAR(MAP):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NDCG(nDCG):
+class NDCG(Placed, nDCG):
     """nDCG of items that stand at the middle of their tie block.
 
     >>> print(NDCG(k=5))
@@ -285,16 +284,6 @@ class NDCG(nDCG):
     )
 
     gain: str = parameter("linear", "what a grade is worth", "linear")
-
-    @property
-    def looks_deeper(self) -> bool:
-        """Hold: an item below rank k may be placed above it."""
-        return True
-
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: ties are settled by the rule that is replayed."""
-        return False
 
     def discounted(self, hits: Hits) -> Floats:
         """Return the discounted gains of hits placed down to k."""
