@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ def load(runner: str) -> Any:
 
 
 def answer(runner: str) -> None:
-    """Score every case and print one JSON line for each."""
+    """Score every case and print one JSON line for each; the last line is what is installed."""
     module = load(runner)
     out = sys.stdout
     sys.stdout = sys.stderr  # libraries like to talk
@@ -35,6 +37,14 @@ def answer(runner: str) -> None:
         except Exception as error:  # noqa: BLE001 - whatever a library raises is its answer
             found = {measure: {"error": f"{type(error).__name__}: {error}"} for measure in case["measures"]}
         out.write(json.dumps(found) + "\n")
+    out.write(json.dumps(_installed(module)) + "\n")
+
+
+def _installed(module: Any) -> str:
+    """Return the package that answered and its version; the first that a runner requires, unless it says."""
+    wanted = (text for text in module.REQUIRES if not text.startswith("-"))
+    package = getattr(module, "PACKAGE", None) or re.split(r"[<>=!]", next(wanted))[0]
+    return f"{package} {version(package)}"
 
 
 if __name__ == "__main__":

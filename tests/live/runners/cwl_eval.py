@@ -22,7 +22,7 @@ MEASURES = [
     *(
         name + column
         for name in _STOPPING
-        for column in ("", "[ED]", "[ETU]", "[ETC]", "[ResEU]", "[ResETU]")
+        for column in ("", "[EC]", "[ED]", "[ETU]", "[ETC]", "[ResEU]", "[ResED]", "[ResETU]")
     ),
 ]
 _COLUMNS = {

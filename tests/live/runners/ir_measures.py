@@ -19,7 +19,15 @@ MEASURES = [
     "NERR8(max_rel=3)@<k>", "NERR9(max_rel=3)@<k>", "NERR10(p=0.8, max_rel=3)", "NERR11(max_rel=3)",
     "NERR11(T=2.0,max_rel=3)", "INST(max_rel=3)", "INST(T=2.5, max_rel=3)", "INSQ(max_rel=3)",
     "INSQ(T=3.0,max_rel=3)", "BPM(max_rel=3)@<k>", "BPM(T=2.0,max_rel=3)@<k>", "Accuracy", "Accuracy@<k>",
-    "Compat", "Compat(p=0.8)", "Compat(p=0.9, normalize=False)",
+    "Compat", "Compat(p=0.8)", "Compat(p=0.9, normalize=False)", "Compat(normalize=False)",
+    "AP(rel=2)@<k>", "AP(judged_only=True)", "AP(rel=2, judged_only=True)",
+    "R(rel=2, judged_only=True)@<k>", "Rprec(judged_only=True)", "Rprec(rel=2, judged_only=True)",
+    "RR(rel=2, judged_only=True)", "Success(judged_only=True)@<k>", "Success(rel=2, judged_only=True)@<k>",
+    "infAP(rel=2)", "SetP(judged_only=True)", "SetP(rel=2, judged_only=True)", "SetRelP(rel=2)",
+    "SetRelP(judged_only=True)", "SetRelP(rel=2, judged_only=True)", "SetR(rel=2)", "SetAP(rel=2)",
+    "SetAP(judged_only=True)", "SetAP(rel=2, judged_only=True)", "SetF(rel=2)",
+    "SetF(rel=2, judged_only=True)", "IPrec(judged_only=True)@0.5", "IPrec(judged_only=True)@0.05",
+    "NERR10(max_rel=3)",
 ]  # fmt: skip
 #: gdeval prints five decimals
 WITHIN = 6e-6

@@ -10,6 +10,11 @@ TRAITS = {"grades": [-1, 0, 1, 2, 3]}
 MEASURES = [
     "alpha_DCG@<k>", "alpha_nDCG@<k>", "ERR_IA@<k>", "nERR_IA@<k>", "P_IA@<k>", "StRecall@<k>", "AP_IA",
     "NRBP", "nNRBP", "alpha_nDCG(rel=2)@<k>", "alpha_DCG(alpha=0.9)@<k>", "α_nDCG(alpha=0.25,rel=2)@<k>",
+    "alpha_DCG@1", "alpha_DCG(alpha=0.9)@1", "alpha_DCG(rel=2)@1", "ERR_IA@1", "ERR_IA(rel=2)@1",
+    "alpha_DCG(rel=2)@<k>",
+    "alpha_nDCG(alpha=0.25)@<k>", "ERR_IA(rel=2)@<k>", "nERR_IA(rel=2)@<k>", "NRBP(rel=2)",
+    "NRBP(alpha=0.25)", "NRBP(alpha=0.25, beta=0.8)", "nNRBP(rel=2)", "nNRBP(alpha=0.9)",
+    "nNRBP(beta=0.8)",
     "P_IA(rel=3)@<k>", "StRecall(rel=2)@<k>", "MAP_IA(rel=2)", "NRBP(beta=0.8)", "nNRBP(beta=0.8, alpha=0.9)",
 ]  # fmt: skip
 
@@ -37,12 +42,3 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     run = [ir_measures.ScoredDoc(q, doc, score) for q, listed in case["run"].items() for doc, score in listed]
     asked = {measure: ir_measures.parse_measure(measure) for measure in measures}
     return {m: float(ir_measures.calc_aggregate([one], qrels, run)[one]) for m, one in asked.items()}
-
-
-def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Explain what pyndeval divides by nothing."""
-    for query in case["qrels"].keys() & case["run"].keys():
-        best = max(grade for served in case["qrels"][query].values() for grade in served.values())
-        if measure.startswith("nNRBP") and best < 1:
-            return "nNRBP divides 0 by 0 where nothing is relevant to any subtopic"
-    return None

@@ -12,7 +12,7 @@ MEASURES = [
     "RR", "OMeasure", "OMeasure[beta=10]", "PMeasure", "PMeasure[beta=0.5]", "PPlusMeasure",
     "PPlusMeasure[beta=10]", "QMeasure", "QMeasure[beta=10]", "QMeasure@<k>", "QMeasure@<k>[beta=0.5]", "AP",
     "AP@<k>", "ERR[gains=1:3]", "nERR@<k>[gains=1:3]", "RBP[gains=1:3, p=0.95]", "nDCG@<k>[logb=2]",
-    "nDCG@<k>[logb=3]", "MSnDCG@<k>", "Precision@<k>", "Hit@<k>",
+    "nDCG@<k>[logb=3]", "nDCG@<k>[logb=10]", "MSnDCG@<k>", "Precision@<k>", "Hit@<k>",
 ]  # fmt: skip
 
 

@@ -7,15 +7,16 @@ from typing import Any
 LIBRARY = "ranx-0.3"
 REQUIRES = ["ranx==0.3.21"]
 TRAITS = {"grades": [-1, 0, 1, 2, 3]}
-_NAMES = [
-    "precision@<k>", "precision", "recall@<k>", "recall", "f1@<k>", "f1", "hit_rate@<k>", "hit_rate",
-    "hits@<k>", "hits", "r-precision", "mrr@<k>", "mrr", "map@<k>", "map", "dcg@<k>", "dcg",
-    "dcg_burges@<k>", "dcg_burges", "ndcg@<k>", "ndcg", "ndcg_burges@<k>", "ndcg_burges", "bpref",
-    "precision@<k>-l2", "recall-l2", "f1@<k>-l2", "hits-l3", "r-precision-l2", "mrr-l2", "map@<k>-l2",
-    "map-l2", "ndcg@<k>-l2", "ndcg_burges@<k>-l2", "bpref-l2", "rbp.5", "rbp.8", "rbp.95",
+_CUT = [
+    "precision", "recall", "f1", "hit_rate", "hits", "mrr", "map", "dcg", "dcg_burges", "ndcg",
+    "ndcg_burges",
 ]  # fmt: skip
+_NAMES = [
+    *(name + cutoff + level for name in _CUT for cutoff in ("@<k>", "") for level in ("", "-l2")),
+    *("hits-l3", "r-precision", "r-precision-l2", "bpref", "bpref-l2", "rbp.5", "rbp.8", "rbp.95"),
+]
 _COMPARABLE = "[make_comparable=True]"
-MEASURES = [name + _COMPARABLE for name in _NAMES] + ["map", "ndcg@<k>", "bpref", "rbp.95", "mrr@<k>-l2"]
+MEASURES = [name + comparable for name in _NAMES for comparable in ("", _COMPARABLE)]
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:

@@ -26,8 +26,7 @@ _CUT = (
 )
 MEASURES = _spelled("RetrievalNormalizedDCG") + _spelled("RetrievalNormalizedDCG", "top_k=<k>")
 BINARY = [
-    *_CUT,
-    *(text for name in _CUT for text in _spelled(name, "top_k=<k>")),
+    *(text for name in _CUT for text in (*_spelled(name), *_spelled(name, "top_k=<k>"))),
     *_spelled("RetrievalRPrecision"),
     *_spelled("RetrievalPrecision", "top_k=<k>", "adaptive_k=True"),
 ]

@@ -1,15 +1,23 @@
-"""ir_measures' share of judged documents: nothing shown counts as nothing judged."""
+"""ir_measures' share of judged documents, and its precision at a level of recall where no list is left."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from rankstone.measures.base import Status
+from rankstone.measures.interpolated import IPrec
+from rankstone.measures.interpolation import wanted
 from rankstone.measures.judged import Judged
 from rankstone.measures.named import Card
 
-__all__ = ["JudgedOrZero"]
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Hits
+    from rankstone.measures.base import Scored
+
+__all__ = ["CondensedIPrec", "JudgedOrZero"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,3 +39,26 @@ class JudgedOrZero(Judged):
         use="to read ir_measures' numbers; Judged@10 leaves out queries without a list",
         citation="ir_measures 0.4",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CondensedIPrec(IPrec):
+    """Precision at a level of recall that has no value (NaN) where a list is empty and nothing is wanted.
+
+    trec_eval, underneath, starts from the precision of the whole list, and without its unjudged documents
+    a list may have none left: 0 / 0.
+
+    >>> print(CondensedIPrec(recall=0.5, interp="trec9"))
+    IPrec(recall=0.5, interp=trec9)
+    """
+
+    def score(self, hits: Hits, empty: str = "zero") -> Scored:
+        """Score as IPrec does; a level of no document in a list of none has no value."""
+        scored = super().score(hits, empty)
+        needed = wanted(self.recall, hits.relevant_count(self.rel), self.interp)
+        void = hits.found & (hits.n == 0) & (needed == 0)
+        return replace(
+            scored,
+            value=np.where(void, np.nan, scored.value),
+            status=np.where(void, Status.undefined, scored.status),
+        )

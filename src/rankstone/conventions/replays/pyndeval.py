@@ -1,19 +1,21 @@
-"""ndeval's sums at rank 1, which it forgets to divide."""
+"""ndeval's sums at rank 1, which it forgets to divide, and what it divides by nothing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.measures.diversity import ERR_IA, alpha_DCG
+from rankstone.measures.base import Status
+from rankstone.measures.diversity import ERR_IA, alpha_DCG, nNRBP
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats
     from rankstone.hits.ragged import Hits
+    from rankstone.measures.base import Scored
 
-__all__ = ["AlphaDCG", "ErrIA"]
+__all__ = ["NNRBP", "AlphaDCG", "ErrIA"]
 
 
 class _Undivided:
@@ -40,3 +42,22 @@ class ErrIA(_Undivided, ERR_IA):
     >>> print(ErrIA(k=1))
     ERR_IA@1
     """
+
+
+@dataclass(frozen=True, kw_only=True)
+class NNRBP(nNRBP):
+    """nNRBP that has no value (NaN) for an answered query that nothing is relevant to.
+
+    >>> print(NNRBP())
+    nNRBP
+    """
+
+    def score(self, hits: Hits, empty: str = "zero") -> Scored:
+        """Score as nNRBP does; a list that is divided by nothing has no value."""
+        scored = super().score(hits, empty)
+        void = hits.found & (scored.denominator <= 0)
+        return replace(
+            scored,
+            value=np.where(void, np.nan, scored.value),
+            status=np.where(void, Status.undefined, scored.status),
+        )
