@@ -11,22 +11,19 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from rankstone.beside import check_queries, intents_of, query_table, require_columns
-from rankstone.errors import BadOption, BadParameter, MixedIds, UsageError, printable
+from rankstone.errors import BadOption, BadParameter, UsageError, printable
 from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
 from rankstone.hits.grouping import grouped
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.options import Alignment
 from rankstone.hits.pairs import PairIndex, QueryIndex
-from rankstone.io import Table, read_judgments, read_labelled, read_run, stem
+from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_labelled, read_run, stem
 from rankstone.measures import Measure, parse_measures
 from rankstone.measures.base import ANY_GAIN
 from rankstone.road import Road
 from rankstone.scores import RunScores, Scores
 
-__all__ = ["Evaluator", "evaluate", "evaluate_labelled", "name_runs", "walk_labelled"]
-
-#: called with the number of rows each piece of work has taken in
-Progress = Callable[[int], None]
+__all__ = ["Evaluator", "Progress", "evaluate", "evaluate_labelled", "name_runs", "walk_labelled"]
 
 
 def evaluate(
@@ -192,7 +189,7 @@ def walk_labelled(
     name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
     about = query_table(queries, parsed, columns)
     work = Road(truth, alignment, parsed, queries=about)
-    run, audit = work.run(_watched(read, progress))
+    run, audit = work.run(read.watched(progress))
     beside = None if about is None else check_queries(about, parsed, run.queries)
     conventions = _conventions(alignment, parsed)
     if one_group:
@@ -245,7 +242,7 @@ class Evaluator:
         self._one_group = one_group
         if one_group:
             _refuse_beside_one_group(collapse=collapse, queries=queries, intents=intents)
-        self._prepared: dict[tuple[bool, bool], tuple[Judgments, PairIndex | None]] = {}
+        self._prepared: dict[tuple[str, ...], tuple[Judgments, PairIndex | None]] = {}
 
     @staticmethod
     def _asked(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
@@ -270,7 +267,7 @@ class Evaluator:
             options = self._options_for(table)
             table, prepared = self._matched(table)
             work = Road(prepared[0], options, self.measures, prepared[1], self._collapse, self._queries)
-            scored[name], audits[name] = self._along(name, work, _watched(table, progress))
+            scored[name], audits[name] = self._along(name, work, table.watched(progress))
             sources[name] = table.source
         return Walked(
             scored,
@@ -298,33 +295,20 @@ class Evaluator:
         return Alignment(**{**self.options.as_dict(), "order": "input"})
 
     def _matched(self, run: Table) -> tuple[Table, tuple[Judgments, PairIndex | None]]:
-        """Bring ids of run and judgments to one kind.
-
-        Numbers written in a text file are texts; against whole numbers they are compared as decimal
-        text.  Anything else of two kinds is an error.
-        """
-        as_text = []
-        for column in ("query_id", "doc_id"):
-            ours, theirs = self._table.schema[column], run.schema[column]
-            differ = ours != theirs
-            if differ and not (self._table.untyped or run.untyped):
-                raise _mixed(column, self._table, run)
-            as_text.append(differ)
-        texts = [c for c, differ in zip(("query_id", "doc_id"), as_text, strict=True) if differ]
+        """Bring ids of run and judgments to one kind."""
+        texts = ids_of_two_kinds(self._table, run, "texts on both sides, or whole numbers on both sides")
         run = run.with_text_ids(*texts)
         if self._one_group:
             run = run.pairs_in_one_list(self._judged(run) if self.options.extra == "drop" else None)
-        return run, self._prepare(as_text[0], as_text[1])
+        return run, self._prepare(texts)
 
     def _judged(self, run: Table) -> pl.Series:
         """Return the judged queries, written as the run writes its own."""
         return self._table.collect("query_id")["query_id"].unique().cast(run.schema["query_id"])
 
-    def _prepare(self, text_queries: bool, text_docs: bool) -> tuple[Judgments, PairIndex | None]:  # noqa: FBT001
-        """Prepare judgments and exclusions, once for each kind of ids."""
-        key = (text_queries, text_docs)
-        if key not in self._prepared:
-            texts = [c for c, text in zip(("query_id", "doc_id"), key, strict=True) if text]
+    def _prepare(self, texts: tuple[str, ...]) -> tuple[Judgments, PairIndex | None]:
+        """Prepare judgments and exclusions, once for each choice of id columns written as texts."""
+        if texts not in self._prepared:
             table = self._table.with_text_ids(*texts)
             table = table.pairs_in_one_list() if self._one_group else table
             frame = table.collect("query_id", "doc_id", "relevance", *self._further)
@@ -334,8 +318,8 @@ class Evaluator:
                 judgments = Judgments.of(frame, self.options, table.locate)
             if self._queries is not None:
                 check_queries(self._queries, self.measures, judgments.queries.names)
-            self._prepared[key] = judgments, self._excluded(judgments)
-        return self._prepared[key]
+            self._prepared[texts] = judgments, self._excluded(judgments)
+        return self._prepared[texts]
 
     def _excluded(self, judgments: Judgments) -> PairIndex | None:
         if self._exclude is None:
@@ -349,7 +333,7 @@ class Evaluator:
 
     def judgments(self) -> Judgments:
         """Return the prepared judgments (their ids as they were given)."""
-        return self._prepare(False, False)[0]
+        return self._prepare(())[0]
 
     def asking(self, measures: str | Measure | Sequence[str | Measure]) -> Evaluator:
         """Return an evaluator of other measures over the same judgments, prepared once for both."""
@@ -500,33 +484,3 @@ def _collapser(collapse: object) -> Callable[[pl.Expr], pl.Expr] | None:
     if isinstance(collapse, Mapping):
         return lambda doc: doc.replace(dict(collapse))
     raise BadOption("collapse is neither a regular expression nor {passage: document}")
-
-
-def _watched(table: Table, progress: Progress | None) -> Table:
-    """Return the table, telling ``progress`` of every piece read."""
-    if progress is None:
-        return table
-    from dataclasses import replace
-
-    start = table.start
-
-    def counted(columns: Sequence[pl.Expr]) -> Any:  # noqa: ANN401 - a stream of frames
-        for piece in start(columns):
-            progress(piece.height)
-            yield piece
-
-    return replace(table, start=counted)
-
-
-def _mixed(column: str, judgments: Table, run: Table) -> MixedIds:
-    def shown(table: Table) -> str:
-        first = next(iter(table.tables([pl.col(column)])), None)
-        example = "" if first is None or first.is_empty() else f", such as {first.item(0, 0)!r}"
-        return f"{table.source}: {table.schema[column]}{example}"
-
-    return MixedIds(
-        f"{column} is of two kinds",
-        given=f"{shown(judgments)}; {shown(run)}",
-        expected="texts on both sides, or whole numbers on both sides",
-        fix="convert one of them: cast to str, or to int",
-    )

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from rankstone.io.attributes import Attributes, read_attributes
 from rankstone.io.columns import parse_columns
 from rankstone.io.files import read_files, stem
+from rankstone.io.matching import ids_of_two_kinds
 from rankstone.io.objects import read_object
-from rankstone.io.table import Table
+from rankstone.io.table import Progress, Table
 from rankstone.io.text import GROUPED_QRELS, INTENTS, PREFERENCES, QRELS, RUN
 from rankstone.io.write import atomic
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attributes",
+    "Progress",
     "Table",
     "atomic",
+    "ids_of_two_kinds",
     "parse_columns",
     "read_attributes",
     "read_intents",

@@ -14,7 +14,7 @@ from rankstone.io.columns import CANONICAL, hidden, is_text, renames, require
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ROWS", "Table", "of_frame", "reading"]
+__all__ = ["ROWS", "Progress", "Table", "of_frame", "reading"]
 
 #: the query of a table whose rows are all in one list
 EVERYTHING: Final = "all"
@@ -24,6 +24,8 @@ ROWS: Final = 1 << 18
 
 Locate = Callable[[int], str]
 Start = Callable[[Sequence[pl.Expr]], Iterator[pl.DataFrame]]
+#: called with the number of rows each piece of work has taken in
+Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,19 @@ class Table:
                 raise self.unusable[name]
         require(self.schema, columns, self.source, self.present or tuple(self.schema))
         return self
+
+    def watched(self, progress: Progress | None) -> Table:
+        """Return the table, telling ``progress`` of every piece read."""
+        if progress is None:
+            return self
+        start = self.start
+
+        def counted(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            for piece in start(columns):
+                progress(piece.height)
+                yield piece
+
+        return replace(self, start=counted)
 
     def in_one_list(self) -> Table:
         """Return the table with all rows in one list, and without document ids, which may stand in many."""

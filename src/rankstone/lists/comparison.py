@@ -10,7 +10,7 @@ from rankstone.io import stem
 from rankstone.lists.base import ListMeasure
 from rankstone.lists.beside import beside
 from rankstone.lists.joining import Joined, measured
-from rankstone.lists.opening import OPTIONS, listing_options, open_both, options_for, watched
+from rankstone.lists.opening import OPTIONS, listing_options, open_both, options_for
 from rankstone.lists.pairing import couples, hold
 from rankstone.lists.result import Similarity
 from rankstone.measures import parse_measures
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankstone.hits.options import Alignment
-    from rankstone.io import Table
-    from rankstone.lists.opening import Progress
+    from rankstone.io import Progress, Table
     from rankstone.lists.pairing import Held
 
 __all__ = ["diff"]
@@ -85,8 +84,8 @@ def diff(
     titles = names or _names(a, b)
     table_a, table_b = open_both(a, b, titles, order=checked.order, columns=columns, format_in=format_in)
     of_a, of_b = options_for(table_a, checked), options_for(table_b, checked)
-    held = hold(watched(table_a, progress), of_a)
-    parts, lists = couples(held, watched(table_b, progress), of_b, lambda chunk: measured(chunk, parsed))
+    held = hold(table_a.watched(progress), of_a)
+    parts, lists = couples(held, table_b.watched(progress), of_b, lambda chunk: measured(chunk, parsed))
     if not lists.seen.any():
         raise _no_common_query(held, lists.unjudged(), (table_a, table_b))
     joined = Joined(held, parts, ~lists.seen)

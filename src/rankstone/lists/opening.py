@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import polars as pl
-
-from rankstone.errors import BadOption, MixedIds, nearest
+from rankstone.errors import BadOption, nearest
 from rankstone.hits.options import Alignment
-from rankstone.io import Table, read_run
+from rankstone.io import ids_of_two_kinds, read_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["OPTIONS", "Progress", "listing_options", "open_both", "options_for", "watched"]
+    from rankstone.io import Table
 
-#: called with the number of rows each piece of work has taken in
-Progress = Callable[[int], None]
+__all__ = ["OPTIONS", "listing_options", "open_both", "options_for"]
 
 #: the options of alignment that say how a run is ordered; all others are about judgments
 OPTIONS: Final = ("order", "score_dtype", "ties", "duplicates", "depth")
@@ -86,35 +82,5 @@ def open_both(
         read_run(run, columns, format_in, order=order, name=name)
         for run, name in zip((a, b), names, strict=True)
     )
-    differ = [c for c in ("query_id", "doc_id") if first.schema[c] != second.schema[c]]
-    if differ and not (first.untyped or second.untyped):
-        raise _mixed(differ[0], first, second)
+    differ = ids_of_two_kinds(first, second, "texts in both runs, or whole numbers in both")
     return first.with_text_ids(*differ), second.with_text_ids(*differ)
-
-
-def _mixed(column: str, first: Table, second: Table) -> MixedIds:
-    def shown(table: Table) -> str:
-        piece = next(iter(table.tables([pl.col(column)])), None)
-        example = "" if piece is None or piece.is_empty() else f", such as {piece.item(0, 0)!r}"
-        return f"{table.source}: {table.schema[column]}{example}"
-
-    return MixedIds(
-        f"{column} is of two kinds",
-        given=f"{shown(first)}; {shown(second)}",
-        expected="texts in both runs, or whole numbers in both",
-        fix="convert one of them: cast to str, or to int",
-    )
-
-
-def watched(table: Table, progress: Progress | None) -> Table:
-    """Return the table, telling ``progress`` of every piece read."""
-    if progress is None:
-        return table
-    start = table.start
-
-    def counted(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-        for piece in start(columns):
-            progress(piece.height)
-            yield piece
-
-    return replace(table, start=counted)

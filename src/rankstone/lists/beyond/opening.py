@@ -13,19 +13,17 @@ from rankstone.io import read_attributes, read_interactions, read_judgments, rea
 from rankstone.lists.beyond.items import ItemTable
 from rankstone.lists.beyond.pairs import Pairs
 from rankstone.lists.beyond.reading import read_lists
-from rankstone.lists.opening import options_for, watched
+from rankstone.lists.opening import options_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankstone.hits.options import Alignment
-    from rankstone.io import Attributes, Table
+    from rankstone.io import Attributes, Progress, Table
     from rankstone.lists.beyond.codes import Codes
     from rankstone.lists.beyond.measure import OfLists, OfRun
     from rankstone.lists.beyond.reading import Reading
     from rankstone.lists.beyond.tables import Tables
-
-    Progress = Callable[[int], None]
 
 __all__ = ["Opener"]
 
@@ -66,7 +64,7 @@ class Opener:
         numbers = [pl.col(name) for name in further]
         ids = [pl.col("query_id"), tables.item_codes.column("doc_id")]
         users, items, weights = [], [], []
-        for piece in watched(table, self._progress).tables([*ids, *numbers]):
+        for piece in table.watched(self._progress).tables([*ids, *numbers]):
             _whole(piece, table)
             users.append(tables.user_codes.of_runs(piece["query_id"]))
             items.append(tables.item_codes.of(piece["doc_id"]))
@@ -88,9 +86,8 @@ class Opener:
     def run(self, source: object, name: str, tables: Tables, rules: Alignment, k: int | None) -> Reading:
         """Read a run, down to rank ``k``."""
         table = read_run(source, self._columns, self._format_in, order=rules.order, name=name)
-        ruled = options_for(table, rules)
-        watch = watched(table, self._progress)
-        return read_lists(watch, tables.item_codes, tables.user_codes, ruled, k)
+        ruled, watched = options_for(table, rules), table.watched(self._progress)
+        return read_lists(watched, tables.item_codes, tables.user_codes, ruled, k)
 
 
 def _whole(piece: pl.DataFrame, table: Table) -> None:
