@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Beyond = OfLists | OfRun
     Progress = Callable[[int], None]
 
-__all__ = ["USUAL", "beyond"]
+__all__ = ["USUAL", "beyond", "measured", "of_lists"]
 
 #: what is computed when nobody says what: as much of it as the tables allow
 USUAL: Final = (
@@ -62,6 +62,7 @@ def beyond(
     separator: str = "|",
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    convention: str | None = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by listing_options
 ) -> BeyondScores:
@@ -94,6 +95,9 @@ def beyond(
         {their name: our name}, for all tables: ``{"user_id": "query_id", "item_id": "doc_id"}``.
     format_in
         The format of files whose suffix does not say it.
+    convention
+        The library whose numbers are wanted, ``"rectools"`` or ``"rectools-0.19"``: measures are then
+        written as it writes them, and it decides the options.
     progress
         Called with row counts while reading.
     **options
@@ -120,9 +124,49 @@ def beyond(
     >>> beyond(run, "Novelty@2 Coverage@2", history=past, catalogue_size=6).to_dict()
     {'run': {'Novelty@2': 1.207518749639422, 'Coverage@2': 0.5}}
     """
+    tables = {"items": items, "history": history, "qrels": qrels, "users": users, "baseline": baseline}
+    beside: dict[str, Any] = {**tables, "catalogue_size": catalogue_size, "separator": separator}
+    beside |= {"columns": columns, "format_in": format_in, "progress": progress}
+    if convention is not None:
+        from rankstone.beyond_by_convention import beyond_by
+
+        return beyond_by(convention, runs, measures, **beside, **options)
+    wanted = of_lists(USUAL if measures is None else measures)
+    return measured(runs, wanted, optional=measures is None, **beside, **options)
+
+
+def measured(
+    runs: object,
+    measures: Sequence[Beyond],
+    *,
+    optional: bool,
+    items: object,
+    history: object,
+    qrels: object,
+    users: object,
+    baseline: object,
+    catalogue_size: int | None,
+    separator: str,
+    columns: Mapping[str, str] | None,
+    format_in: str | None,
+    progress: Progress | None,
+    **options: Any,  # noqa: ANN401 - checked by listing_options
+) -> BeyondScores:
+    """Measure runs, as :func:`beyond` does.
+
+    Parameters
+    ----------
+    measures
+        What to compute.
+    optional
+        Whether measures that the tables do not allow are left out; otherwise they are refused.
+    runs, items, history, qrels, users, baseline, catalogue_size, separator, columns, format_in, progress
+        As for :func:`beyond`.
+    **options
+        Likewise.
+    """
     judging = {name: options.pop(name) for name in _OF_JUDGMENTS if name in options}
     rules, of_judgments = listing_options(options), Alignment(**judging)
-    wanted = None if measures is None else _of_lists(measures)
     opener = Opener(columns, format_in, progress)
     draft = Tables(Codes(), Codes(), catalogue_size=_count(catalogue_size))
     draft = replace(
@@ -138,8 +182,10 @@ def beyond(
         judged=None if qrels is None else empty,
         baseline=None if baseline is None else ListFrame.empty(),
     )
-    found = _checked(wanted, there)
-    deepest = None if any(m.deepest is None for m in found) else max(m.deepest or 0 for m in found)
+    found = _allowed(measures, there) if optional else _checked(measures, there)
+    deepest = (
+        None if any(m.deepest is None for m in found) else max((m.deepest or 0 for m in found), default=1)
+    )
     reads = {name: partial(opener.run, run, name, draft, rules) for name, run in name_runs(runs).items()}
     with ThreadPoolExecutor(1) as aside:  # the past is read while the first run is
         past = aside.submit(_with_past, draft, opener, history, qrels, of_judgments, found)
@@ -178,7 +224,7 @@ def _count(catalogue_size: int | None) -> int | None:
     return catalogue_size
 
 
-def _of_lists(measures: str | Named | Sequence[str | Named]) -> tuple[Beyond, ...]:
+def of_lists(measures: str | Named | Sequence[str | Named]) -> tuple[Beyond, ...]:
     """Read measures, and refuse those of something else than whole lists."""
     found: list[Beyond] = []
     for measure in parse_measures(measures):
@@ -188,14 +234,17 @@ def _of_lists(measures: str | Named | Sequence[str | Named]) -> tuple[Beyond, ..
     return tuple(found)
 
 
-def _checked(wanted: tuple[Beyond, ...] | None, tables: Tables) -> tuple[Beyond, ...]:
-    """Return the measures that the tables allow, or refuse the first that they do not."""
-    if wanted is not None:
-        for measure in wanted:
-            measure.check(tables)
-        return wanted
+def _checked(measures: Sequence[Beyond], tables: Tables) -> tuple[Beyond, ...]:
+    """Return the measures, or refuse the first that the tables do not allow."""
+    for measure in measures:
+        measure.check(tables)
+    return tuple(measures)
+
+
+def _allowed(measures: Sequence[Beyond], tables: Tables) -> tuple[Beyond, ...]:
+    """Return the measures that the tables allow."""
     found = []
-    for measure in _of_lists(USUAL):
+    for measure in measures:
         try:
             measure.check(tables)
         except (UsageError, ValueError):

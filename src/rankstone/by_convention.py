@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.conventions import Convention, convention
-from rankstone.errors import BadOption, BadValue, RankstoneError, UsageError, printable
+from rankstone.errors import BadOption, BadParameter, BadValue, RankstoneError, UsageError, printable
 from rankstone.evaluation import Evaluator, name_runs, walk_labelled
 from rankstone.hits.options import Alignment
 from rankstone.measures import Measure, parse_measures
@@ -48,7 +48,7 @@ def evaluate_by(
         As for :func:`rankstone.evaluate`; options that the library decides are refused.
     """
     meant = library if isinstance(library, Convention) else convention(library)
-    readings = meant.read(measures)
+    readings = _of_judgments(meant, measures)
     beside = _beside(meant, options)
     parts: list[Scores] = []
     for group in _groups(readings):
@@ -69,7 +69,7 @@ def evaluate_labelled_by(
 ) -> Scores:
     """Score one table with scores and labels as a library does; parameters as for evaluate_labelled."""
     meant = library if isinstance(library, Convention) else convention(library)
-    readings = meant.read(measures)
+    readings = _of_judgments(meant, measures)
     given: dict[str, Any] = dict.fromkeys(("name", "columns", "format_in", "queries", "progress"))
     given |= _beside(meant, options)
     parts: list[Scores] = []
@@ -98,7 +98,7 @@ def told_by(
     for meant in libraries:
         for measure in measures:
             try:
-                readings = meant.read(measure)
+                readings = _of_judgments(meant, measure)
             except UsageError:
                 continue
             try:
@@ -107,6 +107,19 @@ def told_by(
             except RankstoneError as error:
                 told[measure][str(meant)] = f"refuses: {error.what}"
     return told
+
+
+def _of_judgments(meant: Convention, measures: object) -> tuple[Reading, ...]:
+    """Read measures, and refuse those of whole lists."""
+    readings = meant.read(measures)
+    for reading in readings:
+        if reading.entry.of_lists:
+            raise BadParameter(
+                f"{reading.text} of {meant.title} measures whole lists, not lists against judgments",
+                fix=f"rankstone beyond RUN --convention {meant} -m '{reading.text}' "
+                "(in Python rankstone.beyond with the same convention)",
+            )
+    return readings
 
 
 def _beside(meant: Convention, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,7 +185,8 @@ def _check_refusals(
                         query = printable(run.queries[int(guilty.argmax())])
                         where = "every query" if refusal.every else f"query {query}"
                         raise BadValue(f"{meant.title} refuses {reading.text}: {refusal.why}", where=where)
-            if reading.entry.nobody == "error" and not (counts & ~undefined).any():
+            present = counts if reading.entry.spoils else counts & ~undefined
+            if reading.entry.nobody == "error" and not present.any():
                 raise BadValue(
                     f"{meant.title} refuses {reading.text}: no query has a value, and there is no mean"
                 )

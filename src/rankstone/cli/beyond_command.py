@@ -24,6 +24,9 @@ from rankstone.cli.options import Ticker, named_runs, ordering, reading, split_c
 @click.option(
     "--separator", default="|", show_default=True, metavar="TEXT", help="divides several categories"
 )
+@click.option(
+    "--convention", metavar="LIBRARY", help="print the numbers a library would: rankstone conventions"
+)
 @click.option("--per-query", metavar="FILE", help="write values per user: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
 @click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="decimals shown")
@@ -37,6 +40,7 @@ def command(
     by: tuple[str, ...],
     catalogue_size: int | None,
     separator: str,
+    convention: str | None,
     per_query: str | None,
     form: str,
     digits: int,
@@ -54,6 +58,7 @@ def command(
     \b
     rankstone beyond recs.parquet -m "Coverage@10 Gini@10" --catalogue-size 3706
     rankstone beyond recs.parquet --items items.csv --history train.parquet --users users.csv --by gender
+    rankstone beyond recs.parquet --history train.parquet --convention rectools -m MeanInvUserFreq@10
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import beyond
     from rankstone.cli.beyond_render import FORMATS, render
@@ -78,6 +83,7 @@ def command(
             separator=separator,
             columns=split_columns(columns),
             format_in=format_in,
+            convention=convention,
             progress=ticker,
             **{name: value for name, value in given.items() if value is not None},
         )

@@ -59,7 +59,10 @@ def show(name: str, form: str) -> None:
         return
     click.echo(f"{one.title} {one.version}   {one.url}\n  {one.about}")
     click.echo(f"  compared with: {', '.join(one.checked) or 'nothing live yet'}\n")
+    of_lists = [entry for entry in one.entries if entry.of_lists]
     for entry in one.entries:
+        if entry in of_lists[:1]:
+            click.echo(f"\nbeyond accuracy: rankstone beyond RUN --convention {one}\n")
         click.echo(f"{entry.spelling}{'  (also ' + ', '.join(entry.also) + ')' if entry.also else ''}")
         for line in _lines(entry):
             click.echo(f"  {line}")
@@ -158,13 +161,9 @@ def _plain(value: object) -> str:
 
 
 def _lines(entry: Entry) -> list[str]:
-    from rankstone.hits.options import Alignment
-
-    usual = Alignment().as_dict()
-    options = {name: value for name, value in entry.options.items() if usual.get(name) != value}
     lines = [f"ours     {entry.ours}"]
-    if options:
-        lines.append("options  " + " ".join(f"{name}={value}" for name, value in options.items()))
+    if entry.chosen:
+        lines.append("options  " + " ".join(f"{name}={value}" for name, value in entry.chosen.items()))
     lines += [f"{'does':<8} {way}" for way in entry.ways]
     said = {name: getattr(entry, name) for name in ("bug", "note", "differs")}
     return lines + [f"{name:<8} {text}" for name, text in said.items() if text is not None]
@@ -178,7 +177,9 @@ def _object(one: Convention) -> dict[str, Any]:
             "ours": entry.ours,
             "options": dict(entry.options),
             "grades": None if entry.grades is None else str(entry.grades),
-            **{name: getattr(entry, name) for name in ("digits", "spoils", "nobody", "unbounded")},
+            **{
+                name: getattr(entry, name) for name in ("digits", "spoils", "nobody", "unbounded", "of_lists")
+            },
             "refuses": [refusal.why for refusal in entry.refuses],
             **{name: getattr(entry, name) for name in ("bug", "note", "differs")},
         }

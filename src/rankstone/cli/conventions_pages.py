@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from rankstone.conventions import conventions
 from rankstone.conventions.comparing import shared
-from rankstone.hits.options import Alignment
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankstone.conventions import Convention, Entry
 
 __all__ = ["page", "pages"]
@@ -25,17 +26,26 @@ def page(one: Convention) -> str:
     lines = [f"# {_text(one.title)} {one.version}", "", _text(one.about), "", f"<{one.url}>", ""]
     checked = "; ".join(one.checked) or "nothing live yet: written from what is known of it"
     lines += [f"Compared with: {_text(checked)}.", ""]
-    lines += [f"`rankstone eval QRELS RUN --convention {one} -m …`", ""]
-    lines += ["| spelling | the same in our words | options of alignment |", "|---|---|---|"]
+    judging = [entry for entry in one.entries if not entry.of_lists]
+    lines += [f"`rankstone eval QRELS RUN --convention {one} -m …`", "", *_entries(judging)]
+    if of_lists := [entry for entry in one.entries if entry.of_lists]:
+        lines += ["", "## Beyond accuracy", "", f"`rankstone beyond RUN --convention {one} -m …`", ""]
+        lines += _entries(of_lists)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _entries(entries: Sequence[Entry]) -> list[str]:
+    """Return a table of measures, and what there is to say about them."""
+    lines = ["| spelling | the same in our words | options of alignment |", "|---|---|---|"]
     remarks: list[str] = []
-    for entry in one.entries:
+    for entry in entries:
         spelled = " or ".join(f"`{_code(text)}`" for text in entry.spellings)
         lines.append(f"| {spelled} | `{_code(entry.ours)}` | {_options(entry)} |")
         for name, mark in (("bug", "**bug**: "), ("note", ""), ("differs", "")):
             told = getattr(entry, name)
             remarks += [] if told is None else [f"- `{_code(entry.spelling)}`: {mark}{_text(told)}"]
         remarks += [f"- `{_code(entry.spelling)}`: {_text(way)}" for way in entry.ways]
-    return "\n".join([*lines, "", *remarks]).rstrip() + "\n"
+    return [*lines, "", *remarks]
 
 
 def _overview() -> str:
@@ -76,8 +86,7 @@ def _by_measure() -> dict[str, list[tuple[Convention, Entry]]]:
 
 
 def _options(entry: Entry) -> str:
-    usual = Alignment().as_dict()
-    options = [f"`{name}={value}`" for name, value in entry.options.items() if usual.get(name) != value]
+    options = [f"`{name}={value}`" for name, value in entry.chosen.items()]
     return " ".join(options) or "ours"
 
 

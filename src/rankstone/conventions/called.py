@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rankstone.measures import Measure
+from rankstone.measures.base import Status
 
 if TYPE_CHECKING:
     from rankstone.hits.ragged import Hits
-    from rankstone.measures import Measure
+    from rankstone.measures import Named
     from rankstone.measures.base import Scored
     from rankstone.measures.named import Span
 
@@ -26,6 +31,21 @@ class _Called:
     def __str__(self) -> str:
         return self.label
 
+    def aggregate(self: Any, *parts: Any) -> float:  # noqa: ANN401 - a mixin of measures
+        """Aggregate as the measure does, and round where the library rounds."""
+        if not len(parts[0]) and self.nobody == "zero":
+            return 0.0
+        value: float = super().aggregate(*parts)  # type: ignore[misc]
+        rounded: float = self._rounded(value)
+        return rounded
+
+    def _rounded(self, value: float) -> float:
+        return value if self.digits is None else round(value, self.digits)
+
+
+class _OfJudgments(_Called):
+    """Comes before a measure of lists against judgments."""
+
     def score(self: Any, hits: Hits, _empty: str = "zero") -> Scored:
         """Score as the measure does, with the library's rule for queries without a relevant document."""
         scored: Scored = super().score(hits, self.empty)  # type: ignore[misc]
@@ -36,16 +56,32 @@ class _Called:
         span: Span = super().span_of(hits) if self.bounded else (None, None)  # type: ignore[misc]
         return span
 
-    def aggregate(self: Any, *parts: Any) -> float:  # noqa: ANN401 - a mixin of measures
-        """Aggregate as the measure does, and round where the library rounds."""
-        if not len(parts[0]) and self.nobody == "zero":
-            return 0.0
-        value: float = super().aggregate(*parts)  # type: ignore[misc]
-        return value if self.digits is None else round(value, self.digits)
+
+class _OfLists(_Called):
+    """Comes before a measure of whole lists, be its value one of each list or of the run."""
+
+    def score(self: Any, *beside: Any) -> Scored:  # noqa: ANN401 - the lists and the tables beside them
+        """Score as the measure does; lists of users without a relevant item may not count."""
+        scored: Scored = super().score(*beside)  # type: ignore[misc]
+        if self.empty == "drop":
+            none = scored.status == Status.no_relevant
+            scored = replace(scored, status=np.where(none, Status.dropped, scored.status))
+        return scored
+
+    def value(self: Any, *beside: Any) -> float:  # noqa: ANN401 - the lists and the tables beside them
+        """Return the run's value, rounded where the library rounds."""
+        value: float = self._rounded(super().value(*beside))  # type: ignore[misc]
+        return value
+
+    @property
+    def span(self: Any) -> Span:
+        """The measure's range, or none where a bug is replayed."""
+        span: Span = super().span if self.bounded else (None, None)  # type: ignore[misc]
+        return span
 
 
 def called(
-    measure: Measure,
+    measure: Named,
     label: str,
     *,
     empty: str = "zero",
@@ -53,7 +89,7 @@ def called(
     bounded: bool = True,
     spoils: bool = False,
     nobody: str | None = None,
-) -> Measure:
+) -> Any:  # noqa: ANN401 - of the kind that is given
     """Return the measure under a library's name, with the library's ways with its values.
 
     >>> from rankstone import P
@@ -63,6 +99,6 @@ def called(
     kind = type(measure)
     facts = {"label": label, "empty": empty, "digits": digits, "bounded": bounded}
     facts |= {"spoils": spoils, "nobody": nobody}
-    named = type(kind.__name__, (_Called, kind), {**facts, "__module__": __name__})
-    found: Measure = named(**{f.name: getattr(measure, f.name) for f in fields(measure)})
-    return found
+    before = _OfJudgments if isinstance(measure, Measure) else _OfLists
+    made = type(kind.__name__, (before, kind), {**facts, "__module__": __name__})
+    return made(**{f.name: getattr(measure, f.name) for f in fields(measure)})

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankstone.conventions.convention import Convention, Entry
-    from rankstone.measures import Measure
 
 __all__ = ["Difference", "choices", "compare", "shared"]
 
@@ -59,8 +58,9 @@ def _fillable(entry: Entry) -> bool:
 
 def choices(entry: Entry) -> dict[str, Any]:
     """Return every choice behind an entry: parameters of our measure, options of alignment."""
-    measure: Measure = entry.measure(_FILL)
-    alignment = {**Alignment().as_dict(), **entry.options}
+    measure = entry.measure(_FILL)
+    usual = {} if entry.of_lists else Alignment().as_dict()
+    alignment = {**usual, **entry.options}
     parameters = {f.name: getattr(measure, f.name) for f in fields(measure)}
     if "<k>" in entry.spelling:
         parameters.pop("k")

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.conventions.called import called
 from rankstone.errors import BadParameter, RankstoneError, UnknownMeasure, nearest, printable
-from rankstone.measures import Measure, Named, parse_measure
+from rankstone.hits.options import Alignment
+from rankstone.measures import Named, parse_measure
 from rankstone.measures.syntax import read_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Convention", "Entry", "Grades", "Reading", "Refusal"]
+__all__ = ["Convention", "Entry", "Grades", "Reading", "Refusal", "named"]
 
 #: what stands for a number in a spelling: ``ndcg@<k>``
 _PLACE: Final = re.compile(r"<(\w+)>")
@@ -98,6 +99,8 @@ class Entry:
         What else the library raises errors for.
     unbounded
         Whether values may leave the range: a bug of theirs, replayed.
+    of_lists
+        Whether it measures whole lists (``rankstone.beyond``) instead of lists against judgments.
     bug, note
         What is wrong with it, and what else there is to say.
     differs
@@ -114,6 +117,7 @@ class Entry:
     nobody: str | None = None
     refuses: tuple[Refusal, ...] = ()
     unbounded: bool = False
+    of_lists: bool = False
     bug: str | None = None
     note: str | None = None
     differs: str | None = None
@@ -136,6 +140,12 @@ class Entry:
         )
         return tuple(way for way in said if way is not None)
 
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The options that are not the usual ones."""
+        usual = Alignment().as_dict()
+        return {name: value for name, value in self.options.items() if usual.get(name) != value}
+
     def match(self, text: str) -> Mapping[str, str] | None:
         """Return the numbers in a library's text, or ``None`` when it names something else."""
         for spelling in self.spellings:
@@ -144,16 +154,15 @@ class Entry:
                 return found.groupdict()
         return None
 
-    def measure(self, numbers: Mapping[str, str]) -> Measure:
+    def measure(self, numbers: Mapping[str, str]) -> Named:
         """Return our measure for the numbers in a library's text."""
-        text = _PLACE.sub(lambda place: numbers[place[1]], self.ours)
-        measure = _replay(text) if text.startswith("replay:") else parse_measure(text)
-        assert isinstance(measure, Measure)  # noqa: S101 - data files are tested
-        return measure
+        return named(_PLACE.sub(lambda place: numbers[place[1]], self.ours))
 
 
-def _replay(text: str) -> Named:
-    """Return the measure that replays a library's own: ``replay:allrank.MRR@5``."""
+def named(text: str) -> Named:
+    """Return a measure of ours, or one that replays a library's own: ``replay:allrank.MRR@5``."""
+    if not text.startswith("replay:"):
+        return parse_measure(text)
     module, _, own = text.removeprefix("replay:").partition(".")
     name = re.split(r"[(@]", own, maxsplit=1)[0]
     return read_as(getattr(import_module(f"rankstone.conventions.replays.{module}"), name), own)
@@ -184,7 +193,7 @@ class Reading:
     """
 
     text: str
-    measure: Measure
+    measure: Any  # a measure of judgments, or of whole lists: the entry says which
     ours: str
     options: Mapping[str, Any]
     entry: Entry
@@ -254,13 +263,21 @@ class Convention:
             raise UnknownMeasure("no measure given", expected=self._spellings())
         return tuple({text: self._read(text) for text in texts}.values())
 
-    def everything(self, k: int = 10) -> list[str]:
+    def everything(self, k: int = 10, *, of_lists: bool = False) -> list[str]:
         """Return every measure that takes nothing but a cutoff, or not even that, and grades of any kind.
 
         Where all of them are for 0 and 1 only, these are.
+
+        Parameters
+        ----------
+        k
+            The cutoff.
+        of_lists
+            Measures of whole lists instead of those of judgments.
         """
-        graded = [entry for entry in self.entries if entry.grades is None or entry.grades.high != 1]
-        texts = [entry.spelling.replace("<k>", str(k)) for entry in graded or self.entries]
+        entries = [entry for entry in self.entries if entry.of_lists == of_lists]
+        graded = [entry for entry in entries if entry.grades is None or entry.grades.high != 1]
+        texts = [entry.spelling.replace("<k>", str(k)) for entry in graded or entries]
         return [text for text in texts if not _PLACE.search(text)]
 
     def _read(self, text: str) -> Reading:
@@ -312,10 +329,10 @@ def _plain(measure: Named) -> str:
     return measure.name if measure.k is None else f"{measure.name}@{measure.k}"
 
 
-def _reading(text: str, entry: Entry, measure: Measure) -> Reading:
+def _reading(text: str, entry: Entry, measure: Named) -> Reading:
     """Give the measure the library's name; what an empty query is worth is the measure's own affair."""
     options = {name: value for name, value in entry.options.items() if name != "empty"}
-    named = called(
+    ours = called(
         measure,
         text,
         empty=entry.options.get("empty", "zero"),
@@ -324,7 +341,7 @@ def _reading(text: str, entry: Entry, measure: Measure) -> Reading:
         spoils=entry.spoils,
         nobody=entry.nobody,
     )
-    return Reading(text, named, str(measure), options, entry)
+    return Reading(text, ours, str(measure), options, entry)
 
 
 def split(text: str) -> list[str]:

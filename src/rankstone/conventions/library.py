@@ -20,12 +20,15 @@ _NAME: Final = re.compile(r"(.+?)(?:[-=\s]+v?(\d[\w.]*))?")
 _SHARED: Final = frozenset({"grades", "digits", "nan", "nobody", "refuses"})
 #: what a data file may say of a library, and of each measure
 _OF_LIBRARY: Final = frozenset(
-    {"name", "version", "title", "url", "about", "checked", "also", "options", "measures", "variants"}
+    {"name", "version", "title", "url", "about", "checked", "also", "options"}
+    | {"measures", "variants", "beyond"}
     | _SHARED
 )
 _OF_MEASURE: Final = frozenset(
     {"spelling", "ours", "also", "options", "unbounded", "bug", "note", "differs"} | _SHARED
 )
+#: what is said of all measures and holds for those of whole lists, too; the rest is about judgments
+_OF_ORDER: Final = ("ties", "score_dtype")
 #: what it may say of a way to ask for any of its measures; the suffix comes behind the spelling
 _OF_VARIANT: Final = frozenset({"suffix", "options", "note"}) | _SHARED
 
@@ -95,6 +98,10 @@ def _parsed(data: dict[str, Any], file: str) -> Convention:
         entries += [_entry(_varied(usual, measure, variant)) for variant in data.get("variants", ())]
     for variant in data.get("variants", ()):
         _only(variant, _OF_VARIANT, f"{file}: {variant.get('suffix')}")
+    order = {name: value for name, value in data.get("options", {}).items() if name in _OF_ORDER}
+    for measure in data.get("beyond", ()):
+        _only(measure, _OF_MEASURE - {"grades"}, f"{file}: {measure.get('spelling')}")
+        entries += [_entry(_over({"options": order, "of_lists": True}, measure))]
     return Convention(
         name=data["name"],
         version=data["version"],
@@ -132,6 +139,7 @@ def _entry(data: dict[str, Any]) -> Entry:
         nobody=data.get("nobody"),
         refuses=tuple(_refusal(one) for one in data.get("refuses", ())),
         unbounded=data.get("unbounded", False),
+        of_lists=data.get("of_lists", False),
         bug=data.get("bug"),
         note=data.get("note"),
         differs=data.get("differs"),

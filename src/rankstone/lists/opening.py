@@ -19,7 +19,7 @@ __all__ = ["OPTIONS", "listing_options", "open_both", "options_for"]
 #: the options of alignment that say how a run is ordered; all others are about judgments
 OPTIONS: Final = ("order", "score_dtype", "ties", "duplicates", "depth")
 _UNDECIDED: Final = ("expected", "best", "worst")
-_COPIES: Final = ("keep", "first_keep_rank")
+_COPIES: Final = ("keep", "keep_judged", "first_keep_rank")
 
 
 def listing_options(options: Mapping[str, Any]) -> Alignment:

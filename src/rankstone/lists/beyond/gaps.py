@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankstone.io import read_attributes
-from rankstone.measures import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,12 +69,13 @@ def group_gaps(
     if users is not None:
         scores = _with(scores, users, columns)
     means = scores.mean(by=by).drop_nulls(["value", by])
+    directions = {str(measure): measure.card.direction for measure in scores.measures}
     rows = []
     for (run, measure), part in means.group_by(["run", "measure"], maintain_order=True):
         part = part.sort("value", by)  # noqa: PLW2901 - the same rows, in order
         values, names = part["value"].to_list(), part[by].cast(pl.String).to_list()
         apart = [abs(a - b) for a, b in combinations(values, 2)]
-        worst = {"higher": names[0], "lower": names[-1]}.get(parse_measure(str(measure)).card.direction)
+        worst = {"higher": names[0], "lower": names[-1]}.get(directions[str(measure)])
         worst = worst if values[0] < values[-1] else None
         mad = sum(apart) / len(apart) if apart else None
         ends = (values[0], names[0], values[-1], names[-1])

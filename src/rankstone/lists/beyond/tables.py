@@ -217,15 +217,20 @@ class Tables:
         values[table.code] = np.nan_to_num(table.numbers("popularity"))
         return values
 
-    def popularity_place(self) -> Ints:
+    def popularity_place(self, of: str = "users") -> Ints:
         """Return each item's place by popularity, from 0; equal ones by id, larger first.
 
         Items that nobody met stand nowhere: their place is beyond any list.
-        """
-        return self.remember(("place", self.known), self._popularity_place)
 
-    def _popularity_place(self) -> Ints:
-        met = self.popularity("users")
+        Parameters
+        ----------
+        of
+            As for :meth:`popularity`.
+        """
+        return self.remember(("place", of, self.known), lambda: self._popularity_place(of))
+
+    def _popularity_place(self, of: str) -> Ints:
+        met = self.popularity(of)
         code = np.flatnonzero(met > 0)
         ids = self.item_codes.ids(code.astype(np.uint32))
         by = pl.DataFrame({"met": met[code], "id": ids, "code": code})

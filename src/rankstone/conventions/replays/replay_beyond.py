@@ -1,0 +1,95 @@
+"""RePlay's measures of whole lists that nobody else has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.lists.beyond.measure import Contributions, OfLists, OfRun, Parts
+from rankstone.measures.named import Card, parameter
+
+if TYPE_CHECKING:
+    from rankstone.lists.beyond.frame import ListFrame
+    from rankstone.lists.beyond.tables import Tables
+
+__all__ = ["CategoricalDiversity", "Novelty"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Novelty(OfRun):
+    """The share of a list that its user has not met, averaged over all users of the past.
+
+    >>> print(Novelty(k=10))
+    Novelty@10
+    """
+
+    name: ClassVar[str] = "Novelty"
+    family: ClassVar[str] = "novelty"
+    needs: ClassVar[tuple[str, ...]] = ("history",)
+    card: ClassVar[Card] = Card(
+        sentence="How much of what users are shown have they not met before?",
+        formula="Novelty@k = (1/|U|) Σ_{u ∈ U} (1 − |L_u ∩ H_u| / n)",
+        symbols="U: users of the past; L_u, n: the first k items and how many these are; H_u: what u met",
+        example="a list (a, b) of a user who met a, and a user without a list: (1/2 + 1) / 2 = 3/4",
+        needs="the past",
+        undefined="never; a user of the past without a list counts 1, one without a past not at all",
+        sensitive="users without a list: the more, the better",
+        use="to read RePlay's numbers; Unexpectedness(against=history) averages over the lists",
+        citation="RePlay 0.22",
+    )
+
+    def parts(self, lists: ListFrame, tables: Tables) -> Parts:
+        """Give each user of the past the share of new items, 1 without a list."""
+        users = tables.past.users
+        fresh = lists.total((tables.past.once.find(lists) < 0).astype(np.float64)) / np.maximum(lists.n, 1)
+        counted = fresh[np.isin(lists.user, users)]
+        return Parts(np.concatenate((counted, np.ones(len(users) - len(counted)))), float(len(users)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoricalDiversity(OfLists):
+    """How many categories the first k items have, over k.
+
+    >>> print(CategoricalDiversity(k=10))
+    CategoricalDiversity@10
+    """
+
+    name: ClassVar[str] = "CategoricalDiversity"
+    family: ClassVar[str] = "diversity"
+    needs: ClassVar[tuple[str, ...]] = ("items",)
+    card: ClassVar[Card] = Card(
+        sentence="How many categories does a list show?",
+        formula="CategoricalDiversity@k(u) = |{c(i) : i ∈ L_u}| / k",
+        symbols="c(i): the category of item i (of several, all); L_u: the first k items",
+        example="categories a, a, b; k = 4: 2/4",
+        needs="a table of items with categories",
+        span=(0.0, None),
+        undefined="never",
+        sensitive="lists shorter than k; items without a category add none",
+        use="to read RePlay's numbers",
+        citation="RePlay 0.22",
+    )
+
+    category: str | None = parameter(
+        None, "column of --items; default: `category`, or the only one", word=True
+    )
+
+    def check(self, tables: Tables) -> None:
+        """Refuse a column that is not there."""
+        super().check(tables)
+        tables.item_table.chosen(self.category, "category", str(self))
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Count each category of a list once; divide by k."""
+        table = tables.item_table
+        sets = table.sets(table.chosen(self.category, "category", str(self))[0])
+        there, size, label = sets.spread(table.rows(lists))
+        cell = np.unique(np.repeat(lists.list[there], size) * max(len(sets.names), 1) + label)
+        count = np.bincount(cell // max(len(sets.names), 1), minlength=len(lists))
+        return Contributions(
+            np.zeros(len(lists.item)),
+            np.full(len(lists), float(self.k or 1)),
+            missed=count.astype(np.float64),
+        )
