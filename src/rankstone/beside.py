@@ -1,24 +1,35 @@
-"""Tables beside judgments and runs: what is known of queries, and how much their subtopics count."""
+"""What stands beside judgments and runs: queries, intents, pairs to exclude, passages to collapse."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
-from rankstone.errors import BadParameter
+from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.audit import BesideAudit
 from rankstone.hits.intents import Intents
 from rankstone.hits.query_table import QueryTable
-from rankstone.io import read_attributes, read_intents
+from rankstone.io import read_attributes, read_intents, read_run
 from rankstone.measures import Measure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    import polars as pl
+    from rankstone.io import Table
 
-__all__ = ["check_queries", "intents_of", "query_table", "require_columns"]
+__all__ = [
+    "check_queries",
+    "collapser",
+    "excluded_pairs",
+    "intents_of",
+    "query_table",
+    "refuse_beside_one_group",
+    "require_columns",
+]
 
 
 def query_table(
@@ -87,3 +98,42 @@ def intents_of(source: object, columns: Mapping[str, str] | None = None) -> Inte
         return None
     read = read_intents(source, columns)
     return Intents(read.source, read.collect("query_id", "subtopic", "weight"), read.locate)
+
+
+def excluded_pairs(source: object, columns: Mapping[str, str]) -> Table | None:
+    """Open the pairs that are taken out of every list; ``None`` where there are none."""
+    if source is None:
+        return None
+    if isinstance(source, Mapping):
+        source = {query: list(docs) for query, docs in source.items()}
+    return read_run(source, columns, order="input", name="exclude")
+
+
+def collapser(collapse: object) -> Callable[[pl.Expr], pl.Expr] | None:
+    """Return what turns a column of passages into one of documents; ``None`` where nothing does."""
+    if collapse is None:
+        return None
+    if isinstance(collapse, str):
+        try:
+            groups = re.compile(collapse).groups
+        except re.error as error:
+            raise BadOption(f"collapse={collapse!r} is no regular expression", given=str(error)) from None
+        if groups < 1:
+            raise BadOption(
+                f"collapse={collapse!r} has no group",
+                expected=r"a regular expression whose first group is the document: '^(.*)#\d+$'",
+            )
+        return lambda doc: pl.coalesce(doc.str.extract(collapse, 1), doc)
+    if isinstance(collapse, Mapping):
+        return lambda doc: doc.replace(dict(collapse))
+    raise BadOption("collapse is neither a regular expression nor {passage: document}")
+
+
+def refuse_beside_one_group(**tables: object) -> None:
+    """Refuse tables about single queries where all lists are made one."""
+    for name, table in tables.items():
+        if table is not None:
+            raise BadOption(
+                f"{name} is about queries or their documents, and one_group makes one list of them all",
+                fix=f"leave {name} or one_group out",
+            )

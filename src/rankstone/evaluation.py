@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from rankstone.beside import check_queries, intents_of, query_table, require_columns
-from rankstone.errors import BadOption, BadParameter, UsageError, printable
+from rankstone.asked import checked, choices, columns_read, of_rankings
+from rankstone.beside import (
+    check_queries,
+    collapser,
+    excluded_pairs,
+    intents_of,
+    query_table,
+    refuse_beside_one_group,
+    require_columns,
+)
+from rankstone.errors import BadParameter, UsageError, printable
 from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
 from rankstone.hits.grouping import grouped
-from rankstone.hits.judgments import Judgments, SelfLabelled
+from rankstone.hits.judgments import Judgments
 from rankstone.hits.options import Alignment
 from rankstone.hits.pairs import PairIndex, QueryIndex
-from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_labelled, read_run, stem
-from rankstone.measures import Measure, parse_measures
+from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run, stem
+from rankstone.labelled import walk_labelled
 from rankstone.measures.base import ANY_GAIN
-from rankstone.road import Road
+from rankstone.road import Road, Walked
 from rankstone.scores import RunScores, Scores
 
-__all__ = ["Evaluator", "Progress", "evaluate", "evaluate_labelled", "name_runs", "walk_labelled"]
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankstone.measures import Measure
+
+__all__ = ["Evaluator", "Progress", "Walked", "evaluate", "evaluate_labelled", "name_runs", "walk_labelled"]
 
 
 def evaluate(
@@ -137,6 +148,7 @@ def evaluate_labelled(
 
     Examples
     --------
+    >>> import polars as pl
     >>> clicks = {"query_id": ["u1", "u1", "u2"], "score": [0.9, 0.5, 0.3], "label": [0, 1, 1]}
     >>> evaluate_labelled(pl.DataFrame(clicks), "RR").to_dict()
     {'run': {'RR': 0.75}}
@@ -149,58 +161,7 @@ def evaluate_labelled(
         from rankstone.by_convention import evaluate_labelled_by
 
         return evaluate_labelled_by(convention, table, measures, name=name, **given)
-    return Scores(*walk_labelled(table, _of_rankings(measures), name=name, **given))
-
-
-def walk_labelled(
-    table: object,
-    parsed: tuple[Measure, ...],
-    *,
-    name: str | None,
-    columns: Mapping[str, str] | None,
-    format_in: str | None,
-    queries: object,
-    progress: Progress | None,
-    one_group: bool = False,
-    **options: Any,  # noqa: ANN401 - checked by Alignment
-) -> Walked:
-    """Take one table with scores and labels along the road."""
-    order = options.get("order", "score")
-    read = read_labelled(table, columns, format_in, order=order, one_group=one_group)
-    if "doc_id" not in read.columns:
-        options = {"ties": "expected", **options}
-    alignment = _checked(options, parsed)
-    if "doc_id" not in read.columns and alignment.ties in ("docid_desc", "docid_asc"):
-        raise BadOption(
-            f"ties={alignment.ties} needs a doc_id column, and there is none",
-            where=read.source,
-            fix="choose ties=expected, input, best or worst",
-        )
-    lowest = 0.0
-    if any(getattr(m, "pad", "zero") == "min_grade" for m in parsed):
-        found = [piece["relevance"].min() for piece in read.tables([pl.col("relevance")])]
-        lowest = min((float(v) for v in found if v is not None), default=0.0)  # type: ignore[arg-type]
-    for measure in parsed:
-        if _further([measure]) or "pool" in measure.brings:
-            raise BadParameter(
-                f"{measure} needs judgments in a table of their own", fix="use evaluate(qrels, run, …)"
-            )
-    truth = SelfLabelled(lowest)
-    name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
-    about = query_table(queries, parsed, columns)
-    work = Road(truth, alignment, parsed, queries=about)
-    run, audit = work.run(read.watched(progress))
-    beside = None if about is None else check_queries(about, parsed, run.queries)
-    conventions = _conventions(alignment, parsed)
-    if one_group:
-        conventions["alignment"]["one_group"] = True
-    return Walked(
-        {name: run},
-        parsed,
-        Audit(None, {name: audit}, queries=beside),
-        conventions,
-        {"labelled": {name: read.source}, **({} if about is None else {"queries": about.source})},
-    )
+    return Scores(*walk_labelled(table, of_rankings(measures), name=name, **given))
 
 
 class Evaluator:
@@ -230,23 +191,23 @@ class Evaluator:
         **options: Any,  # noqa: ANN401 - checked by Alignment
     ) -> None:
         self.measures = self._asked(measures)
-        self.options = _checked(options, self.measures)
+        self.options = checked(options, self.measures)
         self._columns = dict(columns or {})
         self._format_in = format_in
-        self._further = _further(self.measures)
+        self._further = columns_read(self.measures)
         self._table = read_judgments(qrels, self._columns, format_in, further=self._further)
-        self._exclude = None if exclude is None else _pairs_table(exclude, self._columns)
-        self._collapse = _collapser(collapse)
+        self._exclude = excluded_pairs(exclude, self._columns)
+        self._collapse = collapser(collapse)
         self._queries = query_table(queries, self.measures, self._columns)
         self._intents = intents_of(intents, self._columns)
         self._one_group = one_group
         if one_group:
-            _refuse_beside_one_group(collapse=collapse, queries=queries, intents=intents)
+            refuse_beside_one_group(collapse=collapse, queries=queries, intents=intents)
         self._prepared: dict[tuple[str, ...], tuple[Judgments, PairIndex | None]] = {}
 
     @staticmethod
     def _asked(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
-        return _of_rankings(measures)
+        return of_rankings(measures)
 
     def __call__(self, run: object, name: str = "run") -> Scores:
         """Score one run."""
@@ -273,13 +234,9 @@ class Evaluator:
             scored,
             self.measures,
             Audit(self._judgments_audit(), audits, *self._beside()),
-            self._conventions(options),
+            choices(options, self.measures, one_group=self._one_group),
             {"judgments": self._table.source, "runs": sources, **self._sources()},
         )
-
-    def _conventions(self, options: Alignment) -> dict[str, Any]:
-        said = _conventions(options, self.measures)
-        return said | {"alignment": {**said["alignment"], "one_group": True}} if self._one_group else said
 
     def _along(self, _name: str, road: Road, table: Table) -> tuple[RunScores, RunAudit]:
         """Take one run along its road."""
@@ -339,9 +296,9 @@ class Evaluator:
         """Return an evaluator of other measures over the same judgments, prepared once for both."""
         other = copy(self)
         other.measures = self._asked(measures)
-        _checked(self.options.as_dict(), other.measures)
+        checked(self.options.as_dict(), other.measures)
         require_columns(self._queries, other.measures)
-        if not set(_further(other.measures)) <= set(self._further):
+        if not set(columns_read(other.measures)) <= set(self._further):
             raise BadParameter("these measures need columns of the judgments that were not read")
         return other
 
@@ -372,16 +329,6 @@ class Evaluator:
         )
 
 
-class Walked(NamedTuple):
-    """What the road made of some runs."""
-
-    runs: dict[str, RunScores]
-    measures: tuple[Measure, ...]
-    audit: Audit
-    conventions: dict[str, Any]
-    inputs: dict[str, Any]
-
-
 def name_runs(runs: object) -> dict[str, object]:
     """Return runs by name; a single run is called ``run``, a file by its name.
 
@@ -409,78 +356,3 @@ def _is_run(value: object) -> bool:
     return not isinstance(value, (list, int, float)) or (
         isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - a triple of arrays
     )
-
-
-def _of_rankings(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
-    """Read measures, and refuse those that look at something else than judgments and a run."""
-    found = []
-    for measure in parse_measures(measures):
-        if not isinstance(measure, Measure):
-            raise BadParameter(
-                f"{measure} is not a measure of a run against judgments", fix=f"use {measure.computed_by}"
-            )
-        found.append(measure)
-    return tuple(found)
-
-
-def _further(measures: Sequence[Measure]) -> tuple[str, ...]:
-    """Return the columns of the judgments that measures read beside the grade."""
-    columns = [name for measure in measures for name in measure.judgment_columns]
-    if any("groups" in measure.brings for measure in measures):
-        columns.append("subtopic")
-    return tuple(dict.fromkeys(columns))
-
-
-def _checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignment:
-    alignment = Alignment.of(options)
-    for measure in measures:
-        measure.check(alignment.ties, alignment.depth, alignment.negative)
-        measure.check_needs(alignment)
-        if alignment.pool == "list" and measure.brings & {"pool", "groups"}:
-            raise BadOption(
-                f"{measure} looks at all judged documents, and pool=list hides those outside the list",
-                fix="leave pool or the measure out",
-            )
-    return alignment
-
-
-def _conventions(options: Alignment, measures: Sequence[Measure]) -> dict[str, Any]:
-    """Return every choice the numbers depend on: options, and the parameters each measure has."""
-    defaults: dict[str, str] = {}
-    for measure in measures:
-        defaults.update(measure.unsaid())
-    return {"alignment": options.as_dict(), "measures": [str(m) for m in measures], "defaults": defaults}
-
-
-def _refuse_beside_one_group(**tables: object) -> None:
-    for name, table in tables.items():
-        if table is not None:
-            raise BadOption(
-                f"{name} is about queries or their documents, and one_group makes one list of them all",
-                fix=f"leave {name} or one_group out",
-            )
-
-
-def _pairs_table(exclude: object, columns: Mapping[str, str]) -> Table:
-    if isinstance(exclude, Mapping):
-        exclude = {query: list(docs) for query, docs in exclude.items()}
-    return read_run(exclude, columns, order="input", name="exclude")
-
-
-def _collapser(collapse: object) -> Callable[[pl.Expr], pl.Expr] | None:
-    if collapse is None:
-        return None
-    if isinstance(collapse, str):
-        try:
-            groups = re.compile(collapse).groups
-        except re.error as error:
-            raise BadOption(f"collapse={collapse!r} is no regular expression", given=str(error)) from None
-        if groups < 1:
-            raise BadOption(
-                f"collapse={collapse!r} has no group",
-                expected=r"a regular expression whose first group is the document: '^(.*)#\d+$'",
-            )
-        return lambda doc: pl.coalesce(doc.str.extract(collapse, 1), doc)
-    if isinstance(collapse, Mapping):
-        return lambda doc: doc.replace(dict(collapse))
-    raise BadOption("collapse is neither a regular expression nor {passage: document}")

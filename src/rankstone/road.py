@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -11,7 +11,7 @@ import polars as pl
 from rankstone.beside import check_queries
 from rankstone.errors import EmptyInput, NotComparable, OutOfRange, printable
 from rankstone.hits.align import Aligner, Chunk, no_overlap
-from rankstone.hits.audit import RunAudit
+from rankstone.hits.audit import Audit, RunAudit
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.measures.base import Status
 from rankstone.scores import RunScores
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rankstone.measures import Measure
     from rankstone.measures.base import Scored
 
-__all__ = ["Part", "Piece", "Road", "in_order"]
+__all__ = ["Part", "Piece", "Road", "Walked", "in_order"]
 
 Piece = TypeVar("Piece", bound="Part")
 
@@ -176,6 +176,16 @@ class Part:
     first_rows: Ints
     scored: list[Scored]
     tally: Tally | None
+
+
+class Walked(NamedTuple):
+    """What the road made of some runs."""
+
+    runs: dict[str, RunScores]
+    measures: tuple[Measure, ...]
+    audit: Audit
+    conventions: dict[str, Any]
+    inputs: dict[str, Any]
 
 
 def in_order(parts: Sequence[Part]) -> Ints:
