@@ -120,10 +120,10 @@ def _over(usual: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
 
 
 def _varied(usual: dict[str, Any], measure: dict[str, Any], variant: dict[str, Any]) -> dict[str, Any]:
-    """Return a measure asked for in another way: what the variant says, over what is said of the measure."""
+    """Return a measure asked for in another way; what it says of itself holds there, too."""
     spelled = [text + variant["suffix"] for text in (measure["spelling"], *measure.get("also", ()))]
     said = {name: value for name, value in variant.items() if name != "suffix"}
-    return _over(_over(usual, measure), said) | {"spelling": spelled[0], "also": spelled[1:]}
+    return _over(_over(usual, said), measure) | {"spelling": spelled[0], "also": spelled[1:]}
 
 
 def _entry(data: dict[str, Any]) -> Entry:

@@ -39,18 +39,3 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         except (ValueError, ZeroDivisionError) as error:
             found[measure] = {"error": repr(error)}
     return found
-
-
-def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell where a user without a value, or nobody at all, decides."""
-    liked = {q: {d for d, grade in judged.items() if grade >= 1.0} for q, judged in case["qrels"].items()}
-    met = [(liked[q], {d for d, _ in listed}) for q, listed in case["run"].items() if liked.get(q)]
-    if not met:
-        return "nobody to average over: division by zero there, no value here"
-    if measure == "MRR" and not all(likes & shown for likes, shown in met):
-        return "a list without a hit is an error"
-    if measure in ("AUC", "MAP") and not all(likes & shown for likes, shown in met):
-        return "a list without a hit has no value, and then neither has the mean"
-    if measure == "AUC" and not all(shown - likes for likes, shown in met):
-        return "a list of hits alone has no value, and then neither has the mean"
-    return None

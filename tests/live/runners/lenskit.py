@@ -62,8 +62,11 @@ MEASURES = [
     "DCG(n=<k>, weight=LogRankWeight(offset=1))",
     "DCG(n=<k>, gain='rating')",
     "RBP(n=<k>, patience=0.5)",
+    "RBP(patience=0.5)",
     "RBP(n=<k>, normalize=True)",
 ]
+_SINGLE = "[measure_list]"
+MEASURES += [measure + _SINGLE for measure in MEASURES]
 
 
 class Torch(types.ModuleType):
@@ -91,7 +94,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     from lenskit.data import ItemList, ItemListCollection
 
     warnings.simplefilter("ignore")
-    outputs, test = ItemListCollection(["user_id"]), ItemListCollection(["user_id"])
+    outputs, test, everybody = (ItemListCollection(["user_id"]) for _ in range(3))
     for user, listed in case["run"].items():
         items, scores = zip(*listed, strict=True)
         outputs.add(ItemList(item_ids=list(items), scores=list(scores), ordered=True), user_id=user)
@@ -99,7 +102,26 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         kept = {item: grade for item, grade in judged.items() if grade > 0}
         if kept:
             test.add(ItemList(item_ids=list(kept), rating=list(kept.values())), user_id=user)
-    return {measure: _score(measure, outputs, test) for measure in measures}
+        ratings = {"rating": list(kept.values())} if kept else {}
+        everybody.add(ItemList(item_ids=list(kept), **ratings), user_id=user)
+    return {
+        measure: _mean(measure.removesuffix(_SINGLE), outputs, everybody)
+        if measure.endswith(_SINGLE)
+        else _score(measure, outputs, test)
+        for measure in measures
+    }
+
+
+def _mean(measure: str, outputs: Any, test: Any) -> Any:
+    """Average single calls over users with test data and a list."""
+    import numpy as np
+
+    metric, keys = _metric(measure), set(outputs.keys())
+    judged = [(outputs.lookup(key), test.lookup(key)) for key in test.keys() if key in keys]
+    try:
+        return float(np.mean([metric.measure_list(*pair) for pair in judged]))
+    except (ZeroDivisionError, KeyError) as error:
+        return {"error": repr(error)}
 
 
 def _score(measure: str, outputs: Any, test: Any) -> Any:
@@ -129,12 +151,3 @@ def _metric(measure: str) -> Any:
         else:
             made[word] = int(text)
     return getattr(ranking, name)(**made)
-
-
-def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell where we refuse what it never meets."""
-    barren = {q for q, judged in case["qrels"].items() if not any(grade > 0 for grade in judged.values())}
-    refused = measure.startswith("AveragePrecision") or (measure.startswith("DCG") and "gain" in measure)
-    if refused and barren - set(case["run"]):
-        return "a user with neither list nor test items is not handed to it; refused"
-    return None

@@ -7,8 +7,8 @@ from typing import Any
 LIBRARY = "lightgbm-4.7"
 REQUIRES = ["lightgbm==4.7.*"]
 TRAITS = {"grades": [0, 1, 2, 3, 4], "duplicates": True}
-MEASURES = ["ndcg@<k>", "map@<k>"]
-BINARY = ["ndcg@<k>", "map@<k>"]
+MEASURES = ["ndcg@<k>", "map@<k>", "auc", "average_precision"]
+BINARY = MEASURES
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -27,7 +27,8 @@ def _one(measure: str, labels: Any, scores: Any, sizes: Any) -> Any:
     import numpy as np
 
     metric, _, k = measure.partition("@")
-    params = {"objective": "none", "metric": metric, "eval_at": [int(k)], "verbosity": -1, "num_threads": 1}
+    params = {"objective": "none", "metric": metric, "verbosity": -1, "num_threads": 1}
+    params |= {"eval_at": [int(k)]} if k else {}
     train = lightgbm.Dataset(np.arange(40.0).reshape(40, 1), label=np.zeros(40), group=[40])
     rows = np.arange(float(len(labels))).reshape(-1, 1)
     valid = lightgbm.Dataset(rows, label=labels, group=sizes, init_score=scores, reference=train)

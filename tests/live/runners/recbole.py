@@ -25,7 +25,7 @@ REQUIRES = [
 WITHIN = 0.5001e-4
 TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": False, "missing": True, "extra": True}
 _TOP = ("ndcg", "map", "mrr", "recall", "precision", "hit")
-MEASURES = [*(f"{name}@<k>" for name in _TOP), "gauc"]
+MEASURES = [*(f"{name}@<k>" for name in _TOP), "gauc", "auc"]
 
 
 class Kept:
@@ -102,7 +102,7 @@ def _data(case: dict[str, Any]) -> dict[str, Kept]:
     from scipy.stats import rankdata
 
     k = case["k"]
-    top, ranks = [], []
+    top, ranks, rows = [], [], []
     for user, listed in case["run"].items():
         liked = {doc for doc, grade in case["qrels"].get(user, {}).items() if grade > 0}
         hit = [doc in liked for doc, _ in listed]
@@ -110,14 +110,7 @@ def _data(case: dict[str, Any]) -> dict[str, Kept]:
         top.append([*row, len(liked)])
         own = np.array([score for _, score in listed])
         ranks.append([rankdata(-own)[hit].sum(), len(hit), sum(hit)])
-    return {"rec.topk": Kept(np.array(top)), "rec.meanrank": Kept(np.array(ranks, float))}
-
-
-def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell where a user without relevant items takes the value away from all."""
-    barren = {q for q, judged in case["qrels"].items() if not any(grade > 0 for grade in judged.values())}
-    if not measure.startswith("recall"):
-        return None
-    if any(user in barren or user not in case["qrels"] for user in case["run"]):
-        return "a user without relevant items: NaN for everybody; refused"
-    return "a user with neither list nor relevant items is not handed to it; refused" if barren else None
+        rows += zip(own, hit, strict=True)
+    scores, labels = (Kept(np.array(column, float)[:, None]) for column in zip(*rows, strict=True))
+    tables = {"rec.topk": Kept(np.array(top)), "rec.meanrank": Kept(np.array(ranks, float))}
+    return {**tables, "rec.score": scores, "data.label": labels}

@@ -25,8 +25,6 @@ MEASURES = [
     "PartialAUC@<k>",
     "PAP@<k>",
 ]
-#: divided by what a document shown twice is counted twice in
-_INFLATED = ("r_precision", "Recall", "F1Beta", "MAP", "achievable", "PartialAUC", "PAP")
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -62,11 +60,3 @@ def _metric(theirs: Any, measure: str) -> Any:
 
 def _value(word: str) -> Any:
     return word == "True" if word in ("True", "False") else int(word)
-
-
-def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell where a document shown twice takes a number of its own."""
-    twice = any(len({d for d, _ in listed}) < len(listed) for listed in case["run"].values())
-    if twice and any(word in measure for word in _INFLATED) and "divide_by_k" not in measure:
-        return "a relevant document shown twice counts twice in R, too; refused"
-    return None

@@ -16,13 +16,13 @@ MEASURES = [f"{name}({said})" for name in _CUT for said in ("k=<k>", "k=<k>, ign
 MEASURES += ["ndcg_score", "dcg_score", "ndcg_score(ignore_ties=True)", "dcg_score(ignore_ties=True)"]
 BINARY = [
     "average_precision_score",
+    "average_precision_score[pooled]",
     "roc_auc_score",
+    "roc_auc_score[pooled]",
     "label_ranking_average_precision_score",
     "label_ranking_loss",
     "coverage_error",
 ]
-#: without a meaning for a list of one document
-_SEVERAL = ("ndcg_score", "dcg_score", "label_ranking_loss", "coverage_error")
 
 # NumPy's sort of doubles is stable for short lists on processors without these, and on no others
 os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4 X86_V3")
@@ -50,6 +50,9 @@ def _mean(measure: str, rows: list[tuple[list[float], list[float]]]) -> Any:
     import numpy as np
     from sklearn import metrics as theirs
 
+    if measure.endswith("[pooled]"):
+        rows = [([v for labels, _ in rows for v in labels], [v for _, scores in rows for v in scores])]
+        measure = measure.removesuffix("[pooled]")
     name, settings = re.fullmatch(r"(\w+)(?:\((.*)\))?", measure).groups()  # type: ignore[union-attr]
     said = {key: word == "True" or int(word) for key, word in re.findall(r"(\w+)=(\w+)", settings or "")}
     flat = name in ("average_precision_score", "roc_auc_score")
@@ -62,9 +65,7 @@ def _mean(measure: str, rows: list[tuple[list[float], list[float]]]) -> Any:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell of lists of one document, and of grades below zero that are in no list."""
-    if measure.startswith(_SEVERAL) and any(len(listed) == 1 for listed in case["run"].values()):
-        return "a list of one document is refused"
+    """Tell of grades below zero that are in no list."""
     shown = [case["qrels"].get(q, {}).get(d, 0) for q, listed in case["run"].items() for d, _ in listed]
     anywhere = [grade for judged in case["qrels"].values() for grade in judged.values()]
     if measure.startswith("ndcg") and min(anywhere) < 0 <= min(shown):

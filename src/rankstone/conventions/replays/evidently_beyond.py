@@ -66,7 +66,7 @@ class Serendipity(OfLists):
     card: ClassVar[Card] = Card(
         sentence="How unlike the past is what is relevant?",
         formula="Serendipity@k(u) = 1 − Σ_{relevant i ∈ L_u} (1/|H_u|) Σ_{j ∈ H_u} cos(i, j)",
-        symbols="L_u: the first k items; H_u: distinct items u met",
+        symbols="L_u: the first k items; H_u: distinct items u met; cos(i, i) = 1 even without any feature",
         example="two relevant items, like the past by 1/2 and 3/4: 1 − 5/4 = −1/4",
         needs="judgments, the past, a table of items with numbers",
         span=(None, None),
@@ -103,6 +103,9 @@ class Serendipity(OfLists):
         shown = np.flatnonzero((here >= 0) & known[here] & (relevant > 0))
         like = np.zeros(len(here))
         like[shown] = distances.dots_of_vectors(here[shown], units, lists.list[shown], sums)
+        # an item is like itself even where its features are all zero
+        itself = (past.find(lists)[shown] >= 0) & ~units[here[shown]].any(axis=1)
+        like[shown[itself]] += 1.0
         counted = (lists.total(relevant) > 0) & (count > 0)
         norm = counted.astype(np.float64)
         return Contributions(-like / np.maximum(count, 1)[lists.list], norm, missed=norm)

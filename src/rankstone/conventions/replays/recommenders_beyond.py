@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.errors import BadValue, printable
 from rankstone.lists.beyond import distances
 from rankstone.lists.beyond.items import Sets
 from rankstone.lists.beyond.measure import ANY, Contributions, OfLists
@@ -96,8 +97,21 @@ class _ByLikeness(OfLists):
         return tables.remember(("users who met", tables.known), make)
 
     def units(self, tables: Tables) -> Floats:
-        """Return the features as vectors of length one."""
-        return tables.units(self._columns(tables))
+        """Return features as vectors of length one; refuse those without a direction, as the library does."""
+        columns, table = self._columns(tables), tables.item_table
+        vectors = table.vectors(columns)
+        null = vectors.known & ~vectors.values.any(axis=1)
+        if null.any() or not vectors.known.any():
+            item = tables.item_codes.ids(table.code[null][:1])
+            raise BadValue(
+                f"the features of item {printable(item[0])} are all zero"
+                if len(item)
+                else "no item has features",
+                where=table.attributes.source,
+                expected="vectors of some length, since Recommenders divides by it",
+                fix="leave out items whose features are not known: they count as unlike all others",
+            )
+        return tables.units(columns)
 
 
 @dataclass(frozen=True, kw_only=True)

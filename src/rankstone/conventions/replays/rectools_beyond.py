@@ -46,7 +46,7 @@ class Intersection(OfLists):
 
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count 1 for each item that the other run shows."""
-        shared = tables.expected(self.ref_k or self.k).find(lists) >= 0
+        shared = tables.expected(self.k if self.ref_k is None else int(self.ref_k)).find(lists) >= 0
         return Contributions(shared.astype(np.float64), lists.n.astype(np.float64))
 
     @property
