@@ -13,7 +13,7 @@ from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.audit import BesideAudit
 from rankstone.hits.intents import Intents
 from rankstone.hits.query_table import QueryTable
-from rankstone.io import read_attributes, read_intents, read_run
+from rankstone.io import read_attributes, read_intents, read_pairs
 from rankstone.measures import Measure
 
 if TYPE_CHECKING:
@@ -50,22 +50,23 @@ def query_table(
     if source is not None:
         read = read_attributes(source, "query_id", columns)
         table = QueryTable.of(read.source, read.collect(*read.columns))
-        if {"session", "position"} <= set(table.columns.columns):
-            table.in_order()
     require_columns(table, measures)
     return table
 
 
 def require_columns(table: QueryTable | None, measures: Sequence[object]) -> None:
-    """Refuse measures that read columns of the query table which are not there."""
+    """Refuse measures that read columns of the query table which are not there, or places that cannot be."""
     for measure in measures:
-        for name, reason in _reads(measure):
+        wanted = _reads(measure)
+        for name, reason in wanted:
             if table is None:
                 raise BadParameter(
                     f"{reason} a query table with a column {name}",
                     fix="give one: queries={query: {column: value}} or a file, --queries FILE",
                 )
             table.require((name,), reason)
+        if table is not None and {"session", "position"} <= {name for name, _ in wanted}:
+            table.in_order()
 
 
 def _reads(measure: object) -> list[tuple[str, str]]:
@@ -102,11 +103,7 @@ def intents_of(source: object, columns: Mapping[str, str] | None = None) -> Inte
 
 def excluded_pairs(source: object, columns: Mapping[str, str]) -> Table | None:
     """Open the pairs that are taken out of every list; ``None`` where there are none."""
-    if source is None:
-        return None
-    if isinstance(source, Mapping):
-        source = {query: list(docs) for query, docs in source.items()}
-    return read_run(source, columns, order="input", name="exclude")
+    return None if source is None else read_pairs(source, columns, name="exclude")
 
 
 def collapser(collapse: object) -> Callable[[pl.Expr], pl.Expr] | None:

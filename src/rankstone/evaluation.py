@@ -57,7 +57,7 @@ def evaluate(
     Parameters
     ----------
     qrels
-        Judgments: a path (TREC, CSV, TSV, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), a
+        Judgments: a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), a
         Polars, pandas or PyArrow table, a DuckDB relation, ``{query: {doc: grade}}``, or a triple
         of arrays (queries, docs, grades).
     runs

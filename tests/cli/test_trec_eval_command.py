@@ -333,3 +333,11 @@ def test_help_and_version() -> None:
         invoked("qrels")
     with pytest.raises(RankstoneError, match="read only once"):
         invoked("-", "-")
+
+
+def test_a_file_that_is_not_whole_is_told(files: tuple[str, str], tmp_path: Path) -> None:
+    """The last line, where the run's name stands, cannot be read of a packed file that was cut off."""
+    run = tmp_path / "cut.run.gz"
+    run.write_bytes(gzip.compress(RUN.encode() * 500)[:-40])
+    with pytest.raises(RankstoneError, match=r"cut\.run\.gz: .*(end|corrupt)"):
+        invoked(files[0], str(run))

@@ -183,10 +183,10 @@ def test_without_a_table_nothing_is_said() -> None:
         ("RR(agg=weighted)", {"q1": {"weight": 1}}, UsageError, "needs a weight for every query"),
         ("RR", {"q1": {"weight": -1}}, InputError, "the weight of query q1 is -1"),
         ("RR", {"q1": {"weight": "much"}}, InputError, "the weight of query q1 is much"),
-        ("RR", {"q1": {"position": 1.5}}, InputError, "the position of query q1 is 1.5"),
-        ("RR", {"q1": {"position": 0}}, InputError, "the position of query q1 is 0"),
+        ("sDCG", {"q1": {"session": 1, "position": 1.5}}, InputError, "the position of query q1 is 1.5"),
+        ("sDCG", {"q1": {"session": 1, "position": 0}}, InputError, "the position of query q1 is 0"),
         (
-            "RR",
+            "RR sDCG",
             {"q1": {"session": "s", "position": 1}, "q2": {"session": "s", "position": 1}},
             InputError,
             "session s has two queries at position 1",
@@ -197,6 +197,17 @@ def test_tables_that_do_not_serve(measures: str, table: object, error: type[Exce
     """What lacks, where, and what to do."""
     with pytest.raises(error, match=message):
         asked(measures, table)
+
+
+@pytest.mark.parametrize("positions", [(1, 1), (0.5, 2), ("top", "side")])
+def test_positions_matter_to_measures_of_sessions_only(positions: tuple[object, object]) -> None:
+    """A table may hold columns of these names for whatever reason; means by them are fine."""
+    table = {
+        query: {"session": "s", "position": at}
+        for query, at in zip(QRELS, [*positions, None, None], strict=True)
+    }
+    scores = asked("RR", table)
+    assert scores.mean(by="position").height == len({*positions, None})
 
 
 def test_a_query_twice_is_refused() -> None:

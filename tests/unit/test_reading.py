@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -170,6 +172,111 @@ def test_parts_in_a_folder_or_glob_are_one_run(tmp_path: Path) -> None:
 
     assert rr(tmp_path) == EXPECTED
     assert rr(str(tmp_path / "part-*.parquet")) == EXPECTED
+
+
+def test_json_of_one_object(tmp_path: Path) -> None:
+    """{query: {doc: number}}, {query: [doc, …]} and records are read from .json files, packed ones too."""
+    dicts = write(tmp_path / "run.json", json.dumps(RUN, indent=1))
+    lists = write(tmp_path / "lists.json", '\ufeff{"q1": ["d2", "d1"], "q2": ["d3"]}')
+    rows = write(tmp_path / "rows.json", json.dumps(FRAME.to_dicts()))
+    (tmp_path / "packed.json.gz").write_bytes(gzip.compress(json.dumps(RUN).encode()))
+    qrels = write(tmp_path / "qrels.json", json.dumps(QRELS))
+
+    for run in (dicts, lists, rows, tmp_path / "packed.json.gz"):
+        assert rankstone.evaluate(qrels, {"run": run}, "RR").to_dict() == EXPECTED
+    named = write(tmp_path / "run.txt", json.dumps(RUN))
+    assert rankstone.evaluate(qrels, {"run": read_run(named, None, "json")}, "RR").to_dict() == EXPECTED
+
+
+def test_keys_of_json_match_whole_numbers(tmp_path: Path) -> None:
+    """JSON writes every key as text: "7" is the 7 of a column of whole numbers."""
+    run = write(tmp_path / "run.json", '{"1": {"7": 0.5}}')
+    qrels = pl.DataFrame({"query_id": [1], "doc_id": [7], "relevance": [1]})
+
+    assert rankstone.evaluate(qrels, {"run": run}, "RR").to_dict() == {"run": {"RR": 1.0}}
+
+
+def test_tables_beside_from_json(tmp_path: Path) -> None:
+    """Queries, subtopics, their weights and pairs to exclude may be JSON, too."""
+    queries = write(tmp_path / "queries.json", '{"q1": {"country": "de"}, "q2": {"country": "fr"}}')
+    exclude = write(tmp_path / "exclude.json", '{"q1": ["d2"]}')
+    scores = rankstone.evaluate(QRELS, RUN, "RR", queries=queries, exclude=exclude)
+    assert scores.mean(by="country").select("country", "value").rows() == [("de", 1.0), ("fr", 1.0)]
+
+    grouped = write(tmp_path / "grouped.json", '{"q": {"a": {"1": 1}, "b": {"2": 1}}}')
+    intents = write(tmp_path / "intents.json", '{"q": {"1": 3, "2": 1}}')
+    found = rankstone.evaluate(grouped, {"q": ["a"]}, "P_IA@1", intents=intents).to_dict()
+    assert (
+        found
+        == rankstone.evaluate(
+            {"q": {"a": {"1": 1}, "b": {"2": 1}}}, {"q": ["a"]}, "P_IA@1", intents={"q": {"1": 3, "2": 1}}
+        ).to_dict()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("{}", "there is nothing in the file"),
+        ("[1]", "a list that holds 1"),
+        ("7", "this JSON is no table"),
+        ('{"q1": {"d1": 1}', "a.json:1: this is no JSON"),
+        ('{"q1": {"d1": 1}}\n{"q2": {"d1": 1}}', "--format-in jsonl"),
+        ('{"q1": {"d1": 1, "d1": 2}}', "d1 stands in one object twice"),
+        ('{"q1": {"d1": "high"}}', "the score 'high' is no number"),
+        ("[" * 100_000, "this JSON cannot be read"),
+        ('{"q1": {"d1": ' + "9" * 5000 + "}}", "this JSON cannot be read"),
+    ],
+)
+def test_json_that_is_no_table(tmp_path: Path, text: str, message: str) -> None:
+    """What is wrong, and in which file; a key twice would lose the first."""
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        rr(write(tmp_path / "a.json", text))
+    assert "a.json" in str(raised.value)
+
+
+def test_json_elsewhere_is_recognised(tmp_path: Path) -> None:
+    """JSON under another suffix names the option that reads it."""
+    for text in ('{"q1": {"d1": 1}}', '{\n"q1": ["d1"]}', '{"q1": ["d1"]}', '[{"query_id": "q1"}]'):
+        with pytest.raises(InputError, match=r"add --format-in json$"):
+            rr(write(tmp_path / "a.txt", text))
+    with pytest.raises(InputError, match="add --format-in jsonl"):
+        rr(write(tmp_path / "a.txt", '{"query_id": "q1", "doc_id": "d1", "score": 1}'))
+
+
+def test_lines_that_end_in_carriage_returns_are_refused(tmp_path: Path) -> None:
+    """A file of such lines would pass for its first line; CRLF is fine."""
+    assert rr(write(tmp_path / "crlf.run", RUN_TEXT.replace("\n", "\r\n"))) == EXPECTED
+    with pytest.raises(BadLine, match=r"cr\.run:1: a carriage return stands within the line"):
+        rr(write(tmp_path / "cr.run", RUN_TEXT.replace("\n", "\r")))
+
+
+@pytest.mark.parametrize("name", ["a.run", "a.csv", "a.jsonl"])
+def test_two_bytes_a_character_are_recognised(tmp_path: Path, name: str) -> None:
+    """Some shells write UTF-16 where output is sent to a file."""
+    path = tmp_path / name
+    path.write_bytes(RUN_TEXT.encode("utf-16"))
+
+    with pytest.raises(InputError, match="iconv -f utf-16 -t utf-8"):
+        rr(path)
+
+
+def test_pairs_to_exclude_come_in_many_shapes(tmp_path: Path) -> None:
+    """A table, judgments, a run, JSON, or a dict of any collection of documents."""
+    shapes: list[object] = [
+        write(tmp_path / "e.csv", "query_id,doc_id\nq1,d2\n"),
+        write(tmp_path / "e.qrels", "q1 0 d2 1\n"),
+        write(tmp_path / "e.run", "q1 Q0 d2 1 0.5 t\n"),
+        write(tmp_path / "e.json", '{"q1": {"d2": 1}}'),
+        {"q1": {"d2"}}, {"q1": ("d2",)}, {"q1": {"d2": 3}}, FRAME[:1],
+    ]  # fmt: skip
+    for shape in shapes:
+        assert rr(RUN, exclude=shape) == {"run": {"RR": 1.0}}, shape
+    with pytest.raises(BadLine, match=r"or a table \(\.csv, …\) with query_id and doc_id"):
+        rr(RUN, exclude=write(tmp_path / "two.txt", "q1 d2\n"))
+    with pytest.raises(InputError, match="a query's documents are a str"):
+        rr(RUN, exclude={"q1": "d2"})
 
 
 def test_column_names_by_option() -> None:

@@ -77,7 +77,7 @@ def command(
 ) -> None:
     """Score runs against judgments.
 
-    QRELS and RUN are TREC text, CSV, TSV, JSON lines, Parquet or Arrow files (also .gz, .zst), a
+    QRELS and RUN are TREC text, CSV, TSV, JSON, JSON lines, Parquet or Arrow files (also .gz, .zst), a
     folder or quoted glob of parts, or - for standard input; name=FILE names a run.
 
     \b

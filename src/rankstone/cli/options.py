@@ -115,7 +115,7 @@ def reading(command: Command) -> Command:
     """Add the options that say how files are read."""
     command = click.option(
         "--format-in",
-        metavar="trec|csv|tsv|jsonl|parquet|arrow",
+        metavar="trec|csv|tsv|jsonl|json|parquet|arrow",
         help="format of the input files; else by suffix",
     )(command)
     return click.option(

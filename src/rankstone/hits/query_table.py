@@ -41,16 +41,12 @@ class QueryTable:
     def of(cls, source: str, table: pl.DataFrame) -> QueryTable:
         """Prepare a table with ``query_id`` (texts, each once) and any other columns.
 
-        A column ``weight`` must hold numbers, 0 or more; ``position`` whole numbers from 1 up.
+        A column ``weight`` must hold numbers, 0 or more.
         """
         prepared = cls(source, QueryIndex(table["query_id"]), table.drop("query_id"))
         if "weight" in prepared.columns.columns:
             weight = prepared.numbers("weight")
             prepared.refuse("weight", ~(np.isfinite(weight) & (weight >= 0)), "a number, 0 or more")
-        if "position" in prepared.columns.columns:
-            position = prepared.numbers("position")
-            whole = np.isfinite(position) & (position >= 1) & (position == np.floor(position))
-            prepared.refuse("position", ~whole, "the query's place in its session: 1, 2, …")
         return prepared
 
     def require(self, names: Sequence[str], reason: str) -> None:
@@ -113,7 +109,10 @@ class QueryTable:
             )
 
     def in_order(self) -> None:
-        """Refuse two queries at the same position of a session."""
+        """Refuse positions that are no places in a session, and two queries at the same one."""
+        position = self.numbers("position")
+        whole = np.isfinite(position) & (position >= 1) & (position == np.floor(position))
+        self.refuse("position", ~whole, "the query's place in its session: 1, 2, …")
         twice = (
             self.columns.select("session", "position").is_duplicated() & self.columns["session"].is_not_null()
         )

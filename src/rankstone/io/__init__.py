@@ -7,16 +7,19 @@ column names.  Knows nothing of what the rows are for.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from rankstone.errors import InputError
 from rankstone.io.attributes import Attributes, read_attributes
 from rankstone.io.columns import parse_columns
 from rankstone.io.files import read_files, stem
 from rankstone.io.matching import ids_of_two_kinds
+from rankstone.io.nested import holds_json, read_json
 from rankstone.io.objects import read_object
 from rankstone.io.table import Progress, Table
-from rankstone.io.text import GROUPED_QRELS, INTENTS, PREFERENCES, QRELS, RUN
+from rankstone.io.text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout
 from rankstone.io.write import atomic
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ __all__ = [
     "read_interactions",
     "read_judgments",
     "read_labelled",
+    "read_pairs",
     "read_run",
     "stem",
 ]
@@ -49,12 +53,7 @@ def read_judgments(
     """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name."""
     layout = GROUPED_QRELS if "subtopic" in further else QRELS
     layout = PREFERENCES if "subgroup" in further else layout
-    if isinstance(source, Table):
-        table = source
-    elif isinstance(source, (str, os.PathLike)):
-        table = read_files(source, layout, columns or {}, format_in, further=further)
-    else:
-        table = read_object(source, "relevance", columns or {}, "judgments", further)
+    table = _opened(source, layout, "judgments", columns, format_in, further=further)
     return table.requires("query_id", "doc_id", "relevance", *further)
 
 
@@ -67,14 +66,34 @@ def read_run(
     name: str = "run",
 ) -> Table:
     """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for."""
-    if isinstance(source, Table):
-        table = source
-    elif isinstance(source, (str, os.PathLike)):
-        table = read_files(source, RUN, columns or {}, format_in, rank=order == "rank")
-    else:
-        table = read_object(source, "score", columns or {}, name)
+    table = _opened(source, RUN, name, columns, format_in, rank=order == "rank")
     by = () if order == "input" or table.listed else (order,)
     return table.requires("query_id", "doc_id", *by)
+
+
+def read_pairs(
+    source: object,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    *,
+    name: str = "pairs",
+) -> Table:
+    """Open pairs of ``query_id`` and ``doc_id``.
+
+    TREC text may be judgments or a run: the third column is the document.  A mapping may be
+    ``{query: [doc, …]}``, with any collection of documents.
+    """
+    if isinstance(source, Mapping):
+        source = {query: _documents(docs, name) for query, docs in source.items()}
+    return _opened(source, PAIRS, name, columns, format_in).requires("query_id", "doc_id")
+
+
+def _documents(docs: object, name: str) -> list[object]:
+    if isinstance(docs, (str, bytes)) or not isinstance(docs, Iterable):
+        raise InputError(
+            f"a query's documents are a {type(docs).__name__}", where=name, expected="{query: [doc, …]}"
+        )
+    return list(docs)
 
 
 def read_interactions(
@@ -88,10 +107,7 @@ def read_interactions(
 
     A mapping may be ``{query: [doc, …]}``; TREC text is read as judgments are.
     """
-    if isinstance(source, (str, os.PathLike)):
-        table = read_files(source, QRELS, columns or {}, format_in, further=further)
-    else:
-        table = read_object(source, "weight", columns or {}, "history", further)
+    table = _opened(source, QRELS, "history", columns, format_in, number="weight", further=further)
     return table.requires("query_id", "doc_id", *further)
 
 
@@ -99,15 +115,13 @@ def read_intents(
     source: object, columns: Mapping[str, str] | None = None, format_in: str | None = None
 ) -> Table:
     """Open weights of subtopics: a table with ``query_id``, ``subtopic`` and ``weight``, or nested dicts."""
-    further = ("subtopic", "weight")
-    if isinstance(source, (str, os.PathLike)):
-        table = read_files(source, INTENTS, columns or {}, format_in, further=further)
-    elif isinstance(source, Mapping):
-        table = read_object(source, "weight", {}, "intents").requires("query_id", "doc_id", "weight")
-        frame = table.collect("query_id", "doc_id", "weight").rename({"doc_id": "subtopic"})
-        table = read_object(frame, "weight", {}, "intents", further)
-    else:
-        table = read_object(source, "weight", columns or {}, "intents", further)
+    further, name = ("subtopic", "weight"), "intents"
+    if holds_json(source, format_in):
+        source, name = read_json(source), str(source)  # type: ignore[arg-type] # a path
+    if isinstance(source, Mapping):
+        table = read_object(source, "weight", {}, name).requires("query_id", "doc_id", "weight")
+        source = table.collect("query_id", "doc_id", "weight").rename({"doc_id": "subtopic"})
+    table = _opened(source, INTENTS, name, columns, format_in, further=further)
     return table.requires("query_id", *further).with_text_ids("query_id")
 
 
@@ -124,15 +138,32 @@ def read_labelled(
     With ``one_group`` all rows are one list, whatever ids they have.
     """
     columns = {"label": "relevance", **(columns or {})}
-    if isinstance(source, (str, os.PathLike)):
-        table = read_files(source, RUN, columns, format_in or _not_trec(source))
-    else:
-        table = read_object(source, "score", columns, "labelled table")
+    if isinstance(source, str) and source == "-":
+        format_in = format_in or "csv"  # TREC lines have no labels
+    table = _opened(source, RUN, "labelled table", columns, format_in)
     table = table.in_one_list() if one_group else table
     by = () if order == "input" else (order,)
     return table.requires("query_id", "relevance", *by)
 
 
-def _not_trec(source: str | os.PathLike[str]) -> str | None:
-    """Read standard input as CSV: TREC lines have no labels."""
-    return "csv" if os.fspath(source) == "-" else None
+def _opened(
+    source: object,
+    layout: Layout,
+    name: str,
+    columns: Mapping[str, str] | None,
+    format_in: str | None,
+    *,
+    number: str | None = None,
+    further: Sequence[str] = (),
+    rank: bool = False,
+) -> Table:
+    """Open a path or an object; an object's numbers are what the layout says unless ``number`` does."""
+    if isinstance(source, Table):
+        return source
+    number = number or layout.number
+    if holds_json(source, format_in):  # its keys are texts, whatever they stand for
+        path: Any = source
+        return replace(read_object(read_json(path), number, columns or {}, str(path), further), untyped=True)
+    if isinstance(source, (str, os.PathLike)):
+        return read_files(source, layout, columns or {}, format_in, rank=rank, further=further)
+    return read_object(source, number, columns or {}, name, further)

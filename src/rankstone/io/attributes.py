@@ -12,6 +12,7 @@ import polars as pl
 from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColumn, nearest, printable
 from rankstone.io.columns import hidden, renames, require
 from rankstone.io.files import scan_files
+from rankstone.io.nested import holds_json, read_json
 from rankstone.io.table import reading
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def read_attributes(
     Parameters
     ----------
     source
-        A path (CSV, TSV, JSON lines, Parquet, Arrow), a frame of any library, ``{id: value}`` or
+        A path (CSV, TSV, JSON, JSON lines, Parquet, Arrow), a frame of any library, ``{id: value}`` or
         ``{id: {column: value}}``.
     key
         The column of ids: ``doc_id`` or ``query_id``; a plain mapping's values are called ``group``.
@@ -96,10 +97,12 @@ def read_attributes(
     format_in
         Format of a file; ``None`` goes by the suffix.
     """
-    if isinstance(source, (str, os.PathLike)):
-        name, frame = os.fspath(source), scan_files(source, format_in)
+    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else f"table of {key}"
+    if holds_json(source, format_in):
+        frame = _of_object(read_json(name), key, name)
+    elif isinstance(source, (str, os.PathLike)):
+        frame = scan_files(source, format_in)
     else:
-        name = f"table of {key}"
         frame = _of_object(source, key, name)
     with reading(name):
         chosen = renames(frame.collect_schema().names(), columns or {}, name)

@@ -17,7 +17,7 @@ from rankstone.io.text import Layout, delimited, trec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["FORMATS", "read_files", "scan_files", "stem"]
+__all__ = ["FORMATS", "format_of", "parts_of", "read_files", "scan_files", "stem"]
 
 #: format → suffixes; a further .gz or .zst is looked through
 FORMATS: Final = {
@@ -25,9 +25,11 @@ FORMATS: Final = {
     "csv": (".csv",),
     "tsv": (".tsv",),
     "jsonl": (".jsonl", ".ndjson"),
+    "json": (".json",),
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".ipc", ".feather"),
 }
+_TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
 _PACKED: Final = (".gz", ".zst", ".zstd")
 _BY_SUFFIX: Final = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
 
@@ -69,8 +71,8 @@ def read_files(
     if name == "-":
         content = sys.stdin.buffer.read()
         return _read([content], "standard input", format_in or "trec", layout, columns, rank, further)
-    paths = _expand(name)
-    formats = {format_in or _format_of(p) for p in paths}
+    paths = parts_of(name)
+    formats = {format_in or format_of(p) for p in paths}
     if len(formats) > 1:
         raise UnknownFormat(
             f"parts of several formats: {', '.join(sorted(formats))}",
@@ -92,15 +94,16 @@ def scan_files(path: str | os.PathLike[str], format_in: str | None = None) -> pl
     """
     name = os.fspath(path)
     frames = []
-    for part in _expand(name):
-        kind = format_in or _format_of(part)
-        if kind not in FORMATS or kind == "trec":
+    for part in parts_of(name):
+        kind = format_in or format_of(part)
+        if kind not in FORMATS or kind in ("trec", "json"):
             raise UnknownFormat(
                 "a table with column names is needed",
                 where=name,
                 expected=", ".join(form for form in FORMATS if form != "trec"),
                 fix="--format-in names the format where the suffix does not",
             )
+        _refuse_utf16(part, str(part), kind)
         with reading(str(part)):
             if kind in ("csv", "tsv"):
                 separator = "," if kind == "csv" else "\t"
@@ -122,7 +125,8 @@ def stem(path: str | os.PathLike[str]) -> str:
     return name.name or os.fspath(path)
 
 
-def _expand(name: str) -> list[Path]:
+def parts_of(name: str) -> list[Path]:
+    """Return the files that a path, a folder or a glob stands for, in the order of their names."""
     path = Path(name)
     if path.is_dir():
         parts = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_")))
@@ -133,7 +137,7 @@ def _expand(name: str) -> list[Path]:
         return [path]
     found = sorted(map(Path, glob.glob(name, recursive=True))) if glob.has_magic(name) else []  # noqa: PTH207 - any path
     if found:
-        return [part for p in found for part in _expand(str(p))]
+        return [part for p in found for part in parts_of(str(p))]
     close = nearest(path.name, (p.name for p in _siblings(path)), n=1)
     raise InputError(
         "there is no such file",
@@ -149,7 +153,8 @@ def _siblings(path: Path) -> list[Path]:
         return []
 
 
-def _format_of(path: Path) -> str:
+def format_of(path: Path) -> str:
+    """Return the format of a file: by what its first bytes sign, else by its suffix."""
     magic = _magic(path)
     if magic[:4] == b"PAR1":
         return "parquet"
@@ -171,6 +176,8 @@ def _read(
     whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
     if not whole:
         raise EmptyInput("the file is empty", where=name, expected=f"{kind} data")
+    for source in whole:
+        _refuse_utf16(source, name if isinstance(source, bytes) else str(source), kind)
     if kind == "trec":
         return trec(whole, name, layout, rank=rank)
     if kind in ("csv", "tsv"):
@@ -215,3 +222,11 @@ def _magic(source: Path | bytes) -> bytes:
         return source[:8]
     with reading(str(source)), source.open("rb") as file:
         return file.read(8)
+
+
+def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
+    """Refuse text of two bytes a character, which some shells write where output is sent to a file."""
+    if kind in _TEXT and _magic(source)[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise UnknownFormat(
+            "the text is UTF-16", where=name, expected="UTF-8", fix="iconv -f utf-16 -t utf-8 FILE > NEW"
+        )

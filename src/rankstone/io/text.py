@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: bytes looked at in one go
 _STEP: Final = 1 << 20
 
-__all__ = ["GROUPED_QRELS", "INTENTS", "PREFERENCES", "QRELS", "RUN", "Layout", "delimited", "trec"]
+__all__ = ["GROUPED_QRELS", "INTENTS", "PAIRS", "PREFERENCES", "QRELS", "RUN", "Layout", "delimited", "trec"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,10 @@ PREFERENCES: Final = Layout(
     ("query_id", "subtopic", "subgroup", "doc_id", "relevance"),
     "relevance",
     "query_id group subgroup doc_id level",
+)
+#: pairs that judgments or runs name by their first and third column
+PAIRS: Final = Layout(
+    ("query_id", "", "doc_id"), "weight", "query_id 0 doc_id …, or a table (.csv, …) with query_id and doc_id"
 )
 #: how much each subtopic of a query counts
 INTENTS: Final = Layout(("query_id", "subtopic", "weight"), "weight", "query_id subtopic weight")
@@ -188,7 +192,19 @@ class _TrecFile:
             self.comments += int(comment.sum())
             content = text.filter(~comment & (pl.col("text") != ""))
             if content.height:
+                self._refuse_returns(content)
                 yield self._taken_apart(content)
+
+    def _refuse_returns(self, content: pl.DataFrame) -> None:
+        """Refuse lines that end in a lone carriage return: a whole file of them would pass for one line."""
+        returns = content["text"].str.contains("\r", literal=True)
+        if returns.any():
+            raise self._bad(
+                content,
+                returns,
+                "a carriage return stands within the line",
+                "where lines end in it alone, make them end in newlines: tr '\\r' '\\n' < FILE > NEW",
+            )
 
     def _taken_apart(self, content: pl.DataFrame) -> pl.DataFrame:
         count = len(self.layout.fields)
@@ -206,23 +222,26 @@ class _TrecFile:
                 raise self._bad(content, bad, f"the {name} {word!r} is no number")
         return typed.with_columns(content["line"])
 
-    def _bad(self, content: pl.DataFrame, bad: pl.Series, what: str) -> BadLine:
+    def _bad(self, content: pl.DataFrame, bad: pl.Series, what: str, fix: str | None = None) -> BadLine:
         at = bad.arg_max() or 0
         text = content["text"][at]
-        fix = None
-        if re.fullmatch(r'\s*\{\s*("[^"]*"\s*:\s*\{.*)?', text, re.DOTALL):
-            fix = "one object {query: {document: number}} is read in Python: evaluate(json.load(file), …)"
-        elif text.lstrip().startswith("{"):
-            fix = "this looks like JSON lines: add --format-in jsonl"
-        elif text.count(",") >= len(self.layout.fields) - 2 and " " not in text:
-            fix = "this looks like CSV: add --format-in csv"
         return BadLine(
             what,
             where=f"{self.title}:{content['line'][at]}",
             given=printable(text),
             expected=self.layout.expected,
-            fix=fix,
+            fix=fix or self._other_format(text),
         )
+
+    def _other_format(self, text: str) -> str | None:
+        """Say which other format a line looks like."""
+        if re.fullmatch(r'\s*(\[.*|\{\s*("[^"]*"\s*:\s*[\[{].*)?)', text, re.DOTALL):
+            return "this looks like JSON: add --format-in json"
+        if text.lstrip().startswith("{"):
+            return "this looks like JSON lines: add --format-in jsonl"
+        if text.count(",") >= len(self.layout.fields) - 2 and " " not in text:
+            return "this looks like CSV: add --format-in csv"
+        return None
 
 
 def _separator(source: Path | bytes) -> str | None:
@@ -239,6 +258,9 @@ def _separator(source: Path | bytes) -> str | None:
 
 def _separator_of(content: bytes | mmap.mmap) -> str | None:
     if content[:2] == b"\x1f\x8b" or content[:4] == b"\x28\xb5\x2f\xfd":
+        return None
+    ended = content.find(b"\r")
+    if ended >= 0 and content[ended + 1 : ended + 2] != b"\n":
         return None
     tabs = content.find(b"\t") >= 0
     if tabs and content.find(b" ") >= 0:

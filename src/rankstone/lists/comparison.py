@@ -43,7 +43,7 @@ def diff(
     Parameters
     ----------
     a, b
-        Two runs, each a path (TREC, CSV, TSV, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), a
+        Two runs, each a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), a
         frame, ``{query: {doc: score}}``, ``{query: [doc, …]}`` or a triple of arrays.  The first is the
         reference of measures that have one.  It is held in memory, the second streams by.
     measures

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone.io import Table, read_judgments, read_run
+from rankstone.io.table import reading
 from rankstone.io.text import RUN, trec
 from rankstone.trec_eval.settings import FORMATS
 
@@ -112,11 +113,12 @@ def tag_of(source: Path | bytes) -> str:
 
 
 def _tail(path: Path) -> list[str]:
-    with path.open("rb") as file:
+    with reading(str(path)), path.open("rb") as file:
         file.seek(max(path.stat().st_size - _TAIL, 0))
         return file.read().decode("utf-8", "replace").splitlines()
 
 
 def _packed(path: Path) -> list[str]:
     last = pl.scan_lines(path, name="line").filter(~pl.col("line").str.starts_with("#")).tail(2)
-    return last.collect()["line"].to_list()
+    with reading(str(path)):
+        return last.collect()["line"].to_list()
