@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import yaml
 
@@ -18,18 +19,29 @@ WITHIN = 1.5e-4
 
 def told(case: dict[str, Any], answer: dict[str, Any]) -> float | str | None:
     """Return our number under the library's name, ``None`` for no value, ``refuses`` for an error."""
+    try:
+        scores = of_lists(case, answer) if "history" in case else of_judgments(case, answer)
+    except RankstoneError:
+        return "refuses"
+    return scores.to_dict()["r"][answer["measure"]]
+
+
+def of_lists(case: dict[str, Any], answer: dict[str, Any]) -> rankstone.BeyondScores:
+    """Measure whole lists beside a past and a catalogue."""
+    tables: dict[str, Any] = {"history": case["history"], "items": pl.DataFrame({"doc_id": case["items"]})}
+    return rankstone.beyond({"r": case["run"]}, answer["measure"], convention=answer["library"], **tables)
+
+
+def of_judgments(case: dict[str, Any], answer: dict[str, Any]) -> rankstone.Scores:
+    """Score lists against judgments."""
     over, judged = answer.get("grades_over", 1), answer.get("qrels", case["qrels"])
     qrels = {query: {doc: grade / over for doc, grade in docs.items()} for query, docs in judged.items()}
     run: Any = {query: dict(docs) for query, docs in case["run"].items()}
     if any(len(run[query]) < len(docs) for query, docs in case["run"].items()):  # a document twice
         rows = [(query, doc, score) for query, docs in case["run"].items() for doc, score in docs]
         run = tuple(map(list, zip(*rows, strict=True)))
-    try:
-        asked, options = [answer["measure"]], answer.get("options", {})
-        scores = rankstone.evaluate(qrels, {"r": run}, asked, convention=answer["library"], **options)
-    except RankstoneError:
-        return "refuses"
-    return scores.to_dict()["r"][answer["measure"]]
+    asked, options = [answer["measure"]], answer.get("options", {})
+    return rankstone.evaluate(qrels, {"r": run}, asked, convention=answer["library"], **options)
 
 
 def same(one: float | str | None, other: float | str | None) -> bool:
