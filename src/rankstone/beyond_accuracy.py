@@ -16,26 +16,23 @@ from rankstone.io import read_attributes
 from rankstone.lists.beyond.codes import Codes
 from rankstone.lists.beyond.frame import ListFrame
 from rankstone.lists.beyond.measure import OfLists, OfRun
-from rankstone.lists.beyond.notes import Notes, notes_of
+from rankstone.lists.beyond.measuring import measure_lists
+from rankstone.lists.beyond.notes import Notes, notes_of, told
 from rankstone.lists.beyond.opening import Opener
 from rankstone.lists.beyond.pairs import Pairs
 from rankstone.lists.beyond.results import BeyondScores
 from rankstone.lists.beyond.tables import Tables
 from rankstone.lists.opening import listing_options
 from rankstone.measures import parse_measures
-from rankstone.measures.base import Scored
-from rankstone.scores import RunScores
-from rankstone.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    import polars as pl
-
+    from rankstone.io import Progress
     from rankstone.measures import Named
+    from rankstone.scores import RunScores
 
     Beyond = OfLists | OfRun
-    Progress = Callable[[int], None]
 
 __all__ = ["USUAL", "beyond", "measured", "of_lists"]
 
@@ -46,7 +43,6 @@ USUAL: Final = (
     "DP@10 EUR@10"
 )
 _OF_JUDGMENTS: Final = ("duplicate_judgments", "negative")
-_THREADS: Final = 2
 
 
 def beyond(
@@ -174,47 +170,70 @@ def measured(
         items=None if items is None else opener.items(items, draft.item_codes, separator),
         users=None if users is None else read_attributes(users, "query_id", columns, format_in),
     )
-    # whether tables are there at all is known before they are read
-    empty = Pairs(np.empty(0, np.uint64))
-    there = replace(
-        draft,
-        history=None if history is None else empty,
-        judged=None if qrels is None else empty,
-        baseline=None if baseline is None else ListFrame.empty(),
-    )
+    given = {"items": items, "history": history, "judgments": qrels, "users": users, "baseline": baseline}
+    there = _promised(draft, given)
     found = _allowed(measures, there) if optional else _checked(measures, there)
-    deepest = (
-        None if any(m.deepest is None for m in found) else max((m.deepest or 0 for m in found), default=1)
-    )
+    deepest = _deepest(found)
     reads = {name: partial(opener.run, run, name, draft, rules) for name, run in name_runs(runs).items()}
     with ThreadPoolExecutor(1) as aside:  # the past is read while the first run is
-        past = aside.submit(_with_past, draft, opener, history, qrels, of_judgments, found)
+        past = aside.submit(_with_past, draft, opener, given, of_judgments, found)
         ahead = {name: read(deepest) for name, read in list(reads.items())[:1]}
         tables = past.result()
     if baseline is not None:
         other = opener.run(baseline, "baseline", tables, rules, deepest)
         opener.sources["baseline"] = other.source
         tables = replace(tables, baseline=other.frame, _memo={})
-    notes = Notes(_told(tables))
+    notes = Notes(told(tables))
+    sources: dict[str, str] = {}
     scored: dict[str, RunScores] = {}
     whole: dict[str, dict[Named, float]] = {}
-    sources: dict[str, str] = {}
     for name, read in reads.items():
         reading = ahead.pop(name) if name in ahead else read(deepest)
         sources[name] = reading.source
         notes.runs[name] = notes_of(reading, tables, partial(read, None))
-        scored[name], whole[name] = _measured(reading.frame, tables, found)
-    given = {"items": items, "history": history, "judgments": qrels, "users": users, "baseline": baseline}
+        scored[name], whole[name] = measure_lists(reading.frame, tables, found)
+    beside = {table: opener.sources.get(table) for table, one in given.items() if one is not None}
     return BeyondScores(
         scored,
         cast("Any", found),
         cast("Any", notes),
         _conventions(rules, of_judgments, found),
-        {
-            "runs": sources,
-            **{table: opener.sources.get(table) for table, one in given.items() if one is not None},
-        },
+        {"runs": sources, **beside},
         whole=whole,
+    )
+
+
+def _promised(draft: Tables, given: Mapping[str, object]) -> Tables:
+    """Return the tables as if all were read: whether they are there at all is known before."""
+    empty = Pairs(np.empty(0, np.uint64))
+    return replace(
+        draft,
+        history=None if given["history"] is None else empty,
+        judged=None if given["judgments"] is None else empty,
+        baseline=None if given["baseline"] is None else ListFrame.empty(),
+    )
+
+
+def _deepest(measures: Sequence[Beyond]) -> int | None:
+    """Return the deepest rank that counts; ``None`` for whole lists."""
+    ranks = [measure.deepest for measure in measures]
+    return None if None in ranks else max((rank or 0 for rank in ranks), default=1)
+
+
+def _with_past(
+    tables: Tables,
+    opener: Opener,
+    given: Mapping[str, object],
+    judging: Alignment,
+    measures: Sequence[Beyond],
+) -> Tables:
+    """Return the tables with past interactions and judgments, as far as they are given."""
+    history, qrels = given["history"], given["judgments"]
+    return replace(
+        tables,
+        history=None if history is None else opener.history(history, tables, measures),
+        judged=None if qrels is None else opener.judgments(qrels, tables, judging),
+        _memo={},
     )
 
 
@@ -251,78 +270,6 @@ def _allowed(measures: Sequence[Beyond], tables: Tables) -> tuple[Beyond, ...]:
             continue
         found.append(measure)
     return tuple(found)
-
-
-def _with_past(
-    tables: Tables,
-    opener: Opener,
-    history: object,
-    qrels: object,
-    judging: Alignment,
-    measures: Sequence[Beyond],
-) -> Tables:
-    """Return the tables with past interactions and judgments, as far as they are given."""
-    return replace(
-        tables,
-        history=None if history is None else opener.history(history, tables, measures),
-        judged=None if qrels is None else opener.judgments(qrels, tables, judging),
-        _memo={},
-    )
-
-
-def _measured(
-    frame: ListFrame, tables: Tables, measures: Sequence[Beyond]
-) -> tuple[RunScores, dict[Named, float]]:
-    """Measure the run: lists chunk by chunk, and what is of the whole run, on two threads."""
-    of_lists = [m for m in measures if isinstance(m, OfLists)]
-
-    def score(chunk: ListFrame) -> list[Scored]:
-        return [measure.score(chunk, tables) for measure in of_lists]
-
-    chunks = frame.chunks()
-    parts = [score(next(chunks))]  # what all chunks share is made with the first
-    with ThreadPoolExecutor(_THREADS) as pool:
-        rest = pool.map(score, chunks) if of_lists else ()
-        whole = {m: pool.submit(m.value, frame, tables) for m in measures if isinstance(m, OfRun)}
-        parts += rest
-        values: dict[Named, float] = {measure: value.result() for measure, value in whole.items()}
-    by_measure: dict[Any, Scored] = {}
-    for at, measure in enumerate(of_lists):
-        joined = (np.concatenate([getattr(part[at], name) for part in parts]) for name in _COLUMNS)
-        by_measure[measure] = Scored(*joined)
-    return RunScores(frame.names, by_measure, _about(frame, tables)), values
-
-
-def _about(frame: ListFrame, tables: Tables) -> pl.DataFrame | None:
-    """Return what is known of the users of the lists, a row each."""
-    if tables.users is None:
-        return None
-    known = tables.users.collect(*tables.users.columns)
-    names = frame.names.rename("query_id").to_frame()
-    return names.join(known, on="query_id", how="left", maintain_order="left").drop("query_id")
-
-
-_COLUMNS: Final = ("numerator", "denominator", "value", "status")
-
-
-def _told(tables: Tables) -> dict[str, str]:
-    """Return what there is to say about each table."""
-    told: dict[str, str] = {}
-    if tables.has("catalogue"):
-        catalogue = tables.catalogue()
-        by = (
-            "as said"
-            if tables.catalogue_size
-            else ("table of items" if tables.items is not None else "history")
-        )
-        told["catalogue"] = f"{counted(catalogue.size, 'item')} ({by})"
-    if tables.history is not None:
-        users, pairs = counted(len(tables.history.users), "user"), len(tables.history)
-        told["history"] = f"{users}, {counted(pairs, 'interaction')}"
-    if tables.judged is not None:
-        users = counted(len(tables.judged.users), "user")
-        told["judgments"] = f"{users}, {counted(len(tables.judged), 'judgment')}"
-    return told
 
 
 def _conventions(rules: Alignment, judging: Alignment, measures: Sequence[Beyond]) -> dict[str, Any]:

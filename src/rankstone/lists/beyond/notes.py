@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankstone.lists.beyond.reading import Reading
     from rankstone.lists.beyond.tables import Tables
 
-__all__ = ["Notes", "RunNotes", "notes_of"]
+__all__ = ["Notes", "RunNotes", "notes_of", "told"]
 
 
 @dataclass(frozen=True)
@@ -188,3 +188,23 @@ def _apart(what: str, examples: pl.Series, source: str) -> NotComparable:
         expected="the same ids on both sides",
         fix="check that the files belong together, and that ids are spelled alike",
     )
+
+
+def told(tables: Tables) -> dict[str, str]:
+    """Return what there is to say about each table."""
+    lines: dict[str, str] = {}
+    if tables.has("catalogue"):
+        catalogue = tables.catalogue()
+        by = (
+            "as said"
+            if tables.catalogue_size
+            else ("table of items" if tables.items is not None else "history")
+        )
+        lines["catalogue"] = f"{counted(catalogue.size, 'item')} ({by})"
+    if tables.history is not None:
+        users, pairs = counted(len(tables.history.users), "user"), len(tables.history)
+        lines["history"] = f"{users}, {counted(pairs, 'interaction')}"
+    if tables.judged is not None:
+        users = counted(len(tables.judged.users), "user")
+        lines["judgments"] = f"{users}, {counted(len(tables.judged), 'judgment')}"
+    return lines
