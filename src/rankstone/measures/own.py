@@ -79,27 +79,15 @@ def measure(
     """
 
     def decorate(function: Callable[..., Any]) -> type[Measure]:
-        sentence = (inspect.getdoc(function) or "").split("\n")[0] or f"{name}, a measure of your own."
-        facts: dict[str, Any] = {
-            "formula": f"Σ {function.__name__}(hit)",
-            "symbols": "see the function",
-            "example": "none given",
-        }
-        facts |= {
-            "sensitive": "whatever the function looks at",
-            "use": "your own",
-            "citation": "your own",
-            **card,
-        }
         low, high = span
         if not (-math.inf if low is None else low) < (math.inf if high is None else high):
             raise BadParameter(
                 f"{name}: span={span} is no range", expected="(lowest, highest), None for no bound"
             )
-        takes = _parameters(name, function)
+        described = _card(name, function, {"span": span, "direction": direction, **card})
         cls = make_dataclass(
             name,
-            takes,
+            _parameters(name, function),
             bases=(Own,),
             frozen=True,
             kw_only=True,
@@ -107,10 +95,10 @@ def measure(
                 "name": name,
                 "family": family,
                 "needs_relevant": needs_relevant,
-                "card": Card(sentence=sentence, span=span, direction=direction, **facts),
+                "card": described,
                 "function": staticmethod(function),
                 "takes": tuple(inspect.signature(function).parameters)[1:],
-                "__doc__": inspect.getdoc(function) or sentence,
+                "__doc__": inspect.getdoc(function) or described.sentence,
                 "__module__": function.__module__,
             },
         )
@@ -172,6 +160,20 @@ class Own(Measure):
             given=f"shape {values.shape}" + ("" if finite else ", some of them not finite"),
             expected=f"finite float64 [{size}]",
         )
+
+
+def _card(name: str, function: Callable[..., Any], given: dict[str, Any]) -> Card:
+    """Return the card: what was given, the function's first sentence, and what can be said of any."""
+    facts: dict[str, Any] = {
+        "sentence": (inspect.getdoc(function) or "").split("\n")[0] or f"{name}, a measure of your own.",
+        "formula": f"Σ {function.__name__}(hit)",
+        "symbols": "see the function",
+        "example": "none given",
+        "sensitive": "whatever the function looks at",
+        "use": "your own",
+        "citation": "your own",
+    }
+    return Card(**{**facts, **given})
 
 
 def _parameters(name: str, function: Callable[..., Any]) -> list[Any]:
