@@ -269,6 +269,7 @@ class Entropy(OfRun):
         peers={
             "recommenders distributional_coverage": "the same, over the items recommended",
             "RecBole ShannonEntropy": "natural logarithm, divided by the number of distinct items shown",
+            "Elliot SEntropy": "lists weigh the same; Entropy where they have one length",
             "LensKit entropy": "something else: categories inside one list",
         },
         sensitive="the number of lists; items outside the catalogue count, except for scale=share",
@@ -328,6 +329,7 @@ class Personalization(OfRun):
         peers={
             "recmetrics personalization": "Personalization(similarity=cosine), of a dense matrix",
             "Zhou et al.": "the Hamming distance of lists of one length L, averaged: the same",
+            "Evidently Personalization": "the same where all lists have k items; shorter ones lift it",
         },
         sensitive="lists of different lengths: shorter ones look more personal; similarity=cosine does not",
         use="does everybody get the same bestsellers? No table needed; summed over items, not pairs of users",

@@ -151,7 +151,8 @@ class APLT(_Tail):
         undefined="never",
         peers={
             "Elliot APLT": "the same; a recommended item nobody met is in neither head nor tail",
-            "RecBole TailPercentage": "APLT(by=items, head=0.9); likewise for items nobody met",
+            "RecBole TailPercentage": "APLT(by=items, head=0.9), at least one item in the tail; likewise for "
+            "items nobody met",
             "share over all lists": "APLT(agg=pooled)",
         },
         sensitive="where the head ends; cold items belong to the tail",

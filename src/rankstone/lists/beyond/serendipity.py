@@ -46,6 +46,7 @@ class Serendipity(OfLists):
             "RecTools Serendipity": "Serendipity(count=records); its formula says k, its code n",
             "recommenders serendipity": "Serendipity(expected=history) over feature vectors; its other "
             "likeness is co-occurrence; all items relevant unless told",
+            "Evidently Serendipity": "1 − Σ of likenesses of relevant items to the past, not their mean",
         },
         sensitive="unjudged items count as not relevant; features that say little",
         use="two definitions under one name: always print which",
