@@ -33,8 +33,8 @@ def theirs(python: Path, name: str, asked: Sequence[dict[str, Any]]) -> tuple[li
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "ImportError" not in done.stdout, "something the library needs is not installed"
-    assert "ModuleNotFoundError" not in done.stdout, "something the library needs is not installed"
+    lacking = re.search(r'(ImportError|ModuleNotFoundError)[^"]*', done.stdout)
+    assert lacking is None, f"something the library needs is not installed: {lacking[0]}"
     *found, installed = [json.loads(line) for line in done.stdout.splitlines()]
     return found, installed
 

@@ -7,9 +7,10 @@ from typing import Any
 LIBRARY = "implicit-0.7"
 REQUIRES = ["implicit==0.7.3"]
 TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
-MEASURES = ["precision@<k>", "map@<k>", "ndcg@<k>"]
+MEASURES = ["precision@<k>", "map@<k>", "ndcg@<k>", "auc@<k>"]
 #: items of the catalogue: more than anybody likes, since nothing disliked is a division by zero
 ITEMS = 30
+OPTIONS = {"candidates": ITEMS}
 
 
 class Told:
