@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.hits.arrays import sums
-from rankstone.lists.beyond.measure import DISCOUNTS, Attention, Contributions, OfLists
+from rankstone.lists.beyond.measure import DISCOUNTS, Attention, Contributions
+from rankstone.lists.beyond.mixes import OfCategories
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _START: Final = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class CategoryEntropy(Attention, OfLists):
+class CategoryEntropy(Attention, OfCategories):
     """The entropy of a list's categories, in bits.
 
     >>> print(CategoryEntropy(discount="geometric", p=0.85, k=10))
@@ -45,26 +46,12 @@ class CategoryEntropy(Attention, OfLists):
         citation="LensKit 2025",
     )
 
-    category: str | None = parameter(
-        None, "column of --items; default: `category`, or the only one", word=True
-    )
     discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
 
-    def __post_init__(self) -> None:
-        """Check p against the discount."""
-        super().__post_init__()
-        self.check_discount()
-
-    def check(self, tables: Tables) -> None:
-        """Refuse a column that is not there."""
-        super().check(tables)
-        tables.item_table.chosen(self.category, "category", str(self))
-
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Sum over categories instead of items; those a list does not show are all alike."""
-        table = tables.item_table
-        sets = table.sets(table.chosen(self.category, "category", str(self))[0])
+        table, sets = tables.item_table, self.categories(tables)
         m = len(sets.names)
         there, size, label = sets.spread(table.rows(lists))
         cell, place = np.unique(np.repeat(lists.list[there], size) * m + label, return_inverse=True)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.lists.beyond.measure import Contributions, OfLists, OfRun, Parts
-from rankstone.measures.named import Card, parameter
+from rankstone.lists.beyond.measure import Contributions, OfRun, Parts
+from rankstone.lists.beyond.mixes import OfCategories
+from rankstone.measures.named import Card
 
 if TYPE_CHECKING:
     from rankstone.lists.beyond.frame import ListFrame
@@ -49,7 +50,7 @@ class Novelty(OfRun):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CategoricalDiversity(OfLists):
+class CategoricalDiversity(OfCategories):
     """How many categories the first k items have, over k.
 
     >>> print(CategoricalDiversity(k=10))
@@ -72,19 +73,9 @@ class CategoricalDiversity(OfLists):
         citation="RePlay 0.22",
     )
 
-    category: str | None = parameter(
-        None, "column of --items; default: `category`, or the only one", word=True
-    )
-
-    def check(self, tables: Tables) -> None:
-        """Refuse a column that is not there."""
-        super().check(tables)
-        tables.item_table.chosen(self.category, "category", str(self))
-
     def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
         """Count each category of a list once; divide by k."""
-        table = tables.item_table
-        sets = table.sets(table.chosen(self.category, "category", str(self))[0])
+        table, sets = tables.item_table, self.categories(tables)
         there, size, label = sets.spread(table.rows(lists))
         cell = np.unique(np.repeat(lists.list[there], size) * max(len(sets.names), 1) + label)
         count = np.bincount(cell // max(len(sets.names), 1), minlength=len(lists))

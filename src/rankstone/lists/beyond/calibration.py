@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.lists.beyond.measure import DISCOUNTS, Attention, Contributions, OfLists
-from rankstone.lists.beyond.mixes import Mixes, cells
+from rankstone.lists.beyond.measure import DISCOUNTS, Attention, Contributions
+from rankstone.lists.beyond.mixes import Mixes, OfCategories, cells
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["Calibration"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration(Attention, OfLists):
+class Calibration(Attention, OfCategories):
     """Calibration: how far the categories of a list are from those of the user's past.
 
     >>> print(Calibration(category="genre", distance="js", k=10))
@@ -53,19 +53,11 @@ class Calibration(Attention, OfLists):
         citation="Steck, RecSys 2018; da Silva, Manzato and Durão, ESWA 2021 (other distances)",
     )
 
-    category: str | None = parameter(
-        None, "column of --items; default: `category`, or the only one", word=True
-    )
     distance: str = parameter("kl", "between the two mixes", "kl", "hellinger", "js")
     alpha: float = parameter(0.01, "share of p mixed into q, for kl", low=0.0, below=1.0)
     discount: str = parameter("none", "how a rank weighs in the list's mix", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
     weight: str | None = parameter(None, "column of --history that weighs interactions", word=True)
-
-    def __post_init__(self) -> None:
-        """Check p against the discount."""
-        super().__post_init__()
-        self.check_discount()
 
     @property
     def span(self) -> tuple[float | None, float | None]:
@@ -78,9 +70,8 @@ class Calibration(Attention, OfLists):
         return () if self.weight is None else (self.weight,)
 
     def check(self, tables: Tables) -> None:
-        """Refuse columns that are not there, and α = 0 for kl, where one missing category is infinite."""
+        """Refuse a column that is not there, and α = 0 for kl, where one missing category is infinite."""
         super().check(tables)
-        tables.item_table.chosen(self.category, "category", str(self))
         if self.distance == "kl" and not self.alpha:
             raise BadParameter("Calibration: alpha=0 makes kl infinite", expected="a small α such as 0.01")
 
@@ -107,8 +98,7 @@ class Calibration(Attention, OfLists):
 
     def _mixes(self, lists: ListFrame, tables: Tables) -> Mixes:
         """Return the categories of each user's past, and those of the list."""
-        table, past = tables.item_table, tables.past
-        sets = table.sets(table.chosen(self.category, "category", str(self))[0])
+        table, past, sets = tables.item_table, tables.past, self.categories(tables)
         count, pairs = past.of_lists(lists)
         before = np.repeat(np.arange(len(lists)), count)
         weight = np.ones(len(before)) if self.weight is None else past.columns[self.weight][pairs]

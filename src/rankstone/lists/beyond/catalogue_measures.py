@@ -210,11 +210,6 @@ class Gini(Attention, _OfCatalogue):
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
     denom: str = parameter("m_minus_1", "what the sum is divided by", "m_minus_1", "m")
 
-    def __post_init__(self) -> None:
-        """Check p against the discount."""
-        super().__post_init__()
-        self.check_discount()
-
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Weigh what each item has by its place from the bottom."""
         items = self.items(lists, tables)

@@ -45,11 +45,6 @@ class _Expected(Attention, OfRun):
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
     rel: Threshold = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
 
-    def __post_init__(self) -> None:
-        """Check p against the discount."""
-        super().__post_init__()
-        self.check_discount()
-
     def check(self, tables: Tables) -> None:
         """Refuse a column that is not there."""
         super().check(tables)

@@ -70,11 +70,6 @@ class TwoGroups(Attention, GroupMeasure):
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
 
-    def __post_init__(self) -> None:
-        """Check p against the discount."""
-        super().__post_init__()
-        self.check_discount()
-
     @property
     def span(self) -> tuple[float | None, float | None]:
         """At least 0 as a ratio; the logarithm has no bounds."""

@@ -55,8 +55,9 @@ class Attention:
     discount: str
     p: float | None
 
-    def check_discount(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse discount=geometric without its p, and a p that nothing reads."""
+        super().__post_init__()  # type: ignore[misc]  # the measure beside it in the list of bases
         if (self.discount == "geometric") != (self.p is not None):
             raise BadParameter(
                 f"{type(self).__name__}: discount={self.discount} with{'out' if self.p is None else ''} p",

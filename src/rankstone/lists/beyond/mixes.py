@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from rankstone.hits.arrays import sums
+from rankstone.lists.beyond.measure import OfLists
+from rankstone.measures.named import parameter
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.lists.beyond.items import Sets
+    from rankstone.lists.beyond.tables import Tables
 
-__all__ = ["Mixes", "cells"]
+__all__ = ["Mixes", "OfCategories", "cells"]
 
 #: cells of a table of lists by categories; beyond it only the cells in use get a place
 _CELLS: Final = 1 << 22
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfCategories(OfLists):
+    """A measure of the categories that the items of a list have."""
+
+    category: str | None = parameter(
+        None, "column of --items; default: `category`, or the only one", word=True
+    )
+
+    def check(self, tables: Tables) -> None:
+        """Refuse a column that is not there."""
+        super().check(tables)
+        tables.item_table.chosen(self.category, "category", str(self))
+
+    def categories(self, tables: Tables) -> Sets:
+        """Return the categories of each item in the table."""
+        table = tables.item_table
+        return table.sets(table.chosen(self.category, "category", str(self))[0])
 
 
 def cells(of: Ints, row: Ints, weight: Floats, sets: Sets) -> tuple[Ints, Floats]:

@@ -111,11 +111,6 @@ class _Discovery(Attention, OfLists):
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
 
-    def __post_init__(self) -> None:
-        """Check p against the discount."""
-        super().__post_init__()
-        self.check_discount()
-
     def needed(self) -> tuple[str, ...]:
         """Judgments are needed to know what is relevant."""
         return (*self.needs, "qrels") if self.relevance_by == "judged" else self.needs

@@ -72,11 +72,6 @@ class AWRF(Groups, Attention, OfLists):
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
     rel: Threshold = parameter(ANY, 'target=relevant: relevant means grade ≥ rel; ">2" for strictly greater')
 
-    def __post_init__(self) -> None:
-        """Check p against the discount."""
-        super().__post_init__()
-        self.check_discount()
-
     def needed(self) -> tuple[str, ...]:
         """Judgments are needed for the target that is made of them."""
         return ("items", "qrels") if self.target == "relevant" else ("items",)
@@ -165,11 +160,6 @@ class IAA(Attention, OfRun):
     discount: str = parameter("log2", "how attention falls with the rank", *DISCOUNTS)
     p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
     rel: Threshold = parameter(ANY, 'relevant means grade ≥ rel; ">2" for strictly greater')
-
-    def __post_init__(self) -> None:
-        """Check p against the discount."""
-        super().__post_init__()
-        self.check_discount()
 
     def needed(self) -> tuple[str, ...]:
         """Return the tables; groups are told by that of items."""
