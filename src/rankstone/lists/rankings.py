@@ -21,8 +21,24 @@ if TYPE_CHECKING:
 __all__ = ["Couple", "Ranked", "Standings"]
 
 
+class _ByQuery:
+    """Documents of several queries, those of one query after those of the other."""
+
+    offsets: Ints
+
+    @cached_property
+    def n(self) -> Ints:
+        """Documents of each query, int64 ``[queries]``."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each document, int64 ``[documents]``."""
+        return np.repeat(np.arange(len(self.n)), self.n)
+
+
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class Ranked(_ByQuery):
     """The lists of one run, best first, one query after another.
 
     Attributes
@@ -37,16 +53,6 @@ class Ranked:
     offsets: Ints
     first: Ints
     last: Ints
-
-    @cached_property
-    def n(self) -> Ints:
-        """Documents of each list, int64 ``[queries]``."""
-        return np.diff(self.offsets)
-
-    @cached_property
-    def query(self) -> Ints:
-        """The query of each row, int64 ``[rows]``."""
-        return np.repeat(np.arange(len(self.n)), self.n)
 
     @cached_property
     def rank(self) -> Ints:
@@ -199,7 +205,7 @@ def _or_below(side: Ranked, row: Ints, query: Ints, size: Ints) -> tuple[Ints, I
 
 
 @dataclass(frozen=True, eq=False)
-class Standings:
+class Standings(_ByQuery):
     """The same documents in two rankings x and y, as ranks with ties.
 
     Attributes
@@ -216,16 +222,6 @@ class Standings:
     x_last: Ints
     y_first: Ints
     y_last: Ints
-
-    @cached_property
-    def n(self) -> Ints:
-        """Documents of each query, int64 ``[queries]``."""
-        return np.diff(self.offsets)
-
-    @cached_property
-    def query(self) -> Ints:
-        """The query of each document, int64 ``[documents]``."""
-        return np.repeat(np.arange(len(self.n)), self.n)
 
     @property
     def x_size(self) -> Ints:
