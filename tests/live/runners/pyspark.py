@@ -1,7 +1,8 @@
 """Spark's own numbers, over one local session (it needs Java).
 
 RankingMetrics of MLlib and RankingEvaluator of pyspark.ml share their formulas; the first, which is slow, is
-asked where k is 1 or 2, and whenever grades are handed over.
+asked where k is 1 or 2, whenever grades are handed over, and where nothing is relevant: it then raises an
+error, and the second says 0.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True}
 MEASURES = [
     "ndcgAt(<k>)",
     "ndcgAt(<k>)[relevance]",
+    "ndcgAt(<k>)[scala, graded]",
     "meanAveragePrecision",
     "meanAveragePrecisionAt(<k>)",
     "precisionAt(<k>)",
@@ -49,10 +51,11 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         rows.append(([_number(d) for d, _ in listed], case["qrels"].get(q, {})))
     graded = [(shown, list(map(_number, judged)), list(judged.values())) for shown, judged in rows]
     pairs = [(shown, [_number(d) for d, grade in judged.items() if grade > 0]) for shown, judged in rows]
-    by_evaluator = case["k"] > 2
+    by_evaluator = case["k"] > 2 and any(relevant for _, relevant in pairs)
     plain = [m for m in measures if "[" not in m]
     found = _of_evaluator(pairs, plain) if by_evaluator else _of_metrics(pairs, plain)
-    return found | _of_metrics(graded, [m for m in measures if "[" in m])
+    found |= _of_metrics(graded, [m for m in measures if m.endswith("[relevance]")])
+    return found | _of_scala(graded, [m for m in measures if m.endswith("[scala, graded]")])
 
 
 def _number(doc: str) -> float:
@@ -60,7 +63,7 @@ def _number(doc: str) -> float:
 
 
 def _asked(measure: str) -> tuple[str, int | None]:
-    name, k = re.fullmatch(r"(\w+)(?:\((\d+)\))?(?:\[\w+\])?", measure).groups()  # type: ignore[union-attr]
+    name, k = re.fullmatch(r"(\w+)(?:\((\d+)\))?(?:\[[\w, ]+\])?", measure).groups()  # type: ignore[union-attr]
     return name, int(k) if k else None
 
 
@@ -78,6 +81,24 @@ def _of_metrics(rows: list[Any], measures: list[str]) -> dict[str, Any]:
     return found
 
 
+def _of_scala(rows: list[Any], measures: list[str]) -> dict[str, Any]:
+    """Call RankingMetrics as Scala does, which hands grades over, too."""
+    context = _session().sparkContext
+    jvm, java, gateway = context._jvm, context._jsc, context._gateway  # noqa: SLF001 - the road to Scala
+    tuples = jvm.java.util.ArrayList()
+    for each in rows:
+        arrays = []
+        for kind, values in zip((jvm.java.lang.Double, jvm.java.lang.Double, jvm.double), each, strict=True):
+            array = gateway.new_array(kind, len(values))
+            for at, value in enumerate(values):
+                array[at] = value
+            arrays.append(array)
+        tuples.add(jvm.scala.Tuple3(*arrays))
+    tag = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("java.lang.Double"))
+    metrics = jvm.org.apache.spark.mllib.evaluation.RankingMetrics(java.parallelize(tuples, 1).rdd(), tag)
+    return {measure: metrics.ndcgAt(_asked(measure)[1]) for measure in measures}
+
+
 def _of_evaluator(pairs: list[Any], measures: list[str]) -> dict[str, Any]:
     from pyspark.ml.evaluation import RankingEvaluator
 
@@ -88,11 +109,3 @@ def _of_evaluator(pairs: list[Any], measures: list[str]) -> dict[str, Any]:
         evaluator = RankingEvaluator(metricName=f"{name}K" if k else name, k=k or 10)
         found[measure] = evaluator.evaluate(table)
     return found
-
-
-def differs(case: dict[str, Any], measure: str) -> str | None:  # noqa: ARG001 - all measures are alike
-    """Tell of cases without a relevant item, whose type RankingMetrics cannot tell."""
-    judged = [case["qrels"].get(q, {}) for q in case["run"]]
-    if not any(grade > 0 for docs in judged for grade in docs.values()):
-        return "no type can be told from empty lists"
-    return None
