@@ -1,5 +1,33 @@
-"""``python -m rankstone``: the command line."""
+"""``rankstone`` and ``python -m rankstone``: the command line, and what Ctrl-C means to it."""
 
-from rankstone.cli import main
+import signal
 
-main()
+__all__ = ["heed_interrupts", "main"]
+
+
+def heed_interrupts() -> None:
+    """Decide what an interrupt does before anything large is imported.
+
+    While modules are imported there is nothing to clean up, so an interrupt just ends the process;
+    commands then clean up and say so.  Where the shell has it ignored (background jobs of scripts), it is
+    not let in at all: the readers of files take notice of it nevertheless, and would stop before the end.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    elif handler is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    heed_interrupts()
+    from rankstone.cli import main as run
+
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,20 @@ import numpy as np
 import polars as pl
 
 from rankstone.conventions import Convention, convention
-from rankstone.errors import BadOption, BadParameter, BadValue, RankstoneError, UsageError, printable
+from rankstone.errors import (
+    BadLine,
+    BadOption,
+    BadParameter,
+    BadValue,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    MixedIds,
+    RankstoneError,
+    UnknownFormat,
+    UsageError,
+    printable,
+)
 from rankstone.evaluation import Evaluator, name_runs, walk_labelled
 from rankstone.hits.options import Alignment
 from rankstone.measures import Measure, parse_measures
@@ -27,6 +40,8 @@ __all__ = ["evaluate_by", "evaluate_labelled_by", "told_by"]
 
 #: what may be said beside a convention, since no library has a say in it
 _FREE = frozenset({"order", "depth", "candidates"})
+#: files that no library could read
+_UNREADABLE = (BadLine, EmptyInput, MissingColumn, MixedIds, UnknownFormat)
 
 
 def evaluate_by(
@@ -105,6 +120,8 @@ def told_by(
                 scores = evaluate_by(meant, qrels, run, [r.text for r in readings], **options)
                 told[measure][str(meant)] = next(iter(next(iter(scores.to_dict().values())).values()))
             except RankstoneError as error:
+                if isinstance(error, _UNREADABLE) or type(error) is InputError:  # by no library
+                    raise
                 told[measure][str(meant)] = f"refuses: {error.what}"
     return told
 

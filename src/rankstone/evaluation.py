@@ -192,7 +192,7 @@ class Evaluator:
     ) -> None:
         self.measures = self._asked(measures)
         self.options = checked(options, self.measures)
-        self._columns = dict(columns or {})
+        self._columns = columns or {}
         self._format_in = format_in
         self._further = columns_read(self.measures)
         self._table = read_judgments(qrels, self._columns, format_in, further=self._further)

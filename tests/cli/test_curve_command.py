@@ -125,7 +125,7 @@ def test_names_are_untrusted(tmp_path: Path) -> None:
         (["-m", "ROC"], "ROC(negatives=judged)"),
         (["--band", "0.5"], "--band wants two numbers"),
         (["--reach", "high"], "--reach wants numbers"),
-        (["--resamples", "0"], "resamples=0"),
+        (["--resamples", "0"], "--resamples 0"),
         (["--format", "svg"], "did you mean csv"),
         (["--per-query", "points.xls"], "no known suffix"),
         (["-k", "0"], "is no cutoff"),

@@ -58,8 +58,8 @@ def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
 
 
 def test_two_lists_side_by_side(files: tuple[Path, Path]) -> None:
-    """-q shows where each document came from and where it went."""
-    lines = run(*files, "-q", "q1", "-m", "Jaccard").stdout.splitlines()
+    """--query shows where each document came from and where it went."""
+    lines = run(*files, "--query", "q1", "-m", "Jaccard").stdout.splitlines()
 
     assert lines[0] == "query q1 · Jaccard 0.5000"
     assert [line.split() for line in lines[1:5]] == [
@@ -73,11 +73,11 @@ def test_two_lists_side_by_side(files: tuple[Path, Path]) -> None:
 
 def test_long_lists_are_cut_for_the_eye() -> None:
     """Twenty ranks are shown unless --depth says how many, and what is left out is said."""
-    out = run(BM25, TFIDF, "-q", "q14").stdout.splitlines()
+    out = run(BM25, TFIDF, "--query", "q14").stdout.splitlines()
 
     assert out[-1] == "30 more ranks; --depth N shows and compares the first N"
     assert sum(line.split()[0].isdigit() for line in out[2:22]) == 20
-    assert len(run(BM25, TFIDF, "-q", "q14", "-k", "5").stdout.splitlines()) == 2 + 5
+    assert len(run(BM25, TFIDF, "--query", "q14", "--depth", "5").stdout.splitlines()) == 2 + 5
 
 
 def test_queries_that_changed_most() -> None:
@@ -111,16 +111,16 @@ def test_machine_formats_carry_full_precision() -> None:
 
 def test_a_query_in_every_format(files: tuple[Path, Path]) -> None:
     """The lists of a query are rows in CSV and JSON lines, an object in JSON, a table in Markdown."""
-    query = json.loads(run(*files, "-q", "q1", "--format", "json").stdout)
-    rows = list(csv.DictReader(io.StringIO(run(*files, "-q", "q1", "--format", "csv").stdout)))
+    query = json.loads(run(*files, "--query", "q1", "--format", "json").stdout)
+    rows = list(csv.DictReader(io.StringIO(run(*files, "--query", "q1", "--format", "csv").stdout)))
 
     assert query["query_id"] == "q1"
     assert [row["b"] for row in query["lists"]] == [row["b"] for row in rows] == ["d2", "d1", "d4"]
-    assert run(*files, "-q", "q1", "--format", "md").stdout.startswith(
+    assert run(*files, "--query", "q1", "--format", "md").stdout.startswith(
         "| rank | old | now at | new | moved |"
     )
-    assert len(run(*files, "-q", "q1", "--format", "jsonl").stdout.splitlines()) == 3
-    assert "(only_a)" in run(*files, "-q", "q2").stdout
+    assert len(run(*files, "--query", "q1", "--format", "jsonl").stdout.splitlines()) == 3
+    assert "(only_a)" in run(*files, "--query", "q2").stdout
 
 
 def test_values_per_query_are_written(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -140,16 +140,16 @@ def test_ids_are_untrusted(tmp_path: Path) -> None:
     a, b = tmp_path / "a.run", tmp_path / "b.run"
     a.write_text("q1 Q0 d\x1b[31m|x 1 3 t\nq\x1b[2J Q0 d 1 1 t\n")
     b.write_text("q1 Q0 d\x1b[31m|x 1 3 t\n")
-    for arguments in (["-q", "q1"], ["--top", "5"], ["-q", "q\x1b[2J"], ["-q", "q1", "--format", "md"]):
+    for arguments in (["--query", "q1"], ["--top", "5"], ["--query", "q\x1b[2J"], ["--query", "q1", "--format", "md"]):
         assert "\x1b" not in run(a, b, *arguments).stdout
 
-    assert "\\|x" in run(a, b, "-q", "q1", "--format", "md").stdout
+    assert "\\|x" in run(a, b, "--query", "q1", "--format", "md").stdout
 
 
 def test_names_and_standard_input(files: tuple[Path, Path]) -> None:
     """name=FILE names a run; one of the runs may come from standard input, and be read twice."""
     assert "before" in run(f"before={files[0]}", f"after={files[0]}").stdout
-    assert "d4" in run(files[0], "-", "-q", "q1", stdin=files[1].read_text()).stdout
+    assert "d4" in run(files[0], "-", "--query", "q1", stdin=files[1].read_text()).stdout
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_names_and_standard_input(files: tuple[Path, Path]) -> None:
         ([BM25, TFIDF, "-m", "nDCG@10"], 2, "rankstone eval"),
         ([BM25, TFIDF, "--ties", "best"], 2, "judgments"),
         ([BM25, TFIDF, "--format", "jsn"], 2, "did you mean json"),
-        ([BM25, TFIDF, "-q", "q144"], 3, "did you mean q14"),
+        ([BM25, TFIDF, "--query", "q144"], 3, "did you mean q14"),
         ([BM25, "nowhere.run"], 3, "no such file"),
         ([BM25, BM25], 2, "two runs are called"),
     ],

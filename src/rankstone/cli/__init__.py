@@ -14,12 +14,14 @@ from typing import NoReturn
 
 import click
 
-from rankstone.errors import RankstoneError, UsageError, nearest, printable
+from rankstone.cli.arguments import no_command
+from rankstone.errors import RankstoneError, printable
 
 __all__ = ["cli", "main"]
 
 _COMMANDS = {
     "eval": "score runs against judgments, or one labelled table",
+    "explain": "how a number came about: the table a score is the sum of",
     "bounds": "what scores could be if the unjudged documents were judged",
     "curve": "precision over recall, ROC, or a measure over its cutoff, averaged over queries",
     "diff": "how alike two runs are, without judgments: RBO, tau, overlap, what moved",
@@ -34,7 +36,7 @@ _COMMANDS = {
 #: what other tools have options for and measures here have parameters
 _INSIDE = {
     **dict.fromkeys(("--rel", "--level", "--threshold", "-l"), "AP(rel=2)"),
-    **dict.fromkeys(("--cutoff", "--at", "--topk", "--top-k", "-k"), "nDCG@10"),
+    **dict.fromkeys(("--cutoff", "--at", "--topk", "--top-k", "-k"), "nDCG@10; --depth cuts every list"),
     **dict.fromkeys(("--gain", "--gains"), "nDCG(gain=exp2)@10"),
 }
 _BUG = 70
@@ -57,12 +59,7 @@ class _Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            close = nearest(args[0], _COMMANDS, n=1)
-            raise UsageError(
-                f"there is no command {printable(args[0])!r}",
-                expected=", ".join(_COMMANDS),
-                fix=f"did you mean {close[0]}?" if close else None,
-            )
+            raise no_command(args[0], _COMMANDS)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -97,7 +94,9 @@ def _run(arguments: list[str] | None) -> int:
     try:
         code = cli.main(arguments, prog_name="rankstone", standalone_mode=False)
     except RankstoneError as error:
-        click.echo(f"error: {error}", err=True)
+        from rankstone.cli.spelling import told
+
+        click.echo(f"error: {told(error)}", err=True)
         return error.exit_code
     except click.ClickException as error:
         error.show()

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from rankstone.cli.options import Ticker, named_runs, ordering, reading, split_columns
+from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
+from rankstone.cli.options import Ticker, ordering, reading
 
 
 @click.command("beyond")
@@ -62,7 +63,7 @@ def command(
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import beyond
     from rankstone.cli.beyond_render import FORMATS, render
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
     from rankstone.errors import UsageError
 
     check_format(form, FORMATS)
@@ -73,6 +74,7 @@ def command(
         raise UsageError("--by needs a table of users", fix="add --users FILE")
     tables = {name: given.pop(name) for name in ("items", "history", "qrels", "users", "baseline")}
     keep_inputs([*runs, *filter(None, tables.values())], output, per_query)
+    named = split_columns(columns)
     keep_freed_memory()
     with Ticker(quiet=quiet) as ticker:
         scores = beyond(
@@ -81,12 +83,13 @@ def command(
             **tables,
             catalogue_size=catalogue_size,
             separator=separator,
-            columns=split_columns(columns),
+            columns=named,
             format_in=format_in,
             convention=convention,
             progress=ticker,
             **{name: value for name, value in given.items() if value is not None},
         )
+    named.require_present()
     deliver(scores, render(scores, form, digits, by), output, per_query)
     if form not in ("table", "json") and not quiet:
         for line in scores.audit.lines():

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, named_runs, reading, split_columns
+from rankstone.cli.arguments import judged_runs, keep_inputs, split_columns
+from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,12 +59,13 @@ def command(
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import bounds
     from rankstone.cli.bounds_render import FORMATS, render
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
 
     check_format(form, FORMATS)
     per_query_writer(per_query)
     keep_inputs([*files, *filter(None, (exclude,))], output, per_query)
-    runs = _runs(files)
+    runs = judged_runs("bounds", files)
+    named = split_columns(columns)
     given: dict[str, Any] = {"grades": _grades(grades), "limit": limit}
     given |= {"exclude": exclude, "collapse": collapse}
     keep_freed_memory()
@@ -73,31 +75,17 @@ def command(
             runs,
             measures or (DEFAULT_MEASURES,),
             difference=_pair(runs),
-            columns=split_columns(columns),
+            columns=named,
             format_in=format_in,
             progress=ticker,
             **{name: value for name, value in given.items() if value is not None},
             **given_options(options),
         )
+    named.require_present()
     deliver(found, render(found, form, digits), output, per_query)
     if form not in ("table", "json") and not quiet:
         for line in found.audit.lines():
             click.echo(line, err=True)
-
-
-def _runs(files: tuple[str, ...]) -> dict[str, object]:
-    """Return the runs by name."""
-    from rankstone.errors import UsageError
-
-    if len(files) < 2:  # noqa: PLR2004 - qrels and a run
-        raise UsageError(
-            "judgments and at least one run are needed",
-            given=" ".join(files) or "nothing",
-            expected="rankstone bounds QRELS RUN [RUN]…",
-        )
-    if files.count("-") > 1:
-        raise UsageError("standard input can be read only once", given=" ".join(files))
-    return named_runs(files[1:])
 
 
 def _pair(runs: Mapping[str, object]) -> tuple[str, str] | None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankstone.cli.options import named_runs, reading, split_columns
+from rankstone.cli.arguments import named_runs, read_once, split_columns
+from rankstone.cli.options import reading
 
 if TYPE_CHECKING:
     from rankstone.checking import CheckReport
@@ -19,7 +20,7 @@ _INVALID = 3
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
 @click.option("--order", default="score", metavar="score|rank|input", help="what gives the order [score]")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", help="[table]")
+@click.option("--format", "form", default="table", metavar="table|json", help="[table]")
 @reading
 def command(
     qrels: str, runs: tuple[str, ...], order: str, form: str, columns: str | None, format_in: str | None
@@ -29,18 +30,22 @@ def command(
     Exit code 3 when something found would stop an evaluation.
     """
     from rankstone import Alignment, check
+    from rankstone.cli.outputs import check_format
 
+    check_format(form, _FORMATS)
+    read_once([qrels, *runs])
+    named = split_columns(columns)
     Alignment(order=order)  # type: ignore[arg-type] # refuses what is no order
-    report = check(qrels, named_runs(runs), columns=split_columns(columns), format_in=format_in, order=order)
-    if form == "json":
-        click.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
-    else:
-        click.echo(_text(report), nl=False)
+    report = check(qrels, named_runs(runs), columns=named, format_in=format_in, order=order)
+    if report.ok:
+        named.require_present()
+    click.echo(_FORMATS[form](report), nl=False)
     if not report.ok:
         raise click.exceptions.Exit(_INVALID)
 
 
 def _text(report: CheckReport) -> str:
+    from rankstone.cli.spelling import as_flags
     from rankstone.errors import printable
 
     lines = []
@@ -49,8 +54,15 @@ def _text(report: CheckReport) -> str:
         lines += [f"  {what:<15} {fact}" for what, fact in file.facts.items()]
         for finding in file.findings:
             example = f" ({finding.example})" if finding.example else ""
-            fix = f"; {finding.fix}" if finding.fix else ""
+            fix = f"; {as_flags(finding.fix)}" if finding.fix else ""
             lines.append(f"  {finding.level + ':':<8} {finding.what}{example}{fix}")
         if not file.findings:
             lines.append("  nothing to report")
     return "\n".join([*lines, "ok" if report.ok else "not fit to be evaluated as it is"]) + "\n"
+
+
+def _json(report: CheckReport) -> str:
+    return json.dumps(report.to_dict(), ensure_ascii=False, indent=1) + "\n"
+
+
+_FORMATS = {"table": _text, "json": _json}

@@ -8,15 +8,37 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.options import Ticker, named_runs, split_columns
+from rankstone.cli.arguments import named_runs, no_command, split_columns
+from rankstone.cli.options import Ticker
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankstone.conventions import Convention, Entry
 
 _NUMBERS = 6
+_USUAL = "nDCG@10 AP@10 RR@10 P@10 R@10"
 
 
-@click.group("conventions", invoke_without_command=True)
+class _Group(click.Group):
+    """Knows what a bare name of a library is meant to ask."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from rankstone.conventions import convention
+        from rankstone.errors import UnknownConvention
+
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            try:
+                known = convention(args[0])
+            except UnknownConvention:
+                raise no_command(args[0], self.commands) from None
+            raise no_command(args[0], self.commands, f"rankstone conventions show {known}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group("conventions", cls=_Group, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """List the libraries whose numbers can be asked for; `eval --convention` asks."""
@@ -28,8 +50,10 @@ def command(ctx: click.Context) -> None:
 @click.option("--format", "form", default="text", metavar="text|json", help="[text]")
 def listing(form: str = "text") -> None:
     """List the libraries, a line each: versions, and when they were last compared with the real thing."""
+    from rankstone.cli.outputs import check_format
     from rankstone.conventions import conventions
 
+    check_format(form, ("text", "json"))
     known = conventions()
     if form == "json":
         click.echo(json.dumps([_object(one) for one in known], ensure_ascii=False, indent=1))
@@ -46,8 +70,10 @@ def listing(form: str = "text") -> None:
 @click.option("--format", "form", default="text", metavar="text|md|json", help="[text]")
 def show(name: str, form: str) -> None:
     """Tell what a library means by its measures, in our words."""
+    from rankstone.cli.outputs import check_format
     from rankstone.conventions import convention
 
+    check_format(form, ("text", "md", "json"))
     one = convention(name)
     if form == "json":
         click.echo(json.dumps(_object(one), ensure_ascii=False, indent=1))
@@ -84,13 +110,13 @@ def write_pages(folder: Path) -> None:
 @command.command("diff")
 @click.argument("names", nargs=-1, metavar="[A B] [QRELS RUN]")
 @click.option("--all", "everybody", is_flag=True, help="group all libraries by the value they would give")
-@click.option("-m", "--measure", multiple=True, help="measures in our words [nDCG@10 AP@10 RR@10 P@10 R@10]")
+@click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures in our words [{_USUAL}]")
 @click.option("--columns", metavar="THEIRS=OURS,…", help="column names, as for eval")
 @click.option("-q", "--quiet", is_flag=True, help="no progress bar")
 def diff(
     names: tuple[str, ...],
     everybody: bool,  # noqa: FBT001 - click passes flags so
-    measure: tuple[str, ...],
+    measures: tuple[str, ...],
     columns: str | None,
     quiet: bool,  # noqa: FBT001 - click passes flags so
 ) -> None:
@@ -101,6 +127,8 @@ def diff(
     rankstone conventions diff sklearn xgboost qrels.txt bm25.run -m nDCG@10
     rankstone conventions diff --all qrels.txt bm25.run -m nDCG@10
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
+    from rankstone.by_convention import told_by
+    from rankstone.conventions import convention, conventions
     from rankstone.errors import UsageError
 
     libraries, files = (names[:0], names) if everybody else (names[:2], names[2:])
@@ -110,49 +138,82 @@ def diff(
             given=" ".join(names) or "nothing",
             expected="rankstone conventions diff A B [QRELS RUN], or diff --all QRELS RUN",
         )
-    asked = [text for one in measure for text in one.split()] or ["nDCG@10", "AP@10", "RR@10", "P@10", "R@10"]
+    if "-" in files:
+        raise UsageError("every library reads the files anew", given="-", fix="write them down first")
+    known = conventions() if everybody else [convention(name) for name in libraries]
+    asked = (" ".join(measures) or _USUAL).split()
+    _require_known(asked, known)
+    if not everybody:
+        _show_options(*known)
+    if not files:
+        return
+    named = split_columns(columns)
     with Ticker(quiet=quiet) as ticker:
-        more: dict[str, Any] = {"columns": split_columns(columns), "progress": ticker}
-        if everybody:
-            _everybody(files, asked, more)
-        else:
-            _two(libraries, files, asked, more)
+        told = told_by(known, files[0], named_runs(files[1:]), asked, columns=named, progress=ticker)
+    named.require_present()
+    (_show_groups if everybody else _show_values)(told, known)
 
 
-def _two(libraries: tuple[str, ...], files: tuple[str, ...], asked: list[str], more: dict[str, Any]) -> None:
-    from rankstone.by_convention import told_by
-    from rankstone.conventions import convention
+def _require_known(asked: list[str], known: Sequence[Convention]) -> None:
+    """Refuse a measure that is neither one of ours nor a library's."""
+    from rankstone import parse_measure
+    from rankstone.errors import UsageError
+
+    for text in asked:
+        try:
+            parse_measure(text)
+        except UsageError:
+            if not any(_reads(library, text) for library in known):
+                raise
+
+
+def _reads(library: Convention, text: str) -> bool:
+    from rankstone.errors import UsageError
+
+    try:
+        return bool(library.read(text))
+    except UsageError:
+        return False
+
+
+def _show_options(first: Convention, second: Convention) -> None:
+    """Say in which options two libraries differ."""
     from rankstone.conventions.comparing import compare
 
-    first, second = map(convention, libraries)
     for row in compare(first, second):
         click.echo(f"{row.measure}: {row.first} · {row.second}")
         for option, (a, b) in row.options.items():
             click.echo(f"  {option:<20} {_plain(a):<20} {_plain(b)}")
         if not row.options:
             click.echo("  the same")
-    if not files:
-        return
-    told = told_by([first, second], files[0], named_runs(files[1:]), asked, **more)
-    click.echo(f"\n{'':<12}{first!s:<22}{second}")
-    for text in asked:
-        a, b = (told[text].get(str(one), "has none") for one in (first, second))
-        gap = f"  {b - a:+.6f}" if isinstance(a, float) and isinstance(b, float) else ""
-        click.echo(f"{text:<12}{_plain(a):<22}{_plain(b):<22}{gap}")
 
 
-def _everybody(files: tuple[str, ...], asked: list[str], more: dict[str, Any]) -> None:
-    from rankstone.by_convention import told_by
-    from rankstone.conventions import conventions
+def _show_values(told: dict[str, dict[str, Any]], known: Sequence[Convention]) -> None:
+    """Show what two libraries say, and how far apart that is."""
+    first, second = map(str, known)
+    rows = [("", first, second, "")]
+    for text, answers in told.items():
+        a, b = (answers.get(library, "has none") for library in (first, second))
+        gap = f"{b - a:+.6f}" if isinstance(a, float) and isinstance(b, float) else ""
+        rows.append((text, _plain(a), _plain(b), gap))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    click.echo()
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
 
-    told = told_by(conventions(), files[0], named_runs(files[1:]), asked, **more)
-    for text in asked:
+
+def _show_groups(told: dict[str, dict[str, Any]], _known: Sequence[Convention]) -> None:
+    """Show which libraries say the same."""
+    for text, answers in told.items():
         click.echo(text)
         groups: dict[str, list[str]] = {}
-        for library, answer in told[text].items():
+        for library, answer in answers.items():
             groups.setdefault(_plain(answer), []).append(library)
         for answer, members in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
             click.echo(f"  {answer:<12} {', '.join(members)}")
+        if not groups:
+            click.echo("  no library has it")
 
 
 def _plain(value: object) -> str:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankstone.cli.arguments import judged_runs, keep_inputs, no_files, split_columns
 from rankstone.cli.options import (
     EPILOG,
     Ticker,
     alignment,
     given_options,
-    named_runs,
     reading,
     refuse_with,
-    split_columns,
 )
 
 if TYPE_CHECKING:
@@ -80,16 +79,17 @@ def command(
     rankstone curve qrels.txt bm25.run -m "nDCG@1..100 R@1,5,10,100 RR" -k 1..20 --reach 0.5
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone.cli.curve_render import FORMATS, View, render
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
 
     check_format(form, FORMATS)
     per_query_writer(per_query)
     keep_inputs([*files, *filter(None, (labelled, exclude, queries, intents))], output, per_query)
+    named = split_columns(columns)
     targets = _numbers("--reach", reach) if reach else ()
     wanted = {
         "curves": curves or (DEFAULT_CURVES,), "k": cutoffs, "resamples": resamples, "seed": seed,
         "confidence": confidence, "band": _two("--band", band), "queries": queries,
-        "columns": split_columns(columns), "format_in": format_in, **given_options(options),
+        "columns": named, "format_in": format_in, **given_options(options),
     }  # fmt: skip
     lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
     keep_freed_memory()
@@ -99,6 +99,7 @@ def command(
         else:
             refuse_with("--labeled", lists)
             traced = _labelled(files, labelled, ticker, {**wanted, "one_group": one_group})
+    named.require_present()
     deliver(traced, render(View(traced, digits, targets), form), output, per_query)
     if form not in ("table", "json") and not quiet:
         for line in [*traced.audit.lines(), traced.resampling_line()]:
@@ -107,26 +108,16 @@ def command(
 
 def _against(files: tuple[str, ...], ticker: Ticker, wanted: dict[str, Any]) -> Curves:
     from rankstone import Tracer
-    from rankstone.errors import UsageError
 
-    if len(files) < 2:  # noqa: PLR2004 - qrels and a run
-        raise UsageError(
-            "judgments and at least one run are needed",
-            given=" ".join(files) or "nothing",
-            expected="rankstone curve QRELS RUN [RUN]…",
-            fix="for one table with scores and labels: rankstone curve --labeled FILE",
-        )
-    if files.count("-") > 1:
-        raise UsageError("standard input can be read only once", given=" ".join(files))
-    return Tracer(files[0], **wanted).trace(named_runs(files[1:]), progress=ticker)
+    labelled = "for one table with scores and labels: rankstone curve --labeled FILE"
+    runs = judged_runs("curve", files, else_try=labelled)
+    return Tracer(files[0], **wanted).trace(runs, progress=ticker)
 
 
 def _labelled(files: tuple[str, ...], labelled: str, ticker: Ticker, wanted: dict[str, Any]) -> Curves:
     from rankstone import curve_labelled
-    from rankstone.errors import UsageError
 
-    if files:
-        raise UsageError("--labeled takes one table and no other files", given=" ".join(files))
+    no_files(files)
     return curve_labelled(labelled, progress=ticker, **wanted)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from rankstone.cli.options import Ticker, named_runs, ordering, reading, refuse_with, split_columns
+from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
+from rankstone.cli.options import Ticker, ordering, reading, refuse_with
 
 DEFAULT_MEASURES = "RBO(p=0.9) tau_ap Jaccard@10"
 #: ranks of two lists side by side that are shown unless --depth says how many
@@ -16,13 +17,13 @@ _SHOWN = 20
 @click.command("diff")
 @click.argument("files", nargs=-1, metavar="A B")
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
-@click.option("-q", "--query", metavar="QUERY", help="show the two lists of this query side by side")
+@click.option("--query", metavar="QUERY", help="show the two lists of this query side by side")
 @click.option("--top", type=click.IntRange(1), metavar="N", help="show the N queries that changed most")
 @click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
 @click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="decimals shown")
 @click.option("-o", "--output", metavar="FILE", help="write the result there instead of printing it")
-@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @reading
 @ordering
 def command(
@@ -46,11 +47,11 @@ def command(
 
     \b
     rankstone diff old.run new.run -m "RBO(p=0.9) tau_ap Jaccard@10" --top 5
-    rankstone diff old.run new.run -q 1037798
+    rankstone diff old.run new.run --query 1037798
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import diff
     from rankstone.cli.diff_render import FORMATS, View, render
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
 
     check_format(form, FORMATS)
     if query is not None:
@@ -59,6 +60,7 @@ def command(
     keep_inputs(files, output, per_query)
     (first, a), (second, b) = _two(files).items()
     given = {name: value for name, value in options.items() if value is not None}
+    named = split_columns(columns)
     keep_freed_memory()
     with Ticker(quiet=quiet) as ticker:
         alike = diff(
@@ -66,11 +68,12 @@ def command(
             b,
             measures or (DEFAULT_MEASURES,),
             names=(first, second),
-            columns=split_columns(columns),
+            columns=named,
             format_in=format_in,
             progress=ticker,
             **given,
         )
+    named.require_present()
     view = View(alike, digits, query, top, given.get("depth", _SHOWN))
     deliver(alike, render(view, form), output, per_query)
     if form not in ("table", "json") and not quiet:
@@ -86,6 +89,4 @@ def _two(files: tuple[str, ...]) -> dict[str, object]:
         raise UsageError(
             "two runs are needed", given=" ".join(files) or "nothing", expected="rankstone diff A B"
         )
-    if files == ("-", "-"):
-        raise UsageError("standard input can be read only once", given="- -")
     return named_runs(files)

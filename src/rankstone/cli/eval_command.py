@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, no_files, split_columns
 from rankstone.cli.options import (
     EPILOG,
     Ticker,
     alignment,
     given_options,
-    named_runs,
     reading,
     refuse_with,
-    split_columns,
 )
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def command(
     rankstone eval qrels.txt bm25.run --queries queries.csv --by country
     rankstone eval --truth exact.run --depth 10 hnsw.run
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs, per_query_writer
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
     from rankstone.cli.render import FORMATS, render
     from rankstone.errors import UsageError
     from rankstone.io import read_attributes
@@ -122,6 +121,7 @@ def command(
         else:
             more = {**read, **lists, "queries": queries, "one_group": one_group, **given}
             scores = _against(files, wanted, ticker, more)
+    named.require_present()
     text = render(scores, form, digits, segments)
     deliver(scores, text, output, per_query)
     if form not in ("table", "json") and not quiet:
@@ -133,18 +133,9 @@ def _against(
     files: tuple[str, ...], measures: tuple[str, ...], ticker: Ticker, options: dict[str, Any]
 ) -> Scores:
     from rankstone import Evaluator
-    from rankstone.errors import UsageError
 
-    if len(files) < 2:  # noqa: PLR2004 - qrels and a run
-        raise UsageError(
-            "judgments and at least one run are needed",
-            given=" ".join(files) or "nothing",
-            expected="rankstone eval QRELS RUN [RUN]…",
-            fix="for one table with scores and labels: rankstone eval --labeled FILE",
-        )
-    if files.count("-") > 1:
-        raise UsageError("standard input can be read only once", given=" ".join(files))
-    runs = named_runs(files[1:])
+    labelled = "for one table with scores and labels: rankstone eval --labeled FILE"
+    runs = judged_runs("eval", files, else_try=labelled)
     if (library := options.pop("convention", None)) is not None:
         from rankstone.by_convention import evaluate_by
 
@@ -208,8 +199,6 @@ def _labelled(
     options: dict[str, Any],
 ) -> Scores:
     from rankstone import evaluate_labelled
-    from rankstone.errors import UsageError
 
-    if files:
-        raise UsageError("--labeled takes one table and no other files", given=" ".join(files))
+    no_files(files)
     return evaluate_labelled(labelled, measures, progress=ticker, **options)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankstone.cli.arguments import no_command
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -33,15 +35,14 @@ class _Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from rankstone.errors import UnknownMeasure, UsageError
+        from rankstone.errors import UnknownMeasure
 
-        if args and args[0] not in self.commands:
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
             try:
                 _kinds((args[0],))
             except UnknownMeasure:
-                pass
-            else:
-                raise UsageError(f"there is no command {args[0]!r}", fix=f"rankstone measures show {args[0]}")
+                raise no_command(args[0], self.commands) from None
+            raise no_command(args[0], self.commands, f"rankstone measures show {args[0]}")
         return super().resolve_command(ctx, args)
 
 
@@ -72,10 +73,9 @@ def show(names: tuple[str, ...], form: str) -> None:
 
 
 def _written(form: str, writers: dict[str, Callable[[Kinds], str]]) -> Callable[[Kinds], str]:
-    from rankstone.errors import UsageError
+    from rankstone.cli.outputs import check_format
 
-    if form not in writers:
-        raise UsageError(f"--format {form} is not known", expected=", ".join(writers))
+    check_format(form, writers)
     return writers[form]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import click
@@ -18,11 +17,9 @@ __all__ = [
     "Ticker",
     "alignment",
     "given_options",
-    "named_runs",
     "ordering",
     "reading",
     "refuse_with",
-    "split_columns",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -95,7 +92,7 @@ def refuse_with(flag: str, others: Mapping[str, str | None]) -> None:
 def ordering(command: Command) -> Command:
     """Add the alignment options that say how a run is ordered, and no judgments are needed for."""
     command = click.option(
-        "-k", "--depth", type=int, metavar="N", help="look at the first N documents of each list only"
+        "--depth", type=int, metavar="N", help="look at the first N documents of each list only"
     )(command)
     for name, values in reversed(_ORDERING.items()):
         flag = f"--{name.replace('_', '-')}"
@@ -124,32 +121,6 @@ def reading(command: Command) -> Command:
         metavar="THEIRS=OURS,…",
         help="column names: user_id=query_id,item_id=doc_id",
     )(command)
-
-
-def split_columns(columns: str | None) -> dict[str, str]:
-    """Read --columns."""
-    from rankstone.io import parse_columns
-
-    return parse_columns(columns) if columns else {}
-
-
-def named_runs(arguments: tuple[str, ...]) -> dict[str, object]:
-    """Read RUN arguments: paths, or name=path."""
-    from rankstone.errors import UsageError
-    from rankstone.io import stem
-
-    named: dict[str, object] = {}
-    for argument in arguments:
-        name, equals, path = argument.partition("=")
-        if not equals or not name or not path or Path(argument).exists():
-            name, path = stem(argument), argument
-        if name in named:
-            raise UsageError(
-                f"two runs are called {name!r}",
-                fix="give them names: bm25=runs/a/run.txt dense=runs/b/run.txt",
-            )
-        named[name] = path
-    return named
 
 
 class Ticker:

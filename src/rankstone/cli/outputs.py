@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["check_format", "deliver", "keep_freed_memory", "keep_inputs", "per_query_writer"]
+__all__ = ["check_format", "deliver", "keep_freed_memory", "per_query_writer"]
 
 _WRITERS = {
     ".parquet": "write_parquet",
@@ -37,21 +37,6 @@ def check_format(form: str, known: Iterable[str]) -> None:
             expected=", ".join(names),
             fix=f"did you mean {close[0]}?" if close else None,
         )
-
-
-def keep_inputs(inputs: Iterable[str], output: str | None, per_query: str | None) -> None:
-    """Refuse an output that would overwrite an input, or the other output."""
-    from rankstone.errors import UsageError
-
-    taken = {
-        Path(part).resolve(): "an input" for name in inputs for part in (name.partition("=")[2] or name, name)
-    }
-    for flag, name in (("-o", output), ("--per-query", per_query)):
-        if name is None:
-            continue
-        if (place := Path(name).resolve()) in taken and (place.is_file() or not place.exists()):
-            raise UsageError(f"{flag} {name} is {taken[place]}, too", fix="name another file")
-        taken[place] = "the other output"
 
 
 def per_query_writer(per_query: str | None) -> str:

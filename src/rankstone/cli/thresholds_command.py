@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.options import (
-    EPILOG,
-    Ticker,
-    alignment,
-    given_options,
-    named_runs,
-    reading,
-    split_columns,
-)
+from rankstone.cli.arguments import judged_runs, keep_inputs, split_columns
+from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, reading
 
 if TYPE_CHECKING:
     from rankstone import Thresholds
@@ -55,27 +48,25 @@ def command(
     rankstone thresholds qrels.txt bm25.run dense.run -m "AP P@10"
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import thresholds
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, keep_inputs
-    from rankstone.errors import UsageError
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory
 
     check_format(form, _FORMATS)
-    if len(files) < 2:  # noqa: PLR2004 - qrels and a run
-        raise UsageError(
-            "judgments and at least one run are needed", expected="rankstone thresholds QRELS RUN [RUN]…"
-        )
     keep_inputs(files, output, None)
+    runs = judged_runs("thresholds", files)
+    named = split_columns(columns)
     keep_freed_memory()
     with Ticker(quiet=quiet) as ticker:
         study = thresholds(
             files[0],
-            named_runs(files[1:]),
+            runs,
             list(measures or (DEFAULT_MEASURES,)),
             levels=_numbers(levels),
-            columns=split_columns(columns),
+            columns=named,
             format_in=format_in,
             progress=ticker,
             **given_options(options),
         )
+    named.require_present()
     deliver(study, _FORMATS[form](study, digits), output, None)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import InputError
 from rankstone.io.attributes import Attributes, read_attributes
-from rankstone.io.columns import parse_columns
+from rankstone.io.columns import Renames, parse_columns
 from rankstone.io.files import read_files, stem
 from rankstone.io.matching import ids_of_two_kinds
 from rankstone.io.nested import holds_json, read_json
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Attributes",
     "Progress",
+    "Renames",
     "Table",
     "atomic",
     "ids_of_two_kinds",
@@ -137,7 +138,8 @@ def read_labelled(
 
     With ``one_group`` all rows are one list, whatever ids they have.
     """
-    columns = {"label": "relevance", **(columns or {})}
+    given = columns or {}
+    columns = Renames({"label": "relevance", **given}, getattr(given, "present", None))
     if isinstance(source, str) and source == "-":
         format_in = format_in or "csv"  # TREC lines have no labels
     table = _opened(source, RUN, "labelled table", columns, format_in)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import MissingColumn, UsageError, nearest, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-__all__ = ["CANONICAL", "hidden", "is_text", "parse_columns", "renames", "require"]
+__all__ = ["CANONICAL", "Renames", "hidden", "is_text", "parse_columns", "renames", "require"]
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 #: columns that some measures want beside them, and that a table may call otherwise
-FURTHER: Final = ("subtopic", "subgroup", "propensity", "weight")
+FURTHER: Final = ("subtopic", "subgroup", "propensity", "weight", "session", "position")
 _TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup")
 
 #: names that people use; only for suggestions, a table is never renamed on a guess
@@ -29,6 +30,8 @@ _SYNONYMS: Final = {
     "subgroup": ("judgment_subgroup", "sub_group", "jsg"),
     "propensity": ("p", "prop", "propensity_score"),
     "weight": ("w", "frequency", "count"),
+    "session": ("session_id", "sid"),
+    "position": ("place", "turn"),
 }  # fmt: skip
 
 
@@ -37,7 +40,40 @@ def is_text(name: str) -> bool:
     return name in _TEXTS
 
 
-def parse_columns(text: str) -> dict[str, str]:
+class Renames(dict[str, str]):
+    """{their name: our name}, and which of their names some table had.
+
+    Attributes
+    ----------
+    present
+        All column names that were met.
+    """
+
+    present: set[str]
+
+    def __init__(self, names: Mapping[str, str], present: set[str] | None = None) -> None:
+        super().__init__(names)
+        self.present = set() if present is None else present
+
+    def require_present(self) -> None:
+        """Refuse a name that none of the tables read so far has: it would be passed over in silence."""
+        for theirs in self:
+            if theirs not in self.present:
+                raise self._absent(theirs)
+
+    def _absent(self, theirs: str) -> UsageError:
+        named = ", ".join(printable(name, 40) for name in sorted(self.present)[:12])
+        close = nearest(theirs, self.present - {self[theirs]}, n=1)
+        meant = f"did you mean {printable(close[0])}={self[theirs]}?" if close else None
+        return UsageError(
+            f"no table has a column {printable(theirs)}",
+            given=f"--columns {printable(theirs)}={self[theirs]}",
+            expected=f"names of columns there are: {named}" if named else None,
+            fix=meant if named else "TREC text has no column names: leave it out",
+        )
+
+
+def parse_columns(text: str) -> Renames:
     """Read ``"user_id=query_id,item_id=doc_id"`` as {theirs: ours}.
 
     >>> parse_columns("user_id=query_id, rating=relevance")
@@ -54,12 +90,18 @@ def parse_columns(text: str) -> dict[str, str]:
                 fix=f"did you mean {printable(theirs)}={close[0]}?" if close else None,
             )
         mapping[theirs] = ours
-    return mapping
+    return Renames(mapping)
 
 
 def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> dict[str, str]:
     """Return which of the columns present are to be renamed to what."""
     names = list(present)
+    if not isinstance(columns, Mapping):
+        raise UsageError(
+            f"columns is a {type(columns).__name__}", expected="{their name: our name}", where=source
+        )
+    if isinstance(columns, Renames):
+        columns.present.update(names)
     chosen = {theirs: ours for theirs, ours in columns.items() if theirs in names}
     if "label" in chosen and chosen["label"] in names:  # two names for one thing: ours wins
         del chosen["label"]

@@ -1,0 +1,127 @@
+"""What stands on the command line beside options: files, runs by name, names of columns."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankstone.errors import UsageError
+    from rankstone.io import Renames
+
+__all__ = ["judged_runs", "keep_inputs", "named_runs", "no_command", "no_files", "read_once", "split_columns"]
+
+
+def no_command(given: str, known: Iterable[str], fix: str | None = None) -> UsageError:
+    """Return the error for a command that there is not."""
+    from rankstone.errors import UsageError, nearest, printable
+
+    close = nearest(given, known, n=1)
+    return UsageError(
+        f"there is no command {printable(given)!r}",
+        expected=", ".join(known),
+        fix=fix or (f"did you mean {close[0]}?" if close else None),
+    )
+
+
+def split_columns(columns: str | None) -> Renames:
+    """Read --columns."""
+    from rankstone.io import parse_columns
+
+    return parse_columns(columns or "")
+
+
+def named_runs(arguments: Sequence[str]) -> dict[str, object]:
+    """Read RUN arguments: paths, or name=path."""
+    from rankstone.errors import UsageError
+    from rankstone.io import stem
+
+    named: dict[str, object] = {}
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        if not equals or not name or not path or Path(argument).exists():
+            name, path = stem(argument), argument
+        if name in named:
+            raise UsageError(
+                f"two runs are called {name!r}",
+                fix="give them names: bm25=runs/a/run.txt dense=runs/b/run.txt",
+            )
+        named[name] = path
+    return named
+
+
+def judged_runs(command: str, files: Sequence[str], *, else_try: str | None = None) -> dict[str, object]:
+    """Return the runs of QRELS RUN [RUN]… by name; refuse fewer files.
+
+    Parameters
+    ----------
+    command
+        The command, for messages.
+    files
+        Its arguments.
+    else_try
+        What may have been meant.
+    """
+    from rankstone.errors import UsageError
+
+    if len(files) < 2:  # noqa: PLR2004 - judgments and a run
+        raise UsageError(
+            "judgments and at least one run are needed",
+            given=" ".join(files) or "nothing",
+            expected=f"rankstone {command} QRELS RUN [RUN]…",
+            fix=else_try,
+        )
+    return named_runs(files[1:])
+
+
+def no_files(files: Sequence[str]) -> None:
+    """Refuse files beside the one table of --labeled."""
+    from rankstone.errors import UsageError
+
+    if files:
+        raise UsageError("--labeled takes one table and no other files", given=" ".join(files))
+
+
+def read_once(inputs: Iterable[str]) -> None:
+    """Refuse standard input in two places."""
+    from rankstone.errors import UsageError
+
+    streams = [name for name in inputs if name == "-" or name.endswith("=-")]
+    if len(streams) > 1:
+        raise UsageError("standard input can be read only once", given=" ".join(streams))
+
+
+def keep_inputs(inputs: Iterable[str], output: str | None, per_query: str | None) -> None:
+    """Refuse, before any work, inputs read twice and outputs that cannot be written or spoil other files."""
+    from rankstone.errors import UsageError
+
+    inputs = list(inputs)
+    read_once(inputs)
+    taken = {
+        Path(part).resolve(): "an input" for name in inputs for part in (name.partition("=")[2] or name, name)
+    }
+    for flag, name in (("-o", output), ("--per-query", per_query)):
+        if name is None:
+            continue
+        place = Path(name).resolve()
+        if place in taken and (place.is_file() or not place.exists()):
+            raise UsageError(f"{flag} {name} is {taken[place]}, too", fix="name another file")
+        taken[place] = "the other output"
+        _writable(flag, Path(name))
+
+
+def _writable(flag: str, target: Path) -> None:
+    """Refuse what no file can be; files appear whole, so their folder must let in a new one."""
+    from rankstone.errors import UsageError
+
+    if target.is_dir():
+        raise UsageError(f"{flag} {target} is a folder", fix=f"name a file in it: {target / 'scores'}")
+    special = target.exists() and not target.is_file()  # a pipe or a device
+    place = target if special else target.resolve().parent
+    if not special and not place.is_dir():
+        raise UsageError(f"{flag} {target}: there is no folder {place}", fix=f"mkdir -p {place}")
+    if not os.access(place, os.W_OK):
+        raise UsageError(f"{flag} {target} may not be written", fix="name a file in a folder of your own")
