@@ -140,7 +140,12 @@ def test_ids_are_untrusted(tmp_path: Path) -> None:
     a, b = tmp_path / "a.run", tmp_path / "b.run"
     a.write_text("q1 Q0 d\x1b[31m|x 1 3 t\nq\x1b[2J Q0 d 1 1 t\n")
     b.write_text("q1 Q0 d\x1b[31m|x 1 3 t\n")
-    for arguments in (["--query", "q1"], ["--top", "5"], ["--query", "q\x1b[2J"], ["--query", "q1", "--format", "md"]):
+    for arguments in (
+        ["--query", "q1"],
+        ["--top", "5"],
+        ["--query", "q\x1b[2J"],
+        ["--query", "q1", "--format", "md"],
+    ):
         assert "\x1b" not in run(a, b, *arguments).stdout
 
     assert "\\|x" in run(a, b, "--query", "q1", "--format", "md").stdout
