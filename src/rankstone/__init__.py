@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rankstone.curves import Curves
     from rankstone.errors import InputError, RankstoneError, UsageError
     from rankstone.evaluation import Evaluator, evaluate, evaluate_labelled
+    from rankstone.explaining import Explanation, explain
     from rankstone.hits.options import Alignment
     from rankstone.lists import ListMeasure, Similarity, diff, similarity
     from rankstone.lists.ap_correlation import tau_ap
@@ -105,6 +106,7 @@ _HOMES = {
     "rankstone.curves": ("Curves",),
     "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
     "rankstone.evaluation": ("Evaluator", "evaluate", "evaluate_labelled"),
+    "rankstone.explaining": ("Explanation", "explain"),
     "rankstone.hits.options": ("Alignment",),
     "rankstone.lists.beyond.gaps": ("group_gaps",),
     "rankstone.lists.beyond.results": ("BeyondScores",),
@@ -193,6 +195,7 @@ __all__ = [
     "Dsharp_nDCG",
     "Entropy",
     "Evaluator",
+    "Explanation",
     "F",
     "Fagin_F",
     "Fagin_K",
@@ -260,6 +263,7 @@ __all__ = [
     "evaluate",
     "evaluate_labelled",
     "expected_sampled",
+    "explain",
     "footrule",
     "group_gaps",
     "infAP",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["evaluate_by", "evaluate_labelled_by", "told_by"]
+__all__ = ["evaluate_by", "evaluate_labelled_by", "read_one", "told_by"]
 
 #: what may be said beside a convention, since no library has a say in it
 _FREE = frozenset({"order", "depth", "candidates"})
@@ -74,6 +74,17 @@ def evaluate_by(
         parts.append(ready.runs(name_runs(runs), progress=progress))
         _check_refusals(meant, group, parts[-1], witnesses)
     return _together(meant, readings, parts)
+
+
+def read_one(
+    library: str | Convention, measure: object, given: Mapping[str, Any]
+) -> tuple[Reading, dict[str, Any]]:
+    """Return what a library means by one measure, and the arguments of an evaluator that computes it."""
+    meant = library if isinstance(library, Convention) else convention(library)
+    readings = _of_judgments(meant, measure)
+    if len(readings) != 1:
+        raise BadOption("one measure at a time", given=" ".join(reading.text for reading in readings))
+    return readings[0], {**_beside(meant, given), **readings[0].options}
 
 
 def evaluate_labelled_by(

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Part", "Piece", "Road", "Walked", "in_order"]
 
 Piece = TypeVar("Piece", bound="Part")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +84,17 @@ class Road:
         brings
             What alignment brings along beside what the measures ask for.
         """
-        brings = brings.union(*(measure.brings for measure in self.measures))
-        aligner = Aligner(self.truth, self.options, self.exclude, self.collapse, self._cutoffs(), brings)
-        parts, lists = aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
+        parts, lists = self.aligned(table, each, brings)
         self._check_met(parts, lists, table)
         return parts, self._audit(parts, lists, table)
+
+    def aligned(
+        self, table: Table, each: Callable[[Chunk, Hits], Result], brings: frozenset[str] = frozenset()
+    ) -> tuple[list[Result], Lists]:
+        """Do what :meth:`walk` does for a run that need not answer anything, and without an audit."""
+        brings = brings.union(*(measure.brings for measure in self.measures))
+        aligner = Aligner(self.truth, self.options, self.exclude, self.collapse, self._cutoffs(), brings)
+        return aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
 
     def measure(self, chunk: Chunk, hits: Hits) -> Part:
         """Score a chunk of hits."""

@@ -78,6 +78,7 @@ def _by_group(hits: Hits) -> ByGroup:
         pooled=None,
         holes=None,
         about={name: values[query] for name, values in hits.about.items()},
+        notes=None,
         _memo={},
     )
     return ByGroup(of_groups, of_hit, query, groups.weight)

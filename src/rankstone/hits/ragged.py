@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankstone.hits.arrays import Bools, Cutoff, Floats, Ints
+    from rankstone.hits.notes import Notes, Told
     from rankstone.hits.pool import Places, Pool
 
     Value = TypeVar("Value")
@@ -76,6 +77,9 @@ class Hits:
         pooled but not judged; ranks of all retrieved documents without a grade.
     about
         Columns of the query table that measures ask for, by name, float64 ``[queries]``.
+    notes
+        Where measures tell what they compute with; ``None`` where nobody listens, and otherwise the hits
+        are one query's.
     """
 
     offsets: Ints
@@ -98,12 +102,24 @@ class Hits:
     pooled: Places | None = None
     holes: Places | None = None
     about: Mapping[str, Floats] = field(default_factory=dict)
+    notes: Notes | None = None
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def queries(self) -> int:
         """How many queries there are."""
         return len(self.n)
+
+    # -- telling what is computed with --------------------------------------------------------------
+    def tell(self, **columns: Told) -> None:
+        """Tell whoever listens what contributions are made of, ``[hits]`` each, or what makes these."""
+        if self.notes is not None:
+            self.notes.take(len(self.rank), columns)
+
+    def tell_ideal(self, ideal: Ideal, **columns: Floats) -> None:
+        """Tell whoever listens what the norm is made of, ``[judged]`` each."""
+        if self.notes is not None:
+            self.notes.take_ideal(ideal, columns)
 
     @cached_property
     def query(self) -> Ints:
@@ -256,8 +272,12 @@ class Hits:
         A division, not a product with a stored reciprocal: that would change the last bit.
         """
         if self.expected:
-            return gain * self.over_places(lambda rank, _: 1.0 / divisor(rank), k)
-        shares = gain / divisor(self.rank)
+            share = self.over_places(lambda rank, _: 1.0 / divisor(rank), k)
+            self.tell(gain=gain, mean_discount=share)
+            return gain * share
+        discount = divisor(self.rank)
+        self.tell(gain=gain, divisor=discount)
+        shares = gain / discount
         return shares if k is None else np.where(self.rank <= self._down_to(k), shares, 0.0)
 
     def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
@@ -368,7 +388,9 @@ class Hits:
     def relevant(self, is_relevant: Callable[[Floats], Bools] | float) -> Bools:
         """Return which hits are relevant, bool ``[hits]``: by a function of grades, or the lowest one."""
         test = _test(is_relevant)
-        return self.remember(("relevant", is_relevant), lambda: test(self.grade))
+        found = self.remember(("relevant", is_relevant), lambda: test(self.grade))
+        self.tell(relevant=found)
+        return found
 
     def relevant_count(self, is_relevant: Callable[[Floats], Bools] | float) -> Ints:
         """Return R: how many judged documents are relevant, retrieved or not, int64 ``[queries]``."""

@@ -33,6 +33,7 @@ class PrecisionAtHits(BinaryMeasure):
         limit, relevant = self.limit(hits), hits.relevant(self.rel)
         above, inside, blocks = hits.earlier(relevant), hits.inside(relevant), hits.blocks
         rise = (inside - 1) / np.maximum(blocks.size - 1, 1)
+        hits.tell(found=lambda: hits.running_count(relevant))
 
         def precision(rank: Ints, block: Ints) -> Floats:
             return (above[block] + 1 + (rank - blocks.first[block]) * rise[block]) / rank

@@ -223,12 +223,16 @@ class Measure(PerQuery):
         """Return the cutoff: one number, int64 ``[queries]``, or ``None`` for whole lists."""
         return self.k
 
-    def score(self, hits: Hits, empty: str = "zero") -> Scored:
-        """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
+    def parts(self, hits: Hits) -> tuple[Hits, Contributions]:
+        """Return the hits that the measure looks at, and the table its score is the sum of."""
         if self.k is not None and not self.looks_deeper:
             hits = hits.down_to(self.k)
+        return hits, self.contributions(hits)
+
+    def score(self, hits: Hits, empty: str = "zero") -> Scored:
+        """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
         with np.errstate(over="ignore", invalid="ignore"):  # what is no number is refused below
-            parts = self.contributions(hits)
+            hits, parts = self.parts(hits)
             numerator = hits.total(parts.hits)
             for pseudo_row in (parts.missed, parts.unjudged):
                 if pseudo_row is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.hits.arrays import before, descending_within
+from rankstone.hits.ideal import Ideal
 from rankstone.measures.base import Contributions
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.parts import GainTable
@@ -75,6 +76,10 @@ class ERR(UnitGain):
     def contributions(self, hits: Hits) -> Contributions:
         """Give each hit the chance that it is the one that satisfies, over its rank."""
         satisfies = self.gains_of(hits)
+        hits.tell(
+            satisfies=satisfies,
+            reached=lambda: before(np.multiply, 1.0 - satisfies, np.diff(hits.offsets), 1.0),
+        )
         share = satisfied(satisfies, hits.rank, np.diff(hits.offsets))
         return Contributions(share, np.ones(hits.queries))
 
@@ -116,6 +121,7 @@ class nERR(ERR):  # noqa: N801 - the name of the field
         shares = satisfied(worth, ideal.rank, np.diff(ideal.offsets))
         if self.k is not None:
             shares = np.where(ideal.rank <= self.k, shares, 0.0)
+        hits.tell_ideal(Ideal(ideal.offsets, worth), contribution=shares)
         return Contributions(super().contributions(hits).hits, ideal.total(shares))
 
     @property

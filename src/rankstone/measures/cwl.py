@@ -104,6 +104,7 @@ class UserModel(UnitGain):
         """Weigh each gain by the chance that it is looked at; divide by the ranks looked at."""
         gain = self.gains_of(hits)
         chance, looked = self.walk.looked(hits, gain, self.depth, self.known)
+        hits.tell(gain=gain, looked_at=chance)
         return Contributions(chance * gain, looked)
 
 
@@ -269,6 +270,7 @@ class CWL(OpenWalk):
     def _told(self, hits: Hits, gain: Floats, known: int) -> Contributions:
         output = self.output.removeprefix("Res")
         chance, looked = self.walk.looked(hits, gain, self.depth, known)
+        hits.tell(gain=gain, looked_at=chance)
         each = looked if output in ("EU", "EC") else np.ones(hits.queries)
         if output in ("EU", "ETU"):
             return Contributions(chance * gain, each)

@@ -271,10 +271,12 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         if self.ideal in ("k_ones", "k_of_R"):
             return self._ones(hits, depth)
         ideal = self._ideal_gains(hits)
-        shares = ideal.grade / self.divisor(ideal.rank)
+        divisor = self.divisor(ideal.rank)
+        shares = ideal.grade / divisor
         if depth is not None:
             limit = depth if isinstance(depth, int) else depth[ideal.query]
             shares = np.where(ideal.rank <= limit, shares, 0.0)
+        hits.tell_ideal(ideal, divisor=divisor, contribution=shares)
         norm = ideal.total(shares)
         if self.pad == "min_grade" and depth is not None:  # what pads the list pads the ideal, too
             norm += self._bottom(hits, np.diff(ideal.offsets), np.broadcast_to(depth, hits.queries))

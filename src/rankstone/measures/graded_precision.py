@@ -44,6 +44,7 @@ class Blended(BinaryMeasure):
         best = running(np.add, best, np.diff(ideal.offsets))
         lowest = np.minimum(hits.rank, np.diff(ideal.offsets)[hits.query])
         ahead = best[ideal.offsets[hits.query] + lowest - 1]
+        hits.tell(found=lambda: hits.running_count(relevant), gained=gained, ideal_gained=ahead)
         ratio: Floats = (hits.running_count(relevant) + self.beta * gained) / (hits.rank + self.beta * ahead)
         return ratio
 

@@ -65,6 +65,7 @@ class Bpref(BinaryMeasure):
         above, tied = hits.earlier(~wanted)[of_hit], hits.inside(~wanted)[of_hit]
         passed = passed_on_average(above, tied, hits.spread(relevant))
         share = 1.0 - passed / np.maximum(hits.spread(most), 1)
+        hits.tell(nonrelevant_above=passed)
         return Contributions(np.where(wanted, share, 0.0), relevant.astype(np.float64))
 
     @property

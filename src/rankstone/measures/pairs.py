@@ -150,6 +150,11 @@ class AUC(PairMeasure):
         relevant, negatives = self.taking_part(hits)
         above, tied = self.above(hits)
         below = hits.spread(negatives) - (above + tied / 2)[hits.blocks.of_hit]
+        hits.tell(
+            negatives_above=lambda: above[hits.blocks.of_hit],
+            negatives_tied=lambda: tied[hits.blocks.of_hit],
+            negatives_below=below,
+        )
         return Contributions(
             np.where(hits.relevant(self.rel), below, 0.0),
             self.norm(hits, relevant, negatives),

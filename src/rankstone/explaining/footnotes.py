@@ -1,0 +1,152 @@
+"""Which rules decided something in one list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.measures.base import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankstone.explaining.derivation import Row
+    from rankstone.hits.options import Alignment
+
+__all__ = ["Footnote", "footnotes"]
+
+_SENTENCES: Final[dict[str, dict[str, str]]] = {
+    "missing": {
+        "en": "the run does not answer this query: it {missing}",
+        "zh": "该运行没有返回此查询的结果:{missing}",
+    },
+    "no_relevant": {
+        "en": "no relevant document is known: empty={empty} decides",
+        "zh": "没有已知的相关文档:由 empty={empty} 决定",
+    },
+    "no_ideal": {
+        "en": "the ideal list gains nothing: the score is 0",
+        "zh": "理想列表的增益为零:得分为 0",
+    },
+    "undefined": {
+        "en": "there is no value: nothing to divide by",
+        "zh": "没有取值:分母为零",
+    },
+    "dropped": {
+        "en": "the query is left out of the mean",
+        "zh": "该查询不计入平均值",
+    },
+    "lower_bound": {
+        "en": "the maximum was searched for, not proven: the true value may be higher",
+        "zh": "最大值是搜索得到的,未经证明:真实值可能更高",
+    },
+    "ties": {
+        "en": "{count} documents tie with others; ties={ties} decides ({where})",
+        "zh": "{count} 篇文档得分相同;由 ties={ties} 决定次序({where})",
+    },
+    "unjudged": {
+        "en": "{count} of {shown} documents looked at were not judged: unjudged={unjudged}",
+        "zh": "所看的 {shown} 篇文档中有 {count} 篇未经评判:unjudged={unjudged}",
+    },
+    "imputed": {
+        "en": "{count} grades are imputed: unjudged={unjudged}",
+        "zh": "{count} 个等级是补上的:unjudged={unjudged}",
+    },
+    "short": {
+        "en": "the list has {n} documents, fewer than k = {k}",
+        "zh": "列表只有 {n} 篇文档,少于 k = {k}",
+    },
+    "negative": {
+        "en": "{count} judgments are below zero: negative={negative}",
+        "zh": "{count} 条评判低于零:negative={negative}",
+    },
+    "duplicates": {
+        "en": "{count} documents stand in the list more than once: duplicates={duplicates}",
+        "zh": "{count} 篇文档在列表中重复出现:duplicates={duplicates}",
+    },
+    "pool": {
+        "en": "only judgments of listed documents count: pool=list",
+        "zh": "只计入列表中文档的评判:pool=list",
+    },
+    "link": {
+        "en": "the value is a function of the ratio, see the formula",
+        "zh": "得分是该比值的函数,见公式",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Footnote:
+    """A rule that decided something, and the numbers it is about."""
+
+    code: str
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self, lang: str = "en") -> str:
+        """Return it as a sentence."""
+        return _SENTENCES[self.code][lang].format(**self.about)
+
+
+def footnotes(
+    rows: Sequence[Row],
+    status: Status,
+    options: Alignment,
+    *,
+    k: int | None,
+    n: int,
+    negative: int,
+    duplicates: int,
+    linked: bool,
+    answered: bool,
+) -> Iterator[Footnote]:
+    """Say which rules fired.
+
+    Parameters
+    ----------
+    rows
+        The whole list.
+    status
+        The query's.
+    options
+        The rules.
+    k
+        The cutoff.
+    n
+        Documents retrieved.
+    negative, duplicates
+        Judgments below zero; rows whose document stands in the list more than once.
+    linked
+        Whether the value is another one than the ratio.
+    answered
+        Whether the run has a list for the query.
+    """
+    said = options.as_dict()
+    if not answered:
+        yield Footnote("missing", {"missing": f"scores by missing={said['missing']}"})
+    elif k is not None and n < k:
+        yield Footnote("short", {"n": n, "k": k})
+    if status.name in _SENTENCES and status is not Status.missing:
+        yield Footnote(status.name, said)
+    yield from _of_rows([row for row in rows if k is None or row.first <= k], said)
+    for code, count in (("negative", negative), ("duplicates", duplicates)):
+        if count:
+            yield Footnote(code, {**said, "count": count})
+    for code, fired in (("pool", options.pool == "list"), ("link", linked)):
+        if fired:
+            yield Footnote(code)
+
+
+def _of_rows(seen: Sequence[Row], said: Mapping[str, Any]) -> Iterator[Footnote]:
+    """Say what was decided about the documents that are looked at."""
+    tied = [row for row in seen if row.last > row.first]
+    if tied:
+        blocks = dict.fromkeys((row.first, row.last) for row in tied)
+        where = ", ".join(f"{first}–{last}" for first, last in list(blocks)[:3])
+        shown = where + (" …" if len(blocks) > 3 else "")  # noqa: PLR2004 - three are enough
+        yield Footnote("ties", {**said, "count": len(tied), "where": shown})
+    unjudged = sum(not row.judged and row.relevance is None for row in seen)
+    if unjudged:
+        yield Footnote("unjudged", {**said, "count": unjudged, "shown": len(seen)})
+    imputed = sum(not row.judged and row.relevance is not None for row in seen)
+    if imputed:
+        yield Footnote("imputed", {**said, "count": imputed})

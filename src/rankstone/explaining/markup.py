@@ -1,0 +1,139 @@
+"""Explanations as Markdown, LaTeX and HTML.  Ids are anybody's text, and every format escapes them."""
+
+from __future__ import annotations
+
+import html as escaping
+import re
+from typing import TYPE_CHECKING, Final
+
+from rankstone.explaining.sheets import Sheet, Table, of_comparison, of_explanation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankstone.explaining.derivation import Explanation
+    from rankstone.explaining.versus import Comparison
+
+__all__ = ["html", "html_comparison", "latex", "latex_comparison", "markdown", "markdown_comparison"]
+
+#: what Markdown takes for more than itself
+_MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!()])")
+_LATEX: Final = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
+    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "–": "--", "−": r"$-$",
+    "…": r"\dots{}",
+    "Σ": r"$\Sigma$", "Π": r"$\Pi$", "≤": r"$\leq$", "≥": r"$\geq$", "·": r"$\cdot$", "×": r"$\times$",
+    "β": r"$\beta$", "α": r"$\alpha$", "γ": r"$\gamma$", "ε": r"$\varepsilon$",
+    "δ": r"$\delta$", "σ": r"$\sigma$",
+    "τ": r"$\tau$", "λ": r"$\lambda$", "ρ": r"$\rho$", "½": r"$\frac12$", "∈": r"$\in$", "→": r"$\to$",
+    "∞": r"$\infty$", "²": r"$^2$", "ᵢ": r"$_i$", "√": r"$\surd$", "∪": r"$\cup$", "∩": r"$\cap$",
+    "≠": r"$\neq$",
+}  # fmt: skip
+_STYLE: Final = """
+.rankstone{font:14px/1.45 system-ui,sans-serif;color:inherit;max-width:60rem}
+.rankstone table{border-collapse:collapse;margin:.4em 0 1em}
+.rankstone th,.rankstone td{padding:.15em .7em;text-align:left;border-bottom:1px solid #8884}
+.rankstone .n{text-align:right;font-variant-numeric:tabular-nums}
+.rankstone tr.sum td{border-bottom:0;font-weight:600}
+.rankstone p.formula{opacity:.8;margin:.2em 0}
+.rankstone h4{margin:.8em 0 .2em}
+"""
+
+
+def markdown(one: Explanation) -> str:
+    """Return an explanation as Markdown."""
+    return _markdown(of_explanation(one))
+
+
+def markdown_comparison(both: Comparison) -> str:
+    """Return a comparison as Markdown."""
+    return _markdown(of_comparison(both))
+
+
+def latex(one: Explanation) -> str:
+    """Return an explanation as LaTeX: put it into a document that uses booktabs."""
+    return _latex(of_explanation(one))
+
+
+def latex_comparison(both: Comparison) -> str:
+    """Return a comparison as LaTeX: put it into a document that uses booktabs."""
+    return _latex(of_comparison(both))
+
+
+def html(one: Explanation) -> str:
+    """Return an explanation as a piece of HTML."""
+    return _html(of_explanation(one))
+
+
+def html_comparison(both: Comparison) -> str:
+    """Return a comparison as a piece of HTML."""
+    return _html(of_comparison(both))
+
+
+def _marked(text: str) -> str:
+    return _MARKS.sub(r"\\\1", text)
+
+
+def _markdown(sheet: Sheet) -> str:
+    lines = [f"### {_marked(sheet.title)}", "", _marked(sheet.formula), "", _marked(sheet.symbols)]
+    for part in sheet.parts:
+        if not isinstance(part, Table):
+            title, said = part
+            lines += ["", f"**{_marked(title)}**", "", *(f"- {_marked(line)}" for line in said)]
+            continue
+        rule = ["--:" if numeric else ":--" for numeric in part.numeric]
+        lines += ["", f"**{_marked(part.title)}**", "", _bars(map(_marked, part.head)), _bars(rule)]
+        last = len(part.rows) - part.total
+        for at, row in enumerate(part.rows):
+            cells = [_marked(cell) for cell in row]
+            lines.append(_bars(f"**{cell}**" if at >= last and cell else cell for cell in cells))
+    return "\n".join(lines) + "\n"
+
+
+def _bars(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _tex(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
+def _latex(sheet: Sheet) -> str:
+    lines = [rf"\paragraph{{{_tex(sheet.title)}}}", _tex(sheet.formula) + r"\\", _tex(sheet.symbols), ""]
+    for part in sheet.parts:
+        if not isinstance(part, Table):
+            title, said = part
+            items = [rf"  \item {_tex(line)}" for line in said]
+            lines += [rf"\textbf{{{_tex(title)}}}", r"\begin{itemize}", *items, r"\end{itemize}"]
+            continue
+        shape = "".join("r" if numeric else "l" for numeric in part.numeric)
+        lines += [rf"\textbf{{{_tex(part.title)}}}\par", rf"\begin{{tabular}}{{{shape}}}", r"\toprule"]
+        lines += [" & ".join(map(_tex, part.head)) + r" \\", r"\midrule"]
+        last = len(part.rows) - part.total
+        for at, row in enumerate(part.rows):
+            lines += [r"\midrule"] if at == last and part.total else []
+            lines.append(" & ".join(map(_tex, row)) + r" \\")
+        lines += [r"\bottomrule", r"\end{tabular}\par"]
+    return "\n".join(lines) + "\n"
+
+
+def _html(sheet: Sheet) -> str:
+    say = escaping.escape
+    lines = [f"<style>{_STYLE}</style>", '<div class="rankstone">', f"<h3>{say(sheet.title)}</h3>"]
+    lines += [f'<p class="formula">{say(text)}</p>' for text in (sheet.formula, sheet.symbols)]
+    for part in sheet.parts:
+        if not isinstance(part, Table):
+            title, said = part
+            items = "".join(f"<li>{say(line)}</li>" for line in said)
+            lines.append(f"<h4>{say(title)}</h4><ul>{items}</ul>")
+            continue
+        kinds = [' class="n"' if numeric else "" for numeric in part.numeric]
+        head = "".join(f"<th{kind}>{say(cell)}</th>" for kind, cell in zip(kinds, part.head, strict=True))
+        lines.append(f"<h4>{say(part.title)}</h4><table><thead><tr>{head}</tr></thead><tbody>")
+        last = len(part.rows) - part.total
+        for at, row in enumerate(part.rows):
+            cells = "".join(f"<td{kind}>{say(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+            lines.append(f'<tr class="sum">{cells}</tr>' if at >= last else f"<tr>{cells}</tr>")
+        lines.append("</tbody></table>")
+    return "\n".join([*lines, "</div>"])

@@ -1,0 +1,192 @@
+"""One query's list as a measure saw it, with the documents' names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.explaining.derivation import IdealRow, Row
+from rankstone.hits.notes import Notes
+from rankstone.measures.base import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankstone.hits.align import Chunk
+    from rankstone.hits.judgments import Judgments
+    from rankstone.hits.options import Alignment
+    from rankstone.hits.ragged import Hits
+    from rankstone.measures import Measure
+    from rankstone.measures.base import Contributions, Scored
+
+__all__ = ["Listed", "Seen"]
+
+#: documents that are tried at better ranks
+_TRIED: Final = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a measure made of one query, and what it told."""
+
+    chunk: Chunk
+    hits: Hits
+    place: int
+    notes: Notes
+    parts: Contributions
+    scored: Scored
+
+    @classmethod
+    def of(cls, measure: Measure, chunk: Chunk, hits: Hits, place: int, options: Alignment) -> Seen:
+        """Let the measure tell what it computes with, and score as ever."""
+        notes = Notes()
+        if hits.queries == 1:
+            hits = replace(hits, notes=notes, _memo={})
+        scored = measure.score(hits, options.empty)
+        if chunk.undefined:
+            scored = scored.without_value()
+        looked, parts = measure.parts(replace(hits, notes=None, _memo={}))
+        return cls(chunk, looked if hits.queries == 1 else hits, place, notes, parts, scored)
+
+    @property
+    def status(self) -> Status:
+        """Why the query has the value it has."""
+        return Status(int(self.scored.status[self.place]))
+
+    @property
+    def value(self) -> float | None:
+        """The score; ``None`` where there is none."""
+        value = float(self.scored.value[self.place])
+        return None if np.isnan(value) else value
+
+    @property
+    def numerator(self) -> float:
+        """What is divided."""
+        return float(self.scored.numerator[self.place])
+
+    @property
+    def denominator(self) -> float:
+        """What it is divided by."""
+        return float(self.scored.denominator[self.place])
+
+    @property
+    def ratio(self) -> float:
+        """The quotient, 0 where there is nothing to divide by."""
+        return self.numerator / self.denominator if self.denominator > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """One query's list with the documents' names."""
+
+    seen: Seen
+    judgments: Judgments
+    code: int
+    ids: pl.Series
+
+    @property
+    def query(self) -> object:
+        """The query's id."""
+        return self.judgments.queries.names[self.code]
+
+    @property
+    def whole(self) -> Hits:
+        """All hits of the list, also those below what the measure looks at."""
+        return self.seen.chunk.hits
+
+    @property
+    def retrieved(self) -> int:
+        """How many documents the list has."""
+        return int(self.whole.n[self.seen.place])
+
+    @property
+    def answered(self) -> bool:
+        """Whether the run has a list for the query."""
+        return self.seen.chunk.tally is not None
+
+    def pseudo(self, values: Any) -> float | None:  # noqa: ANN401 - float64 [queries], or None
+        """Return what a pseudo-row adds."""
+        return None if values is None else float(values[self.seen.place])
+
+    def _names(self, rows: Any) -> list[str]:  # noqa: ANN401 - int64 rows of the run
+        return self.ids.gather(np.asarray(rows)).to_list()
+
+    @property
+    def docs(self) -> list[str]:
+        """The list's documents in order."""
+        return [row.doc_id or "" for row in self.rows()]
+
+    @property
+    def judged(self) -> list[tuple[str, float, int | None]]:
+        """Judged documents with grade and rank (``None`` where not retrieved), best first."""
+        pairs = slice(*self.judgments.pairs.offsets[self.code : self.code + 2])
+        docs = self.judgments.pairs.docs[pairs].cast(pl.String).to_list()
+        grades = self.judgments.grade[pairs].tolist()
+        at = {row.doc_id: row.rank for row in reversed(list(self.rows()))}
+        best = sorted(zip(docs, grades, strict=True), key=lambda one: (-one[1], one[0]))
+        return [(doc, grade, at.get(doc)) for doc, grade in best]
+
+    @property
+    def negative(self) -> int:
+        """Judgments below zero that do not count as such."""
+        pooled = self.judgments.pooled
+        count = 0 if pooled is None else int(np.diff(pooled.offsets)[self.code])
+        below = self.judgments.grade[slice(*self.judgments.pairs.offsets[self.code : self.code + 2])] < 0
+        return count + int(below.sum())
+
+    def rows(self) -> Iterator[Row]:
+        """Return the list, a row a document, in rank order."""
+        if not self.answered:
+            return
+        hits, holes = self.whole, self.whole.holes
+        share = self.seen.parts.hits
+        running = np.add.accumulate(share) if len(share) else share
+        told = self.seen.notes.of_hits
+        found: list[tuple[tuple[int, int, int], str, float | None, bool, Any, float | None, int]] = []
+        for at, doc in enumerate(self._names(hits.run_row)):
+            looked = at < len(share)
+            notes = {name: values[at].item() for name, values in told.items() if at < len(values)}
+            rank = (int(hits.rank[at]), int(hits.first[at]), int(hits.last[at]))
+            added = float(share[at]) if looked else None
+            found.append((rank, doc, float(hits.grade[at]), bool(hits.judged[at]), notes, added, at))
+        if holes is not None:
+            places = zip(holes.rank, holes.first, holes.last, self._names(holes.run_row), strict=True)
+            for rank, first, last, doc in places:
+                found.append(((int(rank), int(first), int(last)), doc, None, False, {}, None, -1))
+        so_far = 0.0
+        for place, doc, grade, judged, notes, added, at in sorted(found, key=lambda one: one[0][0]):
+            so_far = float(running[at]) if 0 <= at < len(running) else so_far
+            yield Row(*place, doc, grade, judged, notes, added, so_far)
+
+    def ideal_rows(self) -> Iterator[IdealRow]:
+        """Return what the norm is the sum of, as deep as it goes; documents where grades are in order."""
+        told = self.seen.notes.of_ideal
+        if not told:
+            return
+        judged, adding = self.judged, np.flatnonzero(told["contribution"])
+        same = len(judged) == len(told["gain"])
+        for at in range(int(adding[-1]) + 1 if len(adding) else 0):
+            numbers = {name: float(values[at]) for name, values in told.items()}
+            yield IdealRow(at + 1, judged[at][0] if same else None, numbers)
+
+    def facts(self, measure: Measure) -> dict[str, float]:
+        """Return numbers about the query."""
+        place = self.seen.place
+        relevant = measure.relevant_count(self.whole)
+        known = {} if relevant is None else {"relevant": int(relevant[place])}
+        judged = int(np.diff(self.whole.ideal.offsets)[place])
+        hits = int(np.diff(self.whole.offsets)[place])
+        return {"retrieved": self.retrieved, "judged": judged, **known, "judged_retrieved": hits}
+
+    def promotions(self) -> Iterator[tuple[str, float, int | None, int]]:
+        """Return documents that stand below worse ones, or nowhere: id, grade, rank, where they belong."""
+        grades = [row.relevance if row.relevance is not None else 0.0 for row in self.rows()]
+        tried = 0
+        for doc, grade, at in self.judged:
+            to = next((rank for rank, other in enumerate(grades, 1) if other < grade), len(grades) + 1)
+            if grade > 0 and self.answered and (at is None or to < at) and tried < _TRIED:
+                tried += 1
+                yield doc, grade, at, to

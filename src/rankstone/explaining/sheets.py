@@ -1,0 +1,201 @@
+"""What is shown of an explanation, whatever shows it: titles, tables of texts, lines.
+
+Numbers are rounded here and nowhere before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rankstone.errors import printable
+from rankstone.explaining.words import heading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankstone.explaining.derivation import Explanation, Row
+    from rankstone.explaining.versus import Comparison, Share
+
+__all__ = ["Sheet", "Table", "of_comparison", "of_explanation"]
+
+#: rows shown at most; what adds nothing is left out first
+_ROWS: Final = 25
+#: digits after the point
+_DIGITS: Final = 4
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts; ``numeric`` says which columns are numbers, ``total`` how many last rows sum up."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]
+    total: int = 0
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Everything that is shown: a title, lines and tables in their order."""
+
+    title: str
+    formula: str
+    symbols: str
+    parts: tuple[Table | tuple[str, tuple[str, ...]], ...]
+
+
+def number(value: float | bool | None) -> str:  # noqa: FBT001 - what measures tell
+    """Return a number as it is shown: whole ones whole, others with four decimals.
+
+    >>> number(2.0), number(0.63093), number(True), number(None), number(1e-7)
+    ('2', '0.6309', 'yes', '–', '1e-07')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value == int(value) and abs(value) < 1e15:  # noqa: PLR2004 - whole as long as floats are
+        return str(int(value))
+    if abs(value) < 10**-_DIGITS:
+        return f"{value:.0e}"
+    return f"{value:.{_DIGITS}f}"
+
+
+def of_explanation(one: Explanation) -> Sheet:
+    """Return what is shown of an explanation."""
+    lang = one.lang
+    shown = number(one.value) if one.value is not None else heading("undefined", lang)
+    title = f"{printable(one.measure)} = {shown}   {heading('query', lang)} {printable(one.query_id)}"
+    parts: list[Table | tuple[str, tuple[str, ...]]] = [_list(one)]
+    if one.ideal:
+        parts.append(_ideal(one))
+    parts += [(heading(name, lang), lines) for name, lines in _lines(one) if lines]
+    return Sheet(
+        f"{title}   {printable(one.run)}", str(one.card["formula"]), str(one.card["symbols"]), tuple(parts)
+    )
+
+
+def _list(one: Explanation) -> Table:
+    lang, shown = one.lang, _chosen(one)
+    head = ("rank", "document", "relevance", *one.told, "contribution", "running")
+    rows = [
+        (
+            _place(row),
+            printable(row.doc_id or "", 60),
+            number(row.relevance),
+            *(number(row.told.get(name)) for name in one.told),
+            "" if row.contribution is None else number(row.contribution),
+            number(row.running),
+        )
+        for row in shown
+    ]
+    blank = ("",) * (len(head) - 3)
+    if len(one.rows) > len(shown):
+        more = heading("more", lang, count=len(one.rows) - len(shown))
+        rows.append(("", more, *blank, ""))
+    so_far = one.rows[-1].running if one.rows else 0.0
+    for name in ("missed", "unjudged"):
+        added = getattr(one, name)
+        if added is not None:
+            so_far += added
+            rows.append(("", heading(name, lang), *blank[1:], number(added), number(so_far)))
+    sums = (("numerator", one.numerator), ("denominator", one.denominator), ("value", one.value))
+    rows += [("", heading(name, lang), *blank, number(value)) for name, value in sums]
+    numeric = (True, False, *[True] * (len(head) - 2))
+    return Table(
+        heading("list", lang), tuple(heading(name, lang) for name in head), tuple(rows), numeric, len(sums)
+    )
+
+
+def _chosen(one: Explanation) -> Sequence[Row]:
+    """Return the rows that are shown: the first, and those that add something."""
+    if len(one.rows) <= _ROWS:
+        return one.rows
+    wanted = [row for row in one.rows if row.contribution or (one.k is not None and row.rank <= one.k)]
+    return wanted[:_ROWS] or one.rows[:_ROWS]
+
+
+def _place(row: Row) -> str:
+    return str(row.rank) if row.first == row.last else f"{row.rank} ({row.first}–{row.last})"
+
+
+def _ideal(one: Explanation) -> Table:
+    names = list(one.ideal[0].told)
+    documents = any(row.doc_id is not None for row in one.ideal)
+    head = ("rank", *(("document",) if documents else ()), *names)
+    rows = tuple(
+        (
+            str(row.rank),
+            *((printable(row.doc_id or "", 60),) if documents else ()),
+            *(number(row.told[name]) for name in names),
+        )
+        for row in one.ideal[:_ROWS]
+    )
+    numeric = (True, *((False,) if documents else ()), *[True] * len(names))
+    total = ("", *(("",) if documents else ()), *[""] * (len(names) - 1), number(one.denominator))
+    head_texts = tuple(heading(name, one.lang) for name in head)
+    return Table(heading("ideal", one.lang), head_texts, (*rows, total), numeric, 1)
+
+
+def _lines(one: Explanation) -> Iterator[tuple[str, tuple[str, ...]]]:
+    lang = one.lang
+    yield "footnotes", tuple(note.text(lang) for note in one.footnotes)
+    missed = [f"{printable(doc.doc_id, 60)} ({number(doc.relevance)})" for doc in one.not_retrieved]
+    more = [] if len(missed) <= _ROWS else [f"… {len(missed) - _ROWS}"]
+    yield "not_retrieved", (", ".join(missed[:_ROWS] + more),) if missed else ()
+    yield (
+        "changes",
+        tuple(
+            heading(
+                "change", lang,
+                doc=printable(change.doc_id, 60), grade=number(change.relevance), to=change.to,
+                at=heading("nowhere", lang) if change.at is None else heading("at", lang, at=change.at),
+                value=number(change.value), gain=number(change.gain),
+            )
+            for change in one.changes
+        ),
+    )  # fmt: skip
+    yield "others", tuple(_others(one))
+
+
+def _others(one: Explanation) -> Iterator[str]:
+    """Return libraries by the value they would print."""
+    found: dict[str, list[str]] = {}
+    for library, value in one.others.items():
+        said = value if isinstance(value, str) else number(value)
+        found.setdefault(said, []).append(library)
+    for said, libraries in sorted(found.items(), key=lambda item: -len(item[1])):
+        yield f"{said}: {', '.join(libraries)}"
+
+
+def of_comparison(both: Comparison) -> Sheet:
+    """Return what is shown of a comparison."""
+    lang, first, second = both.first.lang, both.first, both.second
+    title = (
+        f"{printable(first.measure)}   {heading('query', lang)} {printable(first.query_id)}   "
+        f"{printable(first.run)} {number(first.value)} − {printable(second.run)} {number(second.value)} = "
+        f"{number(both.difference)}"
+    )
+    head = (
+        heading("document", lang), heading("relevance", lang),
+        *(f"{heading('rank', lang)} {printable(one.run, 12)}" for one in (first, second)),
+        printable(first.run, 12), printable(second.run, 12), heading("difference", lang),
+    )  # fmt: skip
+    rows = [_share(one, lang) for one in both.shares[:_ROWS]]
+    rest = both.shares[_ROWS:]
+    if rest:
+        sums = (sum(one.shares[0] for one in rest), sum(one.shares[1] for one in rest))
+        rows.append((f"… {len(rest)}", "", "", "", *map(number, sums), number(sums[0] - sums[1])))
+    rows.append(("", "", "", "", number(first.value), number(second.value), number(both.difference)))
+    numeric = (False, *[True] * (len(head) - 1))
+    table = Table(heading("difference", lang), head, tuple(rows), numeric, 1)
+    return Sheet(title, str(first.card["formula"]), str(first.card["symbols"]), (table,))
+
+
+def _share(one: Share, lang: str) -> tuple[str, ...]:
+    name = heading(one.of, lang) if one.doc_id is None else printable(one.doc_id, 60)
+    ranks = ["–" if rank is None else str(rank) for rank in one.ranks]
+    grade = "" if one.doc_id is None else number(one.relevance)
+    return (name, grade, *ranks, *map(number, one.shares), number(one.difference))

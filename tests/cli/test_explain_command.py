@@ -1,0 +1,68 @@
+"""``rankstone explain`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rankstone.cli import cli
+from rankstone.errors import RankstoneError
+
+DEMO = Path(__file__).parents[2] / "src" / "rankstone" / "demo"
+FILES = (str(DEMO / "qrels.txt"), str(DEMO / "bm25.run"))
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(cli, ["explain", *arguments], catch_exceptions=True)
+
+
+def test_typed_in_grades_need_no_files() -> None:
+    """The first example of the help: nDCG of five grades, seven judged."""
+    done = run("--grades", "5,3,2,1,2", "--judged", "5,3,2,1,2,4,0", "-m", "nDCG(gain=exp2)@5")
+    assert done.exit_code == 0
+    assert "nDCG(gain=exp2)@5 = 0.8296" in done.stdout
+    assert "46.4165" in done.stdout
+
+
+def test_a_query_of_files_in_every_format(tmp_path: Path) -> None:
+    """Text, Markdown, LaTeX, HTML, JSON; to a file, too."""
+    for form, sign in (("text", "numerator"), ("md", "| --: |"), ("latex", "toprule"), ("html", "<table>")):
+        assert sign in run(*FILES, "-q", "q03", "--format", form).stdout
+    found = json.loads(run(*FILES, "-q", "q03", "--format", "json").stdout)
+    assert found["query_id"] == "q03"
+    done = run(*FILES, "-q", "q03", "-o", str(tmp_path / "it.html"), "--format", "html")
+    assert not done.stdout
+    assert "<table>" in (tmp_path / "it.html").read_text(encoding="utf-8")
+
+
+def test_the_worst_and_the_largest_losses() -> None:
+    """Queries are chosen by their score, or by their loss beside another run."""
+    found = json.loads(run(*FILES, "--worst", "3", "--format", "json").stdout)
+    values = [one["value"] for one in found]
+    assert values == sorted(values)
+    assert len(values) == 3
+    lost = json.loads(run(*FILES, "--worst", "2", "--vs", str(DEMO / "tfidf.run"), "--format", "json").stdout)
+    assert lost[0]["difference"] <= lost[1]["difference"] < 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "judgments and one run are needed"),
+        (FILES, "which query?"),
+        ((*FILES, "-q", "q99"), "q99 is not judged"),
+        (("--grades", "1,x"), "'x' is no grade"),
+        ((*FILES, "--grades", "1"), "a list of its own"),
+        ((*FILES, "-q", "q03", "--format", "pdf"), "--format pdf is not known"),
+        ((*FILES, "-q", "q03", "-m", "nDGC@10"), "nDCG"),
+    ],
+)
+def test_mistakes_are_told(arguments: tuple[str, ...], said: str) -> None:
+    """No traceback: what was given, what was expected."""
+    error = run(*arguments).exception
+    assert isinstance(error, RankstoneError)
+    assert said in str(error)

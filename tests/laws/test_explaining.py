@@ -1,0 +1,84 @@
+"""An explanation is the score: its last total is the numerator, and the quotient the value, bit for bit."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rankstone import MEASURES, Measure, evaluate, parse_measure
+from rankstone.explaining import Explainer
+from rankstone.testing.worlds import small_world
+
+if TYPE_CHECKING:
+    from rankstone.explaining import Explanation
+    from rankstone.testing.worlds import World
+
+TEXTS = [
+    text
+    for name, kind in MEASURES.items()
+    if issubclass(kind, Measure)
+    for text in dict.fromkeys(kind.examples or (name,))
+]
+#: queries of each measure
+CASES = int(os.environ.get("RANKSTONE_CASES", "60"))
+
+
+def unfolded(measure: Measure, world: World, **options: Any) -> tuple[Any, list[Explanation]]:
+    """Return a world's scores, and the explanation of each."""
+    given: dict[str, Any] = {**world.options, **options}
+    if measure.query_columns:  # every query the second of a session of its own
+        names = {*world.judgments["query_id"], *world.run["query_id"]}
+        given["queries"] = {name: {"session": name, "position": 2} for name in names}
+    scores = evaluate(world.judgments, world.run, measure, **given).per_query
+    ready = Explainer(world.judgments, measure, **given)
+    return scores, [ready.explain(world.run, query, changes=False) for query in scores["query_id"]]
+
+
+def same(one: float | None, other: float | None) -> bool:
+    """Tell whether two numbers are the same to the last bit, or neither is one."""
+    if one is None or other is None:
+        return one is None and other is None
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("text", TEXTS)
+def test_an_explanation_is_the_score(text: str, ties: bool) -> None:  # noqa: FBT001 - as parametrize hands it
+    """Numerator, norm and value are those of evaluate; running totals end in the numerator."""
+    measure = parse_measure(text)
+    assert isinstance(measure, Measure)
+    world = small_world(measure, CASES, seed=7, ties=ties)
+    scores, explained = unfolded(measure, world)
+    for row, found in zip(scores.iter_rows(named=True), explained, strict=True):
+        assert found.query_id == row["query_id"]
+        assert found.status == row["status"]
+        assert same(found.value, row["value"])
+        assert same(found.numerator, row["numerator"])
+        assert same(found.denominator, row["denominator"])
+        last = found.rows[-1].running if found.rows else 0.0
+        for pseudo in (found.missed, found.unjudged):
+            last = last if pseudo is None else last + pseudo
+        assert same(last, found.numerator)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_difference_is_the_sum_of_its_shares(text: str) -> None:
+    """What documents and pseudo-rows add to the difference of two lists sums to it."""
+    measure = parse_measure(text)
+    assert isinstance(measure, Measure)
+    world, other = (small_world(measure, 20, seed=seed) for seed in (3, 3))
+    turned = other.ranked((query, doc, -score) for query, doc, score in other.run.iter_rows())
+    _, first = unfolded(measure, world)
+    _, second = unfolded(measure, turned)
+    for one, two in zip(first, second, strict=True):
+        both = one.versus(two)
+        assert both.difference == (one.value or 0.0) - (two.value or 0.0)
+        assert math.isclose(
+            math.fsum(share.difference for share in both.shares),
+            both.difference,
+            abs_tol=1e-12,
+            rel_tol=1e-12,
+        )

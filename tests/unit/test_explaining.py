@@ -1,0 +1,156 @@
+"""What an explanation shows, and that every format it is written in can be read."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+import rankstone
+from rankstone import Explanation, RankstoneError, explain
+from rankstone.explaining import Comparison
+from rankstone.explaining.typed import typed_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QRELS = {"q": {"a": 2, "b": 1, "c": 1, "z": 0, "n": -1}, "empty": {"a": 0}, "gone": {"a": 1}}
+RUN = {"q": {"b": 3.0, "a": 2.0, "x": 2.0, "z": 1.0}, "empty": {"a": 1.0, "x": 0.5}}
+NASTY = '<script>alert(1)</script>|$x$ & \\input{x} %_^~#{} "\x1b[31m`*'
+
+
+def of(measure: str, query: str = "q", **options: Any) -> Explanation:
+    found = explain(QRELS, RUN, measure, query, **options)
+    assert isinstance(found, Explanation)
+    return found
+
+
+def test_the_table_before_the_sum() -> None:
+    """Gains, discounts, contributions and totals are those of the formula."""
+    found = of("nDCG@3")
+    assert [row.doc_id for row in found.rows] == ["b", "x", "a", "z"]
+    assert found.told == ("gain", "divisor")
+    assert found.rows[2].told == {"gain": 2.0, "divisor": 2.0}
+    assert found.numerator == 1 / 1 + 2 / 2
+    assert next((row.doc_id, row.told["contribution"]) for row in found.ideal) == ("a", 2.0)
+    assert found.frame.columns == [
+        "rank", "doc_id", "relevance", "judged", "gain", "divisor", "contribution", "running",
+    ]  # fmt: skip
+    assert found.frame["running"].to_list() == [1.0, 1.0, 2.0, 2.0]
+
+
+def test_which_rules_fired() -> None:
+    """Ties, unjudged documents, negative grades, short lists, empty and unanswered queries are told."""
+    codes = {note.code for note in of("nDCG@5").footnotes}
+    assert codes == {"ties", "unjudged", "negative", "short"}
+    assert {note.code for note in of("nDCG@1").footnotes} == {"negative"}
+    assert [note.code for note in of("AP", "empty").footnotes] == ["no_relevant", "unjudged"]
+    gone = of("AP", "gone")
+    assert (gone.status, gone.value, gone.rows) == ("missing", 0.0, ())
+    assert [note.code for note in gone.footnotes] == ["missing"]
+    assert "ties=docid_desc" in of("nDCG@5").text()
+    assert "评判" in of("nDCG@5", lang="zh").text()
+
+
+def test_what_would_change_it_is_a_score() -> None:
+    """A document moved to where it belongs scores what evaluate says of that list."""
+    change = of("nDCG@3").changes[0]
+    docs = [row.doc_id for row in of("nDCG@3").rows]
+    moved = [doc for doc in docs if doc != change.doc_id]
+    moved.insert(change.to - 1, change.doc_id)
+    scores = rankstone.evaluate(QRELS, {"q": moved}, "nDCG@3").per_query
+    assert change.value == scores.filter(query_id="q")["value"][0]
+    assert change.gain == change.value - (of("nDCG@3").value or 0.0)
+
+
+def test_others_and_conventions() -> None:
+    """Libraries are asked for this query alone; one may be explained by its own name."""
+    found = of("nDCG@3", others=True)
+    assert found.others["pytrec_eval-0.5"] == pytest.approx(found.value)
+    assert found.others["xgboost-3.2"] != pytest.approx(found.value)
+    theirs = explain(QRELS, RUN, "ndcg@3", "q", convention="xgboost")
+    assert isinstance(theirs, Explanation)
+    assert theirs.value == pytest.approx(found.others["xgboost-3.2"])
+    assert theirs.measure == "ndcg@3"
+    assert theirs.ours == "nDCG(gain=exp2)@3"
+
+
+@pytest.mark.parametrize("measure", ["nDCG@3", "AP", "AUC(negatives=judged)", "RBP_residual(p=0.8)", "yaap"])
+@pytest.mark.parametrize("vs", [None, {"q": ["c", "b"]}])
+def test_every_format_can_be_read(measure: str, vs: object, tmp_path: Path) -> None:
+    """JSON, Markdown, HTML and LaTeX go through their own readers, whatever ids are made of."""
+    qrels = {"q": {NASTY: 2, "b": 1, "c": 1, "z": 0}}
+    found = explain(qrels, {NASTY: {"q": ["b", NASTY, "x"]}}, measure, "q", vs=vs)
+    json.loads(json.dumps(found.to_dict()))
+    tokens = MarkdownIt().enable("table").parse(found.markdown())
+    assert "table_open" in {token.type for token in tokens}
+    assert "html_block" not in {token.type for token in tokens}
+    _read_html(found.html())
+    assert "\x1b" not in found.text() + found.markdown() + found.html() + found.latex()
+    assert max(map(len, found.text(80).splitlines())) <= 80
+    _compile(found, tmp_path)
+
+
+def _read_html(text: str) -> None:
+    """Check that every tag that is opened is closed, and that no id became a tag."""
+    still_open: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
+            assert tag != "script"
+            still_open.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert still_open.pop() == tag
+
+    Reader().feed(text)
+    assert not still_open
+
+
+def _compile(found: Explanation | Comparison, folder: Path) -> None:
+    """Put it into a document, and let LaTeX say whether it is one, where there is a LaTeX."""
+    text = found.latex()
+    assert text.count(r"\begin{") == text.count(r"\end{")
+    assert not re.search(r"(?<!\\)[&](?! )", text.replace(" & ", ""))
+    program = shutil.which("pdflatex") or shutil.which("tectonic")
+    if program is None:
+        return
+    head = "\\documentclass{article}\\usepackage[utf8]{inputenc}\\usepackage{textcomp,booktabs}"
+    (folder / "it.tex").write_text(f"{head}\\begin{{document}}\n{text}\\end{{document}}\n", encoding="utf-8")
+    done = subprocess.run(
+        [program, "it.tex"], cwd=folder, capture_output=True, check=False, text=True, input=""
+    )
+    assert done.returncode == 0, done.stdout[-1500:]
+
+
+def test_a_difference_is_attributed_to_documents() -> None:
+    """Every document's share of both scores, and of the difference."""
+    both = explain(QRELS, RUN, "AP", "q", vs={"q": ["c", "b"]})
+    assert isinstance(both, Comparison)
+    assert both.difference == pytest.approx(sum(share.difference for share in both.shares), abs=1e-15)
+    assert {share.doc_id for share in both.shares} == {"a", "b", "c"}
+    assert both.frame["difference"].to_list() == [share.difference for share in both.shares]
+
+
+def test_typed_in() -> None:
+    """Grades in the order of a list, and what was judged beside them."""
+    assert typed_in("1 0 -") == ({"typed": {"d1": 1.0, "d2": 0.0}}, ["d1", "d2", "d3"])
+    for grades, judged in (("x", None), ("", None), ("3", "2")):
+        with pytest.raises(RankstoneError):
+            typed_in(grades, judged)
+
+
+def test_mistakes_are_told() -> None:
+    """A query nobody judged, several measures, a language nobody speaks."""
+    with pytest.raises(rankstone.InputError, match="query q9 is not judged"):
+        of("AP", "q9")
+    with pytest.raises(rankstone.UsageError, match="2 measures"):
+        of("AP RR")
+    with pytest.raises(rankstone.UsageError, match="lang='fr'"):
+        of("AP", lang="fr")
