@@ -11,7 +11,6 @@ defaults out.  Parsing it gives the same measure back.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import fields
@@ -19,52 +18,12 @@ from typing import Any, Final
 
 from rankstone.errors import BadParameter, UnknownMeasure, nearest, printable
 from rankstone.measures import trec_names
-from rankstone.measures.base import Threshold
 from rankstone.measures.named import Named
-from rankstone.measures.parts import GainTable
 from rankstone.measures.registry import MEASURES
-from rankstone.measures.trec_table import NICKNAMES, TREC
+from rankstone.measures.spellings import is_ours, resolve
+from rankstone.measures.values import bare_text, value_of
 
 __all__ = ["measure_kind", "parse_measure", "parse_measures", "read_as", "trec_name"]
-
-#: alternative spellings that stand for a name and parameters
-_SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "map": ("AP", {}),
-    "mrr": ("RR", {}),
-    "ndcg": ("nDCG", {}),
-    "precision": ("P", {}),
-    "gmap": ("AP", {"agg": "gmean"}),
-    "gm_map": ("AP", {"agg": "gmean"}),
-    "map_cut": ("AP", {}),
-    "recip_rank": ("RR", {}),
-    "recall": ("R", {}),
-    "set_recall": ("R", {}),
-    "set_p": ("P", {"denom": "n"}),
-    "set_f": ("F", {}),
-    "ndcg_cut": ("nDCG", {}),
-    "num_ret": ("NumRet", {}),
-    "num_rel": ("NumRel", {}),
-    "num_rel_ret": ("NumRelRet", {}),
-    "num_nonrel_judged_ret": ("NumNonrelRet", {}),
-    "hit_rate": ("Success", {}),
-    "hits": ("NumRelRet", {"agg": "mean"}),
-    "r-precision": ("Rprec", {}),
-    "f1": ("F", {}),
-    "dcg_burges": ("DCG", {"gain": "exp2"}),
-    "ndcg_burges": ("nDCG", {"gain": "exp2"}),
-    "hr": ("Success", {}),
-    "accuracy": ("AUC", {"negatives": "candidates", "unreturned": "exclude", "tied": "order"}),
-    "wss_95": ("WSS", {}),
-    "wss_100": ("WSS", {"recall": "1"}),
-    "ndcg_ia": ("IA", {"of": "nDCG"}),
-    "ndcg-ia": ("IA", {"of": "nDCG"}),
-    "rr_ia": ("IA", {"of": "RR"}),
-    "mrr_ia": ("IA", {"of": "RR"}),
-    "mrr-ia": ("IA", {"of": "RR"}),
-}
-
-#: words that trec_eval's list of cutoffs, or its persistence, belongs to when they stand alone
-_TREC_ALONE: Final = ("map_cut", "ndcg_cut", "rbp", "rbp_resid", *NICKNAMES)
 
 _SHAPE: Final = re.compile(
     r"""^(?P<name>[^\W\d][\w.\-#]*?)      # nDCG, ndcg_cut_10, r-precision, α-nDCG, D#-nDCG
@@ -143,9 +102,9 @@ def measure_kind(text: str) -> type[Named]:
     """
     shape = _SHAPE.match(text)
     name = shape["name"] if shape else text
-    if not _is_ours(name) and (texts := trec_names.expanded(text)):
+    if not is_ours(name) and (texts := trec_names.expanded(text)):
         return measure_kind(texts[0])
-    return MEASURES[_resolve(name)[0]]
+    return MEASURES[resolve(name)[0]]
 
 
 def read_as(kind: type[Named], text: str) -> Named:
@@ -187,7 +146,7 @@ def _split(text: str) -> list[str]:
 
 def _read(text: str) -> list[Named]:
     shape = _SHAPE.match(text)
-    if not (shape and _is_ours(shape["name"])) and (texts := trec_names.expanded(text)):
+    if not (shape and is_ours(shape["name"])) and (texts := trec_names.expanded(text)):
         return [_read_ours(ours) for ours in texts]
     return [_read_ours(text)]
 
@@ -203,57 +162,8 @@ def _read_ours(text: str) -> Named:
     given = dict(_pairs(shape["inside"] or "", text))
     if level := shape["early"] or shape["late"]:
         given["rel"] = level
-    name, extra = _resolve(shape["name"])
+    name, extra = resolve(shape["name"])
     return _build(MEASURES[name], {**extra, **given}, shape["cut"], text)
-
-
-def _is_ours(name: str) -> bool:
-    """Say whether a word means something before trec_eval is asked."""
-    if name in _TREC_ALONE:
-        return False
-    return name in MEASURES or name.lower() in _SPELLINGS or MEASURES.named(name) is not None
-
-
-def _resolve(name: str) -> tuple[str, dict[str, Any]]:
-    folded = name.lower()
-    if name in MEASURES:
-        return name, {}
-    if folded in _SPELLINGS:
-        return _SPELLINGS[folded]
-    if canonical := MEASURES.named(name):
-        return canonical, {}
-    if attached := _ATTACHED.fullmatch(name):
-        kind = _alike(attached["name"])
-        if kind is not None:
-            raise UnknownMeasure(
-                f"there is no measure {printable(name)!r}",
-                fix=f"write {kind}@{attached['cut']}; `rankstone measures show {kind}` says how other tools "
-                "differ",
-            )
-    known = [*_SPELLINGS, *MEASURES.spellings(), *TREC]
-    close = list(dict.fromkeys(_named(word) for word in nearest(name, known)))
-    raise UnknownMeasure(
-        f"there is no measure {printable(name)!r}",
-        fix=(f"did you mean {', '.join(close)}? " if close else "") + "`rankstone measures` lists them all",
-    )
-
-
-#: a cutoff as other libraries attach it: ndcg_at_10, MRR_10
-_ATTACHED: Final = re.compile(r"(?P<name>.+?)_(?:at_)?(?P<cut>\d+)")
-
-
-def _alike(name: str) -> str | None:
-    """Return the name of a measure that takes a cutoff and is called so, or nothing."""
-    try:
-        kind = MEASURES[_resolve(name)[0]]
-    except UnknownMeasure:
-        return None
-    return kind.name if kind.takes_cutoff else None
-
-
-def _named(word: str) -> str:
-    """Return our name for a spelling, trec_eval's own for what it has and we spell otherwise."""
-    return word if word in TREC and not _is_ours(word) else _resolve(word)[0]
 
 
 def _build(cls: type[Named], given: dict[str, Any], cut: str | None, text: str) -> Named:
@@ -269,7 +179,7 @@ def _build(cls: type[Named], given: dict[str, Any], cut: str | None, text: str) 
                 expected=", ".join(known) or "no parameters",
                 fix=_hint(key, list(known)),
             )
-        arguments[key] = _value(cls, key, value)
+        arguments[key] = parse_measure(bare_text(value)) if key == "of" else value_of(cls, key, value)
     if cut is not None:
         arguments["k"] = _cutoff(cut, text)
     try:
@@ -337,69 +247,3 @@ def _pairs(inside: str, text: str) -> Iterable[tuple[str, str]]:
             )
         yield pair["key"], pair["value"]
         at = pair.end()
-
-
-def _value(cls: type[Named], key: str, value: str) -> Any:  # noqa: ANN401 - by the parameter's kind
-    quoted = value[:1] in "\"'" and value[-1:] == value[:1]
-    bare = value[1:-1] if quoted else value
-    if key == "rel":
-        return _threshold(bare)
-    if key == "of":
-        return parse_measure(bare)
-    if bare.startswith("{"):
-        return _table(bare) if key == "gain" else _list(bare)
-    declared = next(f for f in fields(cls) if f.name == key)
-    if isinstance(declared.default, bool):
-        return _truth(cls, key, bare)
-    words, free = declared.metadata.get("choices"), declared.metadata.get("word")
-    worded = words and (bare in words or declared.metadata.get("low") is None)
-    return bare if free or worded else _number(cls, key, bare)
-
-
-def _number(cls: type[Named], key: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise BadParameter(f"{cls.name}: {key}={printable(text)} is no number") from None
-
-
-def _truth(cls: type[Named], key: str, text: str) -> bool:
-    if text not in ("True", "False"):
-        raise BadParameter(f"{cls.name}: {key}={printable(text)} is not known", expected="True or False")
-    return text == "True"
-
-
-def _threshold(text: str) -> Threshold:
-    strict = text.startswith(">") and not text.startswith(">=")
-    number = text.lstrip(">=").strip()
-    try:
-        level = float(number)
-    except ValueError:
-        level = float("nan")
-    if not math.isfinite(level):
-        raise BadParameter(
-            f"rel={printable(text)} is no threshold", expected='a grade (rel=2), or ">2" for above it'
-        )
-    return Threshold(level, strict=strict)
-
-
-def _list(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(entry) for entry in text[1:-1].split(","))
-    except ValueError:
-        raise BadParameter("a list of numbers cannot be read", given=printable(text)) from None
-
-
-def _table(text: str) -> GainTable:
-    pairs = []
-    for entry in filter(None, (part.strip() for part in text[1:-1].split(","))):
-        grade, _, gain = entry.partition(":")
-        try:
-            pairs.append((float(grade), float(gain)))
-        except ValueError:
-            raise BadParameter(
-                f"gain table: {printable(entry)} is no pair", expected="{grade: gain, …}, as {1: 1, 2: 3}"
-            ) from None
-    if not pairs or len({grade for grade, _ in pairs}) < len(pairs):
-        raise BadParameter("the gain table is empty or names a grade twice", given=printable(text))
-    return GainTable(tuple(sorted(pairs)))
