@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankstone.errors import BadOption, BadParameter
+from rankstone.errors import BadOption
 from rankstone.hits.options import Alignment
-from rankstone.measures import Measure, parse_measures
+from rankstone.measures import Measure, parse_only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,14 +16,7 @@ __all__ = ["checked", "choices", "columns_read", "of_rankings"]
 
 def of_rankings(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
     """Read measures, and refuse those that look at something else than judgments and a run."""
-    found = []
-    for measure in parse_measures(measures):
-        if not isinstance(measure, Measure):
-            raise BadParameter(
-                f"{measure} is not a measure of a run against judgments", fix=f"use {measure.computed_by}"
-            )
-        found.append(measure)
-    return tuple(found)
+    return parse_only((Measure,), measures, "is not a measure of a run against judgments")
 
 
 def columns_read(measures: Sequence[Measure]) -> tuple[str, ...]:
@@ -50,8 +43,6 @@ def checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignmen
 
 def choices(options: Alignment, measures: Sequence[Measure], *, one_group: bool) -> dict[str, Any]:
     """Return every choice the numbers depend on: options, and the parameters each measure has."""
-    defaults: dict[str, str] = {}
-    for measure in measures:
-        defaults.update(measure.unsaid())
+    defaults = {name: value for measure in measures for name, value in measure.unsaid().items()}
     alignment = options.as_dict() | ({"one_group": True} if one_group else {})
     return {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}

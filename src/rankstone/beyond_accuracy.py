@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from rankstone.errors import BadParameter, UsageError
+from rankstone.errors import UsageError
 from rankstone.evaluation import name_runs
 from rankstone.hits.options import Alignment
 from rankstone.io import read_attributes
@@ -23,7 +23,7 @@ from rankstone.lists.beyond.pairs import Pairs
 from rankstone.lists.beyond.results import BeyondScores
 from rankstone.lists.beyond.tables import Tables
 from rankstone.lists.opening import listing_options
-from rankstone.measures import parse_measures
+from rankstone.measures import parse_only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -245,12 +245,7 @@ def _count(catalogue_size: int | None) -> int | None:
 
 def of_lists(measures: str | Named | Sequence[str | Named]) -> tuple[Beyond, ...]:
     """Read measures, and refuse those of something else than whole lists."""
-    found: list[Beyond] = []
-    for measure in parse_measures(measures):
-        if not isinstance(measure, (OfLists, OfRun)):
-            raise BadParameter(f"{measure} is no measure of whole lists", fix=f"use {measure.computed_by}")
-        found.append(measure)
-    return tuple(found)
+    return parse_only((OfLists, OfRun), measures, "is no measure of whole lists")
 
 
 def _checked(measures: Sequence[Beyond], tables: Tables) -> tuple[Beyond, ...]:
@@ -274,9 +269,7 @@ def _allowed(measures: Sequence[Beyond], tables: Tables) -> tuple[Beyond, ...]:
 
 def _conventions(rules: Alignment, judging: Alignment, measures: Sequence[Beyond]) -> dict[str, Any]:
     """Return every choice the numbers depend on."""
-    defaults: dict[str, str] = {}
-    for measure in measures:
-        defaults.update(measure.unsaid())
+    defaults = {name: value for measure in measures for name, value in measure.unsaid().items()}
     names = ("order", "score_dtype", "ties", "duplicates", "depth")
     alignment = {name: getattr(rules, name) for name in names}
     if any(isinstance(m, OfLists) and m.relevance() is not None for m in measures):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from rankstone.errors import BadParameter, NotComparable, printable
+from rankstone.errors import NotComparable, printable
 from rankstone.io import stem
 from rankstone.lists.base import ListMeasure
 from rankstone.lists.beside import beside
@@ -13,7 +13,7 @@ from rankstone.lists.joining import Joined, measured
 from rankstone.lists.opening import OPTIONS, listing_options, open_both, options_for
 from rankstone.lists.pairing import couples, hold
 from rankstone.lists.result import Similarity
-from rankstone.measures import parse_measures
+from rankstone.measures import parse_only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,14 +102,7 @@ def diff(
 
 def _of_lists(measures: str | ListMeasure | Sequence[str | ListMeasure]) -> tuple[ListMeasure, ...]:
     """Read measures, and refuse those that look at something else than two rankings."""
-    found = []
-    for measure in parse_measures(measures):
-        if not isinstance(measure, ListMeasure):
-            raise BadParameter(
-                f"{measure} is not a measure of two rankings", fix=f"use {measure.computed_by}"
-            )
-        found.append(measure)
-    return tuple(found)
+    return parse_only((ListMeasure,), measures, "is not a measure of two rankings")
 
 
 def _names(a: object, b: object) -> tuple[str, str]:
@@ -125,9 +118,7 @@ def _names(a: object, b: object) -> tuple[str, str]:
 
 def _conventions(options: Alignment, measures: Sequence[ListMeasure]) -> dict[str, Any]:
     """Return every choice the numbers depend on."""
-    defaults: dict[str, str] = {}
-    for measure in measures:
-        defaults.update(measure.unsaid())
+    defaults = {name: value for measure in measures for name, value in measure.unsaid().items()}
     return {
         "alignment": {name: getattr(options, name) for name in OPTIONS},
         "measures": [str(measure) for measure in measures],

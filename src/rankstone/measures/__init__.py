@@ -11,7 +11,7 @@ from rankstone.measures.named import Card, Named, PerQuery
 from rankstone.measures.own import measure
 from rankstone.measures.parts import GainTable, register_discount, register_gain
 from rankstone.measures.registry import MEASURES, register
-from rankstone.measures.syntax import measure_kind, parse_measure, parse_measures, trec_name
+from rankstone.measures.syntax import measure_kind, parse_measure, parse_measures, parse_only, trec_name
 
 __all__ = [
     "MEASURES",
@@ -27,6 +27,7 @@ __all__ = [
     "measure_kind",
     "parse_measure",
     "parse_measures",
+    "parse_only",
     "register",
     "register_discount",
     "register_gain",

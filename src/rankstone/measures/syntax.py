@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from rankstone.errors import BadParameter, UnknownMeasure, nearest, printable
 from rankstone.measures import trec_names
@@ -23,7 +23,9 @@ from rankstone.measures.registry import MEASURES
 from rankstone.measures.spellings import is_ours, resolve
 from rankstone.measures.values import bare_text, value_of
 
-__all__ = ["measure_kind", "parse_measure", "parse_measures", "read_as", "trec_name"]
+__all__ = ["measure_kind", "parse_measure", "parse_measures", "parse_only", "read_as", "trec_name"]
+
+Kind = TypeVar("Kind", bound=Named)
 
 _SHAPE: Final = re.compile(
     r"""^(?P<name>[^\W\d][\w.\-#]*?)      # nDCG, ndcg_cut_10, r-precision, α-nDCG, D#-nDCG
@@ -79,6 +81,28 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
             found.update((m, None) for text in _split(str(item)) for m in _read(text))
     if not found:
         raise UnknownMeasure("no measure given", fix='name some: "nDCG@10 AP RR@10"')
+    return tuple(found)
+
+
+def parse_only(
+    kinds: tuple[type[Kind], ...], measures: str | Named | Iterable[str | Named], refused: str
+) -> tuple[Kind, ...]:
+    """Read measures of some kinds, and refuse all others.
+
+    Parameters
+    ----------
+    kinds
+        What the measures may be.
+    measures
+        As for :func:`parse_measures`.
+    refused
+        What is said of a measure of another kind, behind its name.
+    """
+    found: list[Kind] = []
+    for measure in parse_measures(measures):
+        if not isinstance(measure, kinds):
+            raise BadParameter(f"{measure} {refused}", fix=f"use {measure.computed_by}")
+        found.append(measure)
     return tuple(found)
 
 
