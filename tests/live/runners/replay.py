@@ -39,9 +39,3 @@ def _frame(lists: dict[str, list[tuple[str, float]]], third: str) -> Any:
 
     rows = [(q, d, value) for q, listed in lists.items() for d, value in listed]
     return pd.DataFrame(rows, columns=["query_id", "item_id", third])
-
-
-def differs(case: dict[str, Any], _measure: str) -> str | None:
-    """Tell where it has nobody to average over."""
-    relevant = any(grade > 0 for judged in case["qrels"].values() for grade in judged.values())
-    return None if relevant else "an empty ground truth is an error there, no value here"

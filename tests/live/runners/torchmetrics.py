@@ -71,14 +71,10 @@ def _value(word: str) -> Any:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell of scores not above 0, of ties, of ideal lists below 0, and of nothing to average over."""
+    """Tell of ties, and of ideal lists below 0."""
     lists = [
         [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed] for q, listed in case["run"].items()
     ]
-    if "skip" in measure and not any(_counted(measure, [grade for grade, _ in listed]) for listed in lists):
-        return "nothing to average over is 0"
-    if "error" in measure and set(case["qrels"]) - set(case["run"]):
-        return "a judged query without a list, which is left out, is refused here"
     if measure.startswith("RetrievalNormalizedDCG"):
         odd = any(_odd([grade for grade, _ in listed], case["k"]) for listed in lists)
         return "the ideal list, or all grades, add up to no more than 0" if odd else None
@@ -86,11 +82,6 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
     if any(map(_mixed, lists)) and (by_topk or sum(map(len, lists)) > 16):
         return "tied documents of different labels stand in no order of their own"
     return None
-
-
-def _counted(measure: str, grades: list[float]) -> bool:
-    """Tell whether a query is not skipped."""
-    return min(grades) <= 0 if measure.startswith("RetrievalFallOut") else sum(grades) != 0
 
 
 def _odd(grades: list[float], k: int) -> bool:

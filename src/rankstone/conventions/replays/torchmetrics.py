@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.errors import BadOption
 from rankstone.measures.base import Contributions, Status
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.negatives import Fallout
 from rankstone.measures.pairs import AUC
-from rankstone.words import queries
 
 if TYPE_CHECKING:
     from rankstone.hits.ragged import Hits
 
-__all__ = ["AUROC", "FallOut", "FallOutIfAny", "FallOutOrError", "FallOutOrZero"]
+__all__ = ["AUROC", "FallOut", "FallOutIfAny", "FallOutOrZero"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,22 +97,3 @@ class FallOutIfAny(FallOutOrZero):
     """
 
     zero_norm: ClassVar[Status] = Status.dropped
-
-
-@dataclass(frozen=True, kw_only=True)
-class FallOutOrError(FallOutOrZero):
-    """Fallout, refused where a query has no negative.
-
-    >>> print(FallOutOrError(k=5))
-    RetrievalFallOut@5
-    """
-
-    def contributions(self, hits: Hits) -> Contributions:
-        """Refuse queries without a negative."""
-        parts = super().contributions(hits)
-        if none := int((parts.norm == 0).sum()):
-            raise BadOption(
-                f"{queries(none)} without a negative for {self}",
-                fix="choose what they are worth: empty_target_action='pos', 'neg' or 'skip'",
-            )
-        return parts
