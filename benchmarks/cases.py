@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
+#: the same in trec_eval's words
+TREC_MEASURES = "ndcg_cut_10 map recip_rank recall_100 P_10"
 LABELLED_MEASURES = "nDCG@10 AP RR@10 P@10"
 #: everything that the table of items and the past allow; of each kind of measure at least one
 BEYOND_MEASURES = (
@@ -139,6 +141,18 @@ def _measures(data: Path) -> tuple[Case, ...]:
             (Bar("time", 3, FIVE),),
         ),
         Case(
+            "convention-7m",
+            f"parquet-7m by the name of a library: trec_eval's words for the same measures, {TREC_MEASURES}",
+            "passages",
+            (
+                _rankstone(
+                    "rankstone, as trec_eval", *files, "--convention", "trec_eval-10", "-m", TREC_MEASURES
+                ),
+                five,
+            ),
+            (Bar("time", 1.05, FIVE),),
+        ),
+        Case(
             "between-hits-7m",
             f"parquet-7m with measures of every position: {between}",
             "passages",
@@ -265,7 +279,19 @@ def _imports() -> tuple[Case, ...]:
         (Subject("rankstone --help", _peer("help_imports"), ("rankstone",)),),
         (Bar("imports", 0),),
     )
-    return importing, helping
+    typed = ("--grades", "5,3,2,1,2", "--judged", "5,3,2,1,2,4,0", "-m", "nDCG(gain=exp2)@5")
+    explaining = Case(
+        "explain",
+        "rankstone explain: nDCG of five grades typed in",
+        None,
+        (
+            _rankstone("rankstone explain", *typed, verb="explain"),
+            Subject(NUMPY_POLARS, (python, "-P", "-c", "import numpy, polars"), ("numpy", "polars")),
+        ),
+        (Bar("time", 1.5, NUMPY_POLARS),),
+        times=4,
+    )
+    return importing, helping, explaining
 
 
 def _rankstone(name: str, *arguments: str, verb: str = "eval", barred: bool = True) -> Subject:

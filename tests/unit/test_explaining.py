@@ -150,7 +150,47 @@ def test_mistakes_are_told() -> None:
     """A query nobody judged, several measures, a language nobody speaks."""
     with pytest.raises(rankstone.InputError, match="query q9 is not judged"):
         of("AP", "q9")
-    with pytest.raises(rankstone.UsageError, match="2 measures"):
+    with pytest.raises(rankstone.UsageError, match="one measure expected"):
         of("AP RR")
     with pytest.raises(rankstone.UsageError, match="lang='fr'"):
         of("AP", lang="fr")
+
+
+def test_pairs_and_the_nearest_ideal_order() -> None:
+    """Rank correlation tells each document's place, ideal place, and its pairs."""
+    found = explain({"q": {"a": 1, "b": 0, "c": 1}}, {"q": ["a", "b", "c"]}, "RC", "q")
+    assert isinstance(found, Explanation)
+    told = {row.doc_id: dict(row.told) for row in found.rows}
+    assert [told[doc]["ideal_place"] for doc in "abc"] == [1, 3, 2]
+    assert [told[doc]["pairs_wrong"] for doc in "abc"] == [0, 1, 1]
+    assert found.value == pytest.approx(2 / 3)
+
+
+def test_a_curve_tells_its_points() -> None:
+    """Interpolated precision over the levels; without interpolation, the query's own points."""
+    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}
+    found = explain(qrels, run, "PR(levels=3)", "q")
+    assert isinstance(found, Explanation)
+    assert found.curve == ((0.0, 1.0), (0.5, 1.0), (1.0, 2 / 3))
+    assert found.value == (1 / 1 + 2 / 3) / 2
+    own = explain(qrels, run, "PR(interp=none)", "q")
+    assert isinstance(own, Explanation)
+    assert own.curve == ((0.5, 1.0), (0.5, 1 / 2), (1.0, 2 / 3))
+    assert "The curve" in found.text()
+
+
+@pytest.mark.parametrize("name", list(rankstone.MEASURES))
+def test_every_kind_of_measure_explains_itself(name: str) -> None:
+    """Rankings against judgments are unfolded (the laws say how well); whole lists say who computes them."""
+    kind = rankstone.MEASURES[name]
+    text = (*kind.examples, name)[0]
+    if issubclass(kind, (rankstone.Measure, rankstone.Curve)):
+        qrels: Any = {"q": {"a": 1, "b": 0}}
+        if kind.judgment_columns or "groups" in kind.brings or kind.query_columns:
+            return  # needs further tables: the laws give it these
+        found = explain(qrels, {"q": ["b", "a"]}, text, "q", candidates=10)
+        assert isinstance(found, Explanation)
+        assert found.text()
+    else:
+        with pytest.raises(rankstone.UsageError, match="use rankstone"):
+            explain({"q": {"a": 1}}, {"q": ["a"]}, text, "q")

@@ -16,7 +16,9 @@ from rankstone.explaining.footnotes import footnotes
 from rankstone.explaining.seen import Listed, Seen
 from rankstone.hits.options import Alignment
 from rankstone.io import read_run
+from rankstone.measures import parse_measure
 from rankstone.measures.base import Status
+from rankstone.measures.curves import Curve
 from rankstone.road import Road
 
 if TYPE_CHECKING:
@@ -110,6 +112,9 @@ def explain(
 def _explainer(qrels: object, measure: str | Measure, convention: str | None, given: Any) -> Explainer:  # noqa: ANN401
     """Return the explainer of a measure, a library's where one is named."""
     if convention is None:
+        asked = parse_measure(measure)
+        if isinstance(asked, Curve):
+            return Explainer(qrels, asked.summary(), curve=asked, ours=str(asked), **given)
         return Explainer(qrels, measure, **given)
     from rankstone.by_convention import read_one
 
@@ -136,6 +141,7 @@ class Explainer(Evaluator):
         measure: str | Measure,
         *,
         ours: str | None = None,
+        curve: Curve | None = None,
         **given: Any,  # noqa: ANN401 - arguments of Evaluator
     ) -> None:
         super().__init__(qrels, measure, **given)
@@ -145,6 +151,7 @@ class Explainer(Evaluator):
                 given=" ".join(map(str, self.measures)),
             )
         self._ours = ours or str(self.measures[0])
+        self._curve = curve
 
     @property
     def measure(self) -> Measure:
@@ -191,7 +198,9 @@ class Explainer(Evaluator):
 
         def each(chunk: Chunk, hits: Hits) -> Seen | None:
             place = chunk.names.eq(query).arg_true()
-            return None if not len(place) else Seen.of(self.measure, chunk, hits, int(place[0]), road.options)
+            if not len(place):
+                return None
+            return Seen.of(self.measure, chunk, hits, int(place[0]), road.options, self._curve)
 
         found, _ = road.aligned(table, each, frozenset({"rows", "holes"}))
         return next(one for one in found if one is not None)
@@ -254,9 +263,10 @@ class Explainer(Evaluator):
             linked=linked,
             answered=parts.chunk.tally is not None,
         )
-        card = {part: getattr(measure.card, part) for part in ("sentence", "formula", "symbols")}
+        of = measure if self._curve is None else self._curve
+        card = {part: getattr(of.card, part) for part in ("sentence", "formula", "symbols")}
         return Explanation(
-            measure=str(measure),
+            measure=str(of),
             ours=self._ours,
             run=name,
             query_id=str(seen.query),
@@ -276,6 +286,7 @@ class Explainer(Evaluator):
             others=others,
             conventions=choices(options, self.measures, one_group=self._one_group),
             card=card,
+            curve=parts.curve,
             k=measure.k,
             _told=tuple(parts.notes.of_hits),
         )

@@ -137,6 +137,12 @@ class Explanation(WritesReport):
         Every option and parameter the number depends on.
     card
         Sentence, formula and symbols of the measure.
+    k
+        The cutoff.
+    curve
+        Points (x, y), where a curve is explained; the rest is then about the area that sums it up.
+    lang
+        Language of headings and footnotes.
 
     Examples
     --------
@@ -169,6 +175,7 @@ class Explanation(WritesReport):
     conventions: Mapping[str, Any]
     card: Mapping[str, str]
     k: int | None = None
+    curve: tuple[tuple[float, float], ...] = ()
     lang: str = "en"
     _told: tuple[str, ...] = field(default=(), repr=False)
 
@@ -223,6 +230,7 @@ class Explanation(WritesReport):
             "ideal": [asdict(one) for one in self.ideal],
             "footnotes": [note.text(self.lang) for note in self.footnotes],
             "changes": [asdict(one) for one in self.changes],
+            "curve": [list(point) for point in self.curve],
         }
         rest = {name: dict(getattr(self, name)) for name in ("facts", "others", "conventions", "card")}
         return {**said, "rows": rows, **parts, **rest}

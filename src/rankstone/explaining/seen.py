@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankstone.hits.ragged import Hits
     from rankstone.measures import Measure
     from rankstone.measures.base import Contributions, Scored
+    from rankstone.measures.curves import Curve
 
 __all__ = ["Listed", "Seen"]
 
@@ -38,9 +39,18 @@ class Seen:
     notes: Notes
     parts: Contributions
     scored: Scored
+    curve: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def of(cls, measure: Measure, chunk: Chunk, hits: Hits, place: int, options: Alignment) -> Seen:
+    def of(
+        cls,
+        measure: Measure,
+        chunk: Chunk,
+        hits: Hits,
+        place: int,
+        options: Alignment,
+        curve: Curve | None = None,
+    ) -> Seen:
         """Let the measure tell what it computes with, and score as ever."""
         notes = Notes()
         if hits.queries == 1:
@@ -49,7 +59,8 @@ class Seen:
         if chunk.undefined:
             scored = scored.without_value()
         looked, parts = measure.parts(replace(hits, notes=None, _memo={}))
-        return cls(chunk, looked if hits.queries == 1 else hits, place, notes, parts, scored)
+        points = () if curve is None else _points(curve, hits, place, options.empty)
+        return cls(chunk, looked if hits.queries == 1 else hits, place, notes, parts, scored, points)
 
     @property
     def status(self) -> Status:
@@ -190,3 +201,12 @@ class Listed:
             if grade > 0 and self.answered and (at is None or to < at) and tried < _TRIED:
                 tried += 1
                 yield doc, grade, at, to
+
+
+def _points(curve: Curve, hits: Hits, place: int, empty: str) -> tuple[tuple[float, float], ...]:
+    """Return a query's points: its own where the curve has such, its heights over the grid otherwise."""
+    traced = curve.score(hits, empty)
+    if traced.points is not None:
+        own = slice(*traced.points.offsets[place : place + 2])
+        return tuple(zip(traced.points.x[own].tolist(), traced.points.y[own].tolist(), strict=True))
+    return tuple(zip(curve.grid().tolist(), traced.value[place].tolist(), strict=True))

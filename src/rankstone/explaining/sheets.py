@@ -71,6 +71,10 @@ def of_explanation(one: Explanation) -> Sheet:
     parts: list[Table | tuple[str, tuple[str, ...]]] = [_list(one)]
     if one.ideal:
         parts.append(_ideal(one))
+    if one.curve:
+        head = tuple(heading(name, lang) for name in ("x", "y"))
+        points = tuple((number(x), number(y)) for x, y in one.curve)
+        parts.append(Table(heading("curve", lang), head, points, (True, True)))
     parts += [(heading(name, lang), lines) for name, lines in _lines(one) if lines]
     return Sheet(
         f"{title}   {printable(one.run)}", str(one.card["formula"]), str(one.card["symbols"]), tuple(parts)

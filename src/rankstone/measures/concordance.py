@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from rankstone.measures.parts import divisors
 from rankstone.measures.standing import Standing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.ragged import Hits
 
@@ -130,6 +132,27 @@ class RC(Measure):
         weight: Floats = i**-power
         return weight
 
+    def _tell(self, hits: Hits, standing: Standing, weight: Floats) -> None:
+        """Tell where each document stands, in the list and in the ideal order, and how its pairs stand."""
+        drop = self.ties == "drop"
+
+        def of_hits(values: Any) -> Callable[[], Any]:  # noqa: ANN401 - arrays in the order of `standing`
+            def arranged() -> Any:  # noqa: ANN401 - the same in the order of hits
+                own = values() if callable(values) else values
+                return np.broadcast_to(own, len(weight))[np.argsort(standing.hit)]
+
+            return arranged
+
+        hits.tell(
+            place=of_hits(lambda: standing.place + 1),
+            ideal_place=of_hits(lambda: standing.ideal + 1),
+            weight=of_hits(weight),
+            pairs_right=of_hits(lambda: standing.kept(drop=drop)),
+            pairs_wrong=of_hits(
+                lambda: standing.size - (standing.alike if drop else 1) - standing.kept(drop=drop)
+            ),
+        )
+
     def contributions(self, hits: Hits) -> Contributions:
         """Give each hit its share in the pairs that are in the right order.
 
@@ -151,6 +174,7 @@ class RC(Measure):
         else:
             shares = weight * standing.kept_weight(weight, drop=drop)
             norm = standing.weight_of_pairs(weight, drop=drop)
+        self._tell(hits, standing, weight)
         of_hit = np.empty(len(shares))
         of_hit[standing.hit] = shares
         return Contributions(of_hit, np.where(hits.found, norm, 1.0), bounded=bounded)
