@@ -81,7 +81,9 @@ def test_others_and_conventions() -> None:
     assert theirs.ours == "nDCG(gain=exp2)@3"
 
 
-@pytest.mark.parametrize("measure", ["nDCG@3", "AP", "AUC(negatives=judged)", "RBP_residual(p=0.8)", "yaap"])
+@pytest.mark.parametrize(
+    "measure", ["nDCG@3", "AP", "AUC(negatives=judged)", "RBP_residual(p=0.8)", "yaap", "RC"]
+)
 @pytest.mark.parametrize("vs", [None, {"q": ["c", "b"]}])
 def test_every_format_can_be_read(measure: str, vs: object, tmp_path: Path) -> None:
     """JSON, Markdown, HTML and LaTeX go through their own readers, whatever ids are made of."""

@@ -21,6 +21,8 @@ __all__ = ["Sheet", "Table", "of_comparison", "of_explanation"]
 
 #: rows shown at most; what adds nothing is left out first
 _ROWS: Final = 25
+#: letters of a run's name in a heading
+_RUN: Final = 9
 #: digits after the point
 _DIGITS: Final = 4
 
@@ -83,13 +85,14 @@ def of_explanation(one: Explanation) -> Sheet:
 
 def _list(one: Explanation) -> Table:
     lang, shown = one.lang, _chosen(one)
-    head = ("rank", "document", "relevance", *one.told, "contribution", "running")
+    names = [name for name in one.told if any(row.told.get(name) for row in shown)]
+    head = ("rank", "document", "relevance", *names, "contribution", "running")
     rows = [
         (
             _place(row),
             printable(row.doc_id or "", 60),
             number(row.relevance),
-            *(number(row.told.get(name)) for name in one.told),
+            *(number(row.told.get(name)) for name in names),
             "" if row.contribution is None else number(row.contribution),
             number(row.running),
         )
@@ -146,9 +149,7 @@ def _ideal(one: Explanation) -> Table:
 def _lines(one: Explanation) -> Iterator[tuple[str, tuple[str, ...]]]:
     lang = one.lang
     yield "footnotes", tuple(note.text(lang) for note in one.footnotes)
-    missed = [f"{printable(doc.doc_id, 60)} ({number(doc.relevance)})" for doc in one.not_retrieved]
-    more = [] if len(missed) <= _ROWS else [f"… {len(missed) - _ROWS}"]
-    yield "not_retrieved", (", ".join(missed[:_ROWS] + more),) if missed else ()
+    yield "not_retrieved", tuple(_missed(one))
     yield (
         "changes",
         tuple(
@@ -162,6 +163,20 @@ def _lines(one: Explanation) -> Iterator[tuple[str, tuple[str, ...]]]:
         ),
     )  # fmt: skip
     yield "others", tuple(_others(one))
+
+
+def _missed(one: Explanation) -> Iterator[str]:
+    """Return judged documents outside the list: those worth something by name, the others counted."""
+    better = [
+        f"{printable(doc.doc_id, 60)} ({number(doc.relevance)})"
+        for doc in one.not_retrieved
+        if doc.relevance > 0
+    ]
+    if better:
+        more = [] if len(better) <= _ROWS else [f"… {len(better) - _ROWS}"]
+        yield ", ".join(better[:_ROWS] + more)
+    if rest := len(one.not_retrieved) - len(better):
+        yield heading("worthless", one.lang, count=rest)
 
 
 def _others(one: Explanation) -> Iterator[str]:
@@ -184,8 +199,8 @@ def of_comparison(both: Comparison) -> Sheet:
     )
     head = (
         heading("document", lang), heading("relevance", lang),
-        *(f"{heading('rank', lang)} {printable(one.run, 12)}" for one in (first, second)),
-        printable(first.run, 12), printable(second.run, 12), heading("difference", lang),
+        *(f"{heading('rank', lang)} {printable(one.run, _RUN)}" for one in (first, second)),
+        printable(first.run, _RUN), printable(second.run, _RUN), heading("difference", lang),
     )  # fmt: skip
     rows = [_share(one, lang) for one in both.shares[:_ROWS]]
     rest = both.shares[_ROWS:]

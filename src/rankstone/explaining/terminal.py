@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from rich.cells import cell_len
 
 from rankstone.explaining.sheets import Sheet, Table, of_comparison, of_explanation
 
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
     from rankstone.explaining.versus import Comparison
 
 __all__ = ["comparison", "text"]
+
+#: the least that is left of a name
+_NAME: Final = 8
 
 
 def text(one: Explanation, width: int) -> str:
@@ -37,7 +42,7 @@ def _written(sheet: Sheet, width: int) -> str:
         console.print()
         if isinstance(part, Table):
             console.print(Text(part.title))
-            console.print(_table(part))
+            console.print(_table(part, width))
         else:
             title, lines = part
             console.print(Text(title))
@@ -47,20 +52,35 @@ def _written(sheet: Sheet, width: int) -> str:
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
 
 
-def _table(part: Table) -> object:
+def _table(part: Table, width: int) -> object:
+    """Draw a table; numbers keep their width, and names take what is left of it."""
     from rich import box
     from rich.table import Table as Drawn
     from rich.text import Text
 
-    drawn = Drawn(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False)
-    for head, numeric in zip(part.head, part.numeric, strict=True):
+    columns = list(zip(*part.rows, strict=True)) or [()] * len(part.head)
+    needed = [
+        max([_longest_word(head), *map(cell_len, cells)])
+        for head, cells in zip(part.head, columns, strict=True)
+    ]
+    taken = sum(need for need, numeric in zip(needed, part.numeric, strict=True) if numeric)
+    names = max(len(part.numeric) - sum(part.numeric), 1)
+    tight = taken + names * _NAME + 2 * len(part.head) > width
+    padding = (0, 1, 0, 0) if tight else (0, 1)
+    left = max((width - taken - (1 if tight else 2) * len(part.head)) // names, _NAME)
+    drawn = Drawn(box=box.SIMPLE_HEAD, padding=padding, show_edge=False)
+    for head, need, numeric in zip(part.head, needed, part.numeric, strict=True):
         if numeric:
-            drawn.add_column(Text(head), justify="right", overflow="fold")
+            drawn.add_column(Text(head), justify="right", min_width=need)
         else:
-            drawn.add_column(Text(head), overflow="ellipsis", no_wrap=True)
+            drawn.add_column(Text(head), overflow="ellipsis", no_wrap=True, width=min(need, left))
     last = len(part.rows) - part.total
     for at, row in enumerate(part.rows):
         if at == last:
             drawn.add_section()
         drawn.add_row(*map(Text, row))
     return drawn
+
+
+def _longest_word(head: str) -> int:
+    return max((cell_len(word) for word in head.split()), default=0)
