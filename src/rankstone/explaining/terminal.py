@@ -65,9 +65,9 @@ def _table(part: Table, width: int) -> object:
     ]
     taken = sum(need for need, numeric in zip(needed, part.numeric, strict=True) if numeric)
     names = max(len(part.numeric) - sum(part.numeric), 1)
-    tight = taken + names * _NAME + 2 * len(part.head) > width
-    padding = (0, 1, 0, 0) if tight else (0, 1)
-    left = max((width - taken - (1 if tight else 2) * len(part.head)) // names, _NAME)
+    tight = taken + names * _NAME + 3 * len(part.head) > width  # a blank at either side, and one between
+    padding = (0, 0) if tight else (0, 1)
+    left = max((width - taken - (1 if tight else 3) * len(part.head)) // names, _NAME)
     drawn = Drawn(box=box.SIMPLE_HEAD, padding=padding, show_edge=False)
     for head, need, numeric in zip(part.head, needed, part.numeric, strict=True):
         if numeric:
