@@ -144,7 +144,6 @@ class RC(Measure):
             return arranged
 
         hits.tell(
-            place=of_hits(lambda: standing.place + 1),
             ideal_place=of_hits(lambda: standing.ideal + 1),
             weight=of_hits(weight),
             pairs_right=of_hits(lambda: standing.kept(drop=drop)),
