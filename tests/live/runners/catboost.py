@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 LIBRARY = "catboost-1.2"
@@ -65,19 +64,3 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         except CatBoostError as error:
             found[measure] = {"error": str(error)}
     return found
-
-
-def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell groups whose ideal list gains nothing although a label is positive: they count 1 there."""
-    if not measure.startswith("NDCG"):
-        return None
-    settings = dict(part.split("=") for part in measure.partition(":")[2].split(";") if part)
-    for query, listed in case["run"].items():
-        labels = sorted((case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed), reverse=True)
-        labels = labels[: int(settings.get("top", len(labels)))]
-        gains = [2**g - 1 if settings.get("type") == "Exp" else g for g in labels]
-        by_place = settings.get("denominator") == "Position"
-        ideal = sum(g / (i if by_place else math.log2(i + 1)) for i, g in enumerate(gains, 1))
-        if labels[0] > 0 and ideal <= 0:
-            return "an ideal list that negative labels outweigh counts 1"
-    return None

@@ -73,15 +73,13 @@ def _value(metric: Any, k: int) -> Any:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell where k is deeper than anything stands, and where there is nobody to average over."""
+    """Tell where k is deeper than anything stands, and of ideal lists below 0."""
     lists = [
         [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed] for q, listed in case["run"].items()
     ]
     counted = [listed for listed in lists if "True" in measure or any(grade > 0 for grade, _ in listed)]
-    if not counted:
-        return "nobody to average over"
     by_place = measure.startswith(("NDCG", "MRR", "HitRate"))
-    deepest = max(map(_lowest, counted)) if by_place else max(map(len, lists))
+    deepest = max(map(_lowest, counted), default=0) if by_place else max(map(len, lists))
     if case["k"] > deepest:
         return "k is beyond the lowest place"
     if measure.startswith("NDCG") and any(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 LIBRARY = "rax-0.4"
@@ -41,16 +40,3 @@ def _metric(measure: str, lists: int) -> Any:
         found, more = getattr(rax, name), {} if topn is None else {"topn": topn}
         _COMPILED[name, topn, lists] = jax.jit(lambda s, y, w: found(s, y, where=w, **more))
     return _COMPILED[name, topn, lists]
-
-
-def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell lists whose ideal order gains nothing, or less: they are not divided, or by that."""
-    if not measure.startswith("ndcg"):
-        return None
-    topn = int(measure.partition("=")[2].rstrip(")") or _LENGTH)
-    for query, listed in case["run"].items():
-        labels = sorted((case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed), reverse=True)
-        ideal = sum((2**g - 1) / math.log2(i + 1) for i, g in enumerate(labels[:topn], 1))
-        if labels[-1] < 0 and ideal <= 0:
-            return "an ideal list that gains nothing, or less, beside negative labels"
-    return None

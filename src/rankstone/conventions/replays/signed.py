@@ -1,0 +1,80 @@
+"""nDCG where negative labels outweigh the others: libraries differ in what they divide by then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.measures.dcg import nDCG
+
+if TYPE_CHECKING:
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.ragged import Hits
+    from rankstone.measures.base import Contributions
+
+__all__ = ["NDCG", "OrGain", "OrOne"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NDCG(nDCG):
+    """nDCG divided by the gains of the ideal list whatever their sign; 0 where they add up to 0.
+
+    A query whose grades add up to 0 is one without a relevant document.
+
+    >>> print(NDCG(k=5))
+    nDCG@5
+    """
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Turn the signs of both sums where the ideal one is below 0."""
+        parts = super().contributions(hits)
+        sign = np.where(parts.norm < 0, -1.0, 1.0)
+        return replace(parts, hits=parts.hits * hits.spread(sign), norm=self.divided_by(parts.norm))
+
+    def divided_by(self, ideal: Floats) -> Floats:
+        """Return the size of the ideal sums."""
+        return np.abs(ideal)
+
+    def relevant_count(self, hits: Hits) -> Ints:
+        """Return 0 where all grades add up to 0, and 1 elsewhere."""
+        sums = hits.ideal.total(hits.ideal.grade)
+        return np.where(sums == 0, 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrGain(NDCG):
+    """nDCG divided by the gains of the ideal list whatever their sign; not divided where they add up to 0.
+
+    >>> print(OrGain(k=5))
+    nDCG@5
+    """
+
+    needs_relevant: ClassVar[bool] = False
+
+    def divided_by(self, ideal: Floats) -> Floats:
+        """Return the size of the ideal sums, 1 for those of 0."""
+        return np.where(ideal == 0, 1.0, np.abs(ideal))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrOne(nDCG):
+    """nDCG that is 1 where the ideal list gains nothing, or less.
+
+    >>> print(OrOne(k=5))
+    nDCG@5
+    """
+
+    needs_relevant: ClassVar[bool] = False
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give a list the whole of a norm of 1 where there is nothing to divide by."""
+        parts = super().contributions(hits)
+        void = parts.norm <= 0
+        return replace(
+            parts,
+            hits=np.where(hits.spread(void), 0.0, parts.hits),
+            norm=np.where(void, 1.0, parts.norm),
+            unjudged=void.astype(np.float64),
+        )
