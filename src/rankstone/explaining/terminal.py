@@ -71,7 +71,7 @@ def _table(part: Table, width: int) -> object:
     drawn = Drawn(box=box.SIMPLE_HEAD, padding=padding, show_edge=False)
     for head, need, numeric in zip(part.head, needed, part.numeric, strict=True):
         if numeric:
-            drawn.add_column(Text(head), justify="right", min_width=need)
+            drawn.add_column(Text(head), justify="right", width=need)
         else:
             drawn.add_column(Text(head), overflow="ellipsis", no_wrap=True, width=min(need, left))
     last = len(part.rows) - part.total
