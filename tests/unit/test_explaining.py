@@ -9,6 +9,7 @@ import subprocess
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from markdown_it import MarkdownIt
 
@@ -196,3 +197,20 @@ def test_every_kind_of_measure_explains_itself(name: str) -> None:
     else:
         with pytest.raises(rankstone.UsageError, match="use rankstone"):
             explain({"q": {"a": 1}}, {"q": ["a"]}, text, "q")
+
+
+def test_intents_are_told_apart() -> None:
+    """A measure of diversity tells which intent the list answers, and where."""
+    rows = [
+        ("q", "s1", "a", 1),
+        ("q", "s2", "a", 1),
+        ("q", "s2", "b", 1),
+        ("q", "s3", "c", 1),
+        ("q", "s3", "z", 0),
+    ]
+    qrels = pl.DataFrame(rows, ["query_id", "subtopic", "doc_id", "relevance"], orient="row")
+    found = explain(qrels, {"q": ["x", "a", "b"]}, "alpha_nDCG@3", "q")
+    assert isinstance(found, Explanation)
+    told = [(intent.name, intent.relevant, intent.ranks) for intent in found.intents]
+    assert told == [("s1", 1, (2,)), ("s2", 2, (2, 3)), ("s3", 1, ())]
+    assert "found at ranks" in found.text()

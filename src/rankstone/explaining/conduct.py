@@ -287,6 +287,7 @@ class Explainer(Evaluator):
             conventions=choices(options, self.measures, one_group=self._one_group),
             card=card,
             curve=parts.curve,
+            intents=tuple(seen.intents()),
             k=measure.k,
             _told=tuple(parts.notes.of_hits),
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rankstone.explaining.footnotes import Footnote
 
-__all__ = ["Change", "Explanation", "IdealRow", "Missed", "Row"]
+__all__ = ["Change", "Explanation", "IdealRow", "Intent", "Missed", "Row"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,28 @@ class Missed:
 
     doc_id: str
     relevance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One subtopic of the query: what it counts, and where the list answers it.
+
+    Attributes
+    ----------
+    name
+        The subtopic.
+    weight
+        How much it counts.
+    relevant
+        How many documents are judged relevant to it.
+    ranks
+        Where such documents stand in the list.
+    """
+
+    name: str
+    weight: float
+    relevant: int
+    ranks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +163,8 @@ class Explanation(WritesReport):
         The cutoff.
     curve
         Points (x, y), where a curve is explained; the rest is then about the area that sums it up.
+    intents
+        The query's subtopics, for measures of diversity.
     lang
         Language of headings and footnotes.
 
@@ -176,6 +200,7 @@ class Explanation(WritesReport):
     card: Mapping[str, str]
     k: int | None = None
     curve: tuple[tuple[float, float], ...] = ()
+    intents: tuple[Intent, ...] = ()
     lang: str = "en"
     _told: tuple[str, ...] = field(default=(), repr=False)
 
@@ -231,6 +256,7 @@ class Explanation(WritesReport):
             "footnotes": [note.text(self.lang) for note in self.footnotes],
             "changes": [asdict(one) for one in self.changes],
             "curve": [list(point) for point in self.curve],
+            "intents": [asdict(one) for one in self.intents],
         }
         rest = {name: dict(getattr(self, name)) for name in ("facts", "others", "conventions", "card")}
         return {**said, "rows": rows, **parts, **rest}

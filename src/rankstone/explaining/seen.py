@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.explaining.derivation import IdealRow, Row
+from rankstone.explaining.derivation import IdealRow, Intent, Row
 from rankstone.hits.notes import Notes
 from rankstone.measures.base import Status
 
@@ -182,6 +182,24 @@ class Listed:
         for at in range(int(adding[-1]) + 1 if len(adding) else 0):
             numbers = {name: float(values[at]) for name, values in told.items()}
             yield IdealRow(at + 1, judged[at][0] if same else None, numbers)
+
+    def intents(self) -> Iterator[Intent]:
+        """Return the query's subtopics, where the measure asks for these."""
+        groups = self.judgments.groups
+        if groups is None or self.whole.pool is None:
+            return
+        pairs = self.judgments.pairs.offsets[self.code : self.code + 2]
+        entries, doc = groups.entries(np.arange(*pairs))
+        good = groups.grade[entries] > 0
+        code, doc = groups.code[entries][good], doc[good]
+        ids = self.judgments.pairs.docs[slice(*pairs)].cast(pl.String).to_list()
+        at = {row.doc_id: row.rank for row in reversed(list(self.rows()))}
+        first, last = groups.starts[self.code : self.code + 2]
+        for number in range(int(last - first)):
+            names = [ids[place] for place in doc[code == number].tolist()]
+            ranks = sorted(at[name] for name in names if name in at)
+            name = str(number + 1) if groups.names is None else str(groups.names[int(first) + number])
+            yield Intent(name, float(groups.weight[int(first) + number]), len(names), tuple(ranks))
 
     def facts(self, measure: Measure) -> dict[str, float]:
         """Return numbers about the query."""

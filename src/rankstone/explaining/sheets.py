@@ -73,6 +73,8 @@ def of_explanation(one: Explanation) -> Sheet:
     parts: list[Table | tuple[str, tuple[str, ...]]] = [_list(one)]
     if one.ideal:
         parts.append(_ideal(one))
+    if one.intents:
+        parts.append(_intents(one))
     if one.curve:
         head = tuple(heading(name, lang) for name in ("x", "y"))
         points = tuple((number(x), number(y)) for x, y in one.curve)
@@ -144,6 +146,20 @@ def _ideal(one: Explanation) -> Table:
     total = ("", *(("",) if documents else ()), *[""] * (len(names) - 1), number(one.denominator))
     head_texts = tuple(heading(name, one.lang) for name in head)
     return Table(heading("ideal", one.lang), head_texts, (*rows, total), numeric, 1)
+
+
+def _intents(one: Explanation) -> Table:
+    head = tuple(heading(name, one.lang) for name in ("intent", "weight", "relevant_known", "ranks"))
+    rows = tuple(
+        (
+            printable(intent.name, 30),
+            number(intent.weight),
+            str(intent.relevant),
+            " ".join(map(str, intent.ranks[:8])) + (" …" if len(intent.ranks) > 8 else ""),  # noqa: PLR2004
+        )
+        for intent in one.intents[:_ROWS]
+    )
+    return Table(heading("intents", one.lang), head, rows, (False, True, True, False))
 
 
 def _lines(one: Explanation) -> Iterator[tuple[str, tuple[str, ...]]]:

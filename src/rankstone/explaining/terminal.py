@@ -60,8 +60,8 @@ def _table(part: Table, width: int) -> object:
 
     columns = list(zip(*part.rows, strict=True)) or [()] * len(part.head)
     needed = [
-        max([_longest_word(head), *map(cell_len, cells)])
-        for head, cells in zip(part.head, columns, strict=True)
+        max([_longest_word(head) if numeric else cell_len(head), *map(cell_len, cells)])
+        for head, cells, numeric in zip(part.head, columns, part.numeric, strict=True)
     ]
     taken = sum(need for need, numeric in zip(needed, part.numeric, strict=True) if numeric)
     names = max(len(part.numeric) - sum(part.numeric), 1)
