@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
-from rankstone.cli.options import Ticker, ordering, reading
+from rankstone.cli.options import Ticker, ordering, printed, reading
 
 
 @click.command("beyond")
@@ -30,8 +30,7 @@ from rankstone.cli.options import Ticker, ordering, reading
 )
 @click.option("--per-query", metavar="FILE", help="write values per user: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
-@click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="decimals shown")
-@click.option("-o", "--output", metavar="FILE", help="write the result there instead of printing it")
+@printed
 @click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @reading
 @ordering

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from typing import TYPE_CHECKING
 
+from rankstone.cli.outputs import as_json, as_json_lines
 from rankstone.cli.render import conventions_line, markdown, number
 from rankstone.errors import printable
 
@@ -68,12 +68,11 @@ def _table(found: Bounds, digits: int) -> str:
 
 
 def _json(found: Bounds, _digits: int) -> str:
-    return json.dumps(found.report(), ensure_ascii=False, indent=1) + "\n"
+    return as_json(found.report())
 
 
 def _jsonl(found: Bounds, _digits: int) -> str:
-    rows = found.mean.iter_rows(named=True)
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return as_json_lines(found.mean.iter_rows(named=True))
 
 
 def _csv(found: Bounds, _digits: int) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from rankstone.cli.arguments import named_runs, read_once, split_columns
 from rankstone.cli.options import reading
+from rankstone.cli.outputs import as_json
 
 if TYPE_CHECKING:
     from rankstone.checking import CheckReport
@@ -62,7 +62,7 @@ def _text(report: CheckReport) -> str:
 
 
 def _json(report: CheckReport) -> str:
-    return json.dumps(report.to_dict(), ensure_ascii=False, indent=1) + "\n"
+    return as_json(report.to_dict())
 
 
 _FORMATS = {"table": _text, "json": _json}

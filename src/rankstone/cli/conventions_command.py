@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 
 from rankstone.cli.arguments import named_runs, no_command, split_columns
 from rankstone.cli.options import Ticker
+from rankstone.cli.outputs import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def listing(form: str = "text") -> None:
     check_format(form, ("text", "json"))
     known = conventions()
     if form == "json":
-        click.echo(json.dumps([_object(one) for one in known], ensure_ascii=False, indent=1))
+        click.echo(as_json([_object(one) for one in known]), nl=False)
         return
     width = max(len(str(one)) for one in known)
     for one in known:
@@ -76,7 +76,7 @@ def show(name: str, form: str) -> None:
     check_format(form, ("text", "md", "json"))
     one = convention(name)
     if form == "json":
-        click.echo(json.dumps(_object(one), ensure_ascii=False, indent=1))
+        click.echo(as_json(_object(one)), nl=False)
         return
     if form == "md":
         from rankstone.cli.conventions_pages import page

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, no_files, split_columns
-from rankstone.cli.options import (
-    EPILOG,
-    Ticker,
-    alignment,
-    given_options,
-    reading,
-    refuse_with,
-)
+from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, printed, reading, refuse_with
 
 if TYPE_CHECKING:
     from rankstone import Curves
@@ -32,8 +25,7 @@ DEFAULT_CURVES = "PR"
 @click.option("--reach", metavar="VALUE,…", help="at which cutoff the mean reaches these values")
 @click.option("--per-query", metavar="FILE", help="write every query's points: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv", help="[table]")
-@click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="decimals shown")
-@click.option("-o", "--output", metavar="FILE", help="write the result there instead of printing it")
+@printed
 @click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @click.option("--resamples", type=int, default=1000, show_default=True, help="bootstrap samples of queries")
 @click.option("--seed", type=int, default=0, show_default=True, help="of these samples")

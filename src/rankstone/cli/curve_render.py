@@ -5,11 +5,11 @@ Run names come from file names and options, so they are escaped for whatever is 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.drawing import COLOURS, MARKS, Line, drawn, is_logarithmic
+from rankstone.cli.outputs import as_json, as_json_lines
 from rankstone.cli.render import conventions_line, number
 from rankstone.errors import printable
 
@@ -234,12 +234,11 @@ def _json(view: View) -> str:
     if view.targets:
         report["reach"] = view.curves.reach(view.targets).to_dicts()
         report["races"] = view.curves.races(view.targets).to_dicts()
-    return json.dumps(report, ensure_ascii=False, indent=1) + "\n"
+    return as_json(report)
 
 
 def _jsonl(view: View) -> str:
-    rows = view.curves.mean().iter_rows(named=True)
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return as_json_lines(view.curves.mean().iter_rows(named=True))
 
 
 def _csv(view: View) -> str:

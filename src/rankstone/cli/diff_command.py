@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
-from rankstone.cli.options import Ticker, ordering, reading, refuse_with
+from rankstone.cli.options import Ticker, ordering, printed, reading, refuse_with
 
 DEFAULT_MEASURES = "RBO(p=0.9) tau_ap Jaccard@10"
 #: ranks of two lists side by side that are shown unless --depth says how many
@@ -21,8 +21,7 @@ _SHOWN = 20
 @click.option("--top", type=click.IntRange(1), metavar="N", help="show the N queries that changed most")
 @click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
-@click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="decimals shown")
-@click.option("-o", "--output", metavar="FILE", help="write the result there instead of printing it")
+@printed
 @click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @reading
 @ordering

@@ -5,10 +5,10 @@ Ids come from files, so they are escaped for whatever is written.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rankstone.cli.outputs import as_json, as_json_lines
 from rankstone.cli.render import conventions_line, markdown, number
 from rankstone.errors import printable
 
@@ -207,11 +207,11 @@ def _json(view: View) -> str:
         values = view.alike.per_query.filter(query_id=view.query).drop("query_id").to_dicts()
         lists = view.frame().to_dicts()
         report = {"query_id": view.query, "measures": values, "lists": lists, "inputs": report["inputs"]}
-    return json.dumps(report, ensure_ascii=False, indent=1) + "\n"
+    return as_json(report)
 
 
 def _jsonl(view: View) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in view.frame().iter_rows(named=True))
+    return as_json_lines(view.frame().iter_rows(named=True))
 
 
 def _csv(view: View) -> str:

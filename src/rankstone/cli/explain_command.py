@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankstone.cli.arguments import keep_inputs, split_columns
 from rankstone.cli.options import EPILOG, alignment, given_options, reading
+from rankstone.cli.outputs import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,7 +165,7 @@ def _worst(
 def _written(found: list[Found], form: str, width: int | None) -> str:
     if form == "json":
         told = [one.to_dict() for one in found]
-        return json.dumps(told[0] if len(told) == 1 else told, ensure_ascii=False, indent=1) + "\n"
+        return as_json(told[0] if len(told) == 1 else told)
     if form == "text":
         columns = width or _columns()
         return "\n\n".join(one.text(columns) for one in found) + "\n"

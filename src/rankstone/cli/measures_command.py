@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import no_command
+from rankstone.cli.outputs import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -213,7 +213,7 @@ def _escaped(text: str) -> str:
 
 def _objects(kinds: Kinds) -> str:
     """Return cards as JSON."""
-    return json.dumps([_object(kind) for kind in kinds], ensure_ascii=False, indent=1) + "\n"
+    return as_json([_object(kind) for kind in kinds])
 
 
 def _object(kind: type[Named]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ __all__ = [
     "alignment",
     "given_options",
     "ordering",
+    "printed",
     "reading",
     "refuse_with",
 ]
@@ -66,6 +67,13 @@ def alignment(command: Command) -> Command:
         flag = f"--{name.replace('_', '-')}"
         command = click.option(flag, name, metavar=values, help=text)(command)
     return command
+
+
+def printed(command: Command) -> Command:
+    """Add the options of a command that prints tables: how many decimals, and where to."""
+    output, digits = "write the result there instead of printing it", click.IntRange(0, 17)
+    command = click.option("-o", "--output", metavar="FILE", help=output)(command)
+    return click.option("--digits", type=digits, default=4, show_default=True, help="decimals shown")(command)
 
 
 def given_options(options: Mapping[str, Any]) -> dict[str, Any]:

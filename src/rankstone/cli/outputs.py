@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,14 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["check_format", "deliver", "keep_freed_memory", "per_query_writer"]
+__all__ = [
+    "as_json",
+    "as_json_lines",
+    "check_format",
+    "deliver",
+    "keep_freed_memory",
+    "per_query_writer",
+]
 
 _WRITERS = {
     ".parquet": "write_parquet",
@@ -74,3 +82,13 @@ def keep_freed_memory() -> None:
     if mallopt is not None:  # the GNU C library
         mallopt(_M_MMAP_THRESHOLD, _MOST_KEPT)
         mallopt(_M_TRIM_THRESHOLD, 1 << 30)
+
+
+def as_json(told: object) -> str:
+    """Return a report as JSON, a line a value; what JSON has no word for, a date say, is a text."""
+    return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+
+
+def as_json_lines(rows: Iterable[dict[str, Any]]) -> str:
+    """Return rows as JSON lines."""
+    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)

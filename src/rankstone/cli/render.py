@@ -6,11 +6,11 @@ Run names come from file names and options, so they are escaped for whatever is 
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from rankstone.cli.outputs import as_json, as_json_lines
 from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -160,12 +160,11 @@ def _blocks(names: Sequence[str], rows: Sequence[Row], width: int) -> tuple[int,
 
 
 def _json(scores: Scores, _digits: int, by: By) -> str:
-    return json.dumps(scores.report(by), ensure_ascii=False, indent=1, default=str) + "\n"
+    return as_json(scores.report(by))
 
 
 def _jsonl(scores: Scores, _digits: int, by: By) -> str:
-    rows = scores.mean(by=by).iter_rows(named=True)
-    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+    return as_json_lines(scores.mean(by=by).iter_rows(named=True))
 
 
 def _csv(scores: Scores, _digits: int, by: By) -> str:

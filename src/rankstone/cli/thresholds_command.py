@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, split_columns
-from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, reading
+from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, printed, reading
+from rankstone.cli.outputs import as_json
 
 if TYPE_CHECKING:
     from rankstone import Thresholds
@@ -22,8 +22,7 @@ DEFAULT_MEASURES = "AP P@10 RR@10"
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"binary measures [{DEFAULT_MEASURES}]")
 @click.option("--levels", metavar="GRADE,…", help="thresholds; else every grade above 0 in the judgments")
 @click.option("--format", "form", default="table", metavar="table|json|csv", help="[table]")
-@click.option("--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="decimals shown")
-@click.option("-o", "--output", metavar="FILE", help="write the result there instead of printing it")
+@printed
 @click.option("-q", "--quiet", is_flag=True, help="no progress bar")
 @reading
 @alignment
@@ -128,7 +127,7 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def _json(study: Thresholds, _digits: int) -> str:
-    return json.dumps(study.report(), ensure_ascii=False, indent=1) + "\n"
+    return as_json(study.report())
 
 
 def _csv(study: Thresholds, _digits: int) -> str:
