@@ -7,6 +7,7 @@ Every file is looked at to the end of what can be read; a problem that would sto
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,9 @@ import polars as pl
 
 from rankstone.errors import InputError, printable
 from rankstone.evaluation import name_runs
+from rankstone.hits.checks import LARGEST_GRADE
 from rankstone.io import Table, read_judgments, read_run
-from rankstone.words import counted, queries
+from rankstone.words import counted, queries, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,7 +97,9 @@ def check(
     for name, run in name_runs(runs).items():
         report = FileReport(name, _source(run, name), "run")
         files.append(report)
-        frame = _opened(report, lambda r=run, n=name: read_run(r, columns, format_in, order=order, name=n))
+        read = partial(read_run, run, columns, format_in, order=order, name=name)
+        once = isinstance(run, str) and run == "-"  # standard input cannot be read again
+        frame = _opened(report, read) if once else _with_ranks(report, read)
         if frame is not None:
             _look_at_run(report, frame, truth, order, depths)
     return CheckReport(files)
@@ -122,6 +126,21 @@ def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN4
     return frame.with_columns(pl.lit(table.listed).alias("listed"))
 
 
+def _with_ranks(report: FileReport, read: Callable[..., Table]) -> pl.DataFrame | None:
+    """Read a run and its ranks; ranks that are no numbers are no obstacle where nobody asks for them."""
+    tried = FileReport(report.name, report.source, report.kind)
+    frame = _opened(tried, partial(read, ranks=True))
+    if frame is None:
+        frame = _opened(report, read)
+        if frame is not None:
+            broken = tried.findings[0]
+            tried.findings = [Finding("note", broken.what, broken.example, "no harm, scores give the order")]
+    if frame is not None:
+        report.facts |= tried.facts
+        report.findings += tried.findings
+    return frame
+
+
 def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
     grades = frame["relevance"]
     levels = grades.drop_nulls().value_counts().sort("relevance").head(12)
@@ -134,6 +153,7 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
     report.findings += [
         *_missing_ids(frame),
         *_bad_numbers(frame, "relevance"),
+        *_huge(frame),
         *_negative(frame),
     ]
     best = frame.group_by("query_id").agg(pl.col("relevance").max())
@@ -141,7 +161,7 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
     if len(empty):
         report.findings.append(
             Finding(
-                "warning", f"{queries(len(empty))} without a relevant document", _some(empty), "see --empty"
+                "warning", f"{queries(len(empty))} without a relevant document", some(empty), "see --empty"
             )
         )
 
@@ -184,6 +204,8 @@ def _look_at_run(
     report.findings += _duplicates(frame, "duplicates=first_keep_rank, first_drop, last_drop or keep")
     if by != "input":
         report.findings += [*_bad_numbers(frame, by), *_ties(frame, by), *_order(frame, by)]
+    if {"rank", "score"} <= set(frame.columns):
+        report.findings += _contradictions(frame, by)
     if frame["query_id"].rle().len() > len(lengths):
         report.findings.append(
             Finding("note", "rows of a query are not all together", None, "no harm, only slower to read")
@@ -225,6 +247,13 @@ def _duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
         )
 
 
+def _huge(frame: pl.DataFrame) -> Iterator[Finding]:
+    huge = frame.filter(pl.col("relevance").is_finite() & (pl.col("relevance").abs() > LARGEST_GRADE))
+    if len(huge):
+        what = f"{counted(len(huge), 'grade')} beyond {LARGEST_GRADE:,.0f}"
+        yield Finding("error", what, _row(huge), "are these ids, or scores, in the wrong column?")
+
+
 def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
     below = frame.filter(pl.col("relevance") < 0)
     if len(below):
@@ -262,6 +291,20 @@ def _order(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
         yield Finding("note", f"rows are not in the order of {by}", None, "no harm, they are sorted")
 
 
+def _contradictions(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
+    """Find lists in which a better rank goes with a lower score; equal ranks say nothing."""
+    down = frame.drop_nulls(["rank", "score"]).sort("rank", "score", descending=[False, True])
+    rises = down.with_columns(rise=pl.col("score").diff().over("query_id") > 0).filter("rise")
+    lists = rises["query_id"].n_unique()
+    if lists:
+        fix = {
+            "score": "scores give the order; --order rank would take the ranks",
+            "rank": "ranks give the order; --order score would take the scores",
+        }
+        what = f"ranks contradict scores in {queries(lists)}"
+        yield Finding("warning", what, _row(rises), fix.get(by, "the order of rows is what counts"))
+
+
 def _against(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence[int]) -> Iterator[Finding]:
     if (
         frame.schema["query_id"] != truth.schema["query_id"]
@@ -273,17 +316,20 @@ def _against(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence
     missing = judged.filter(~judged.is_in(asked.implode()))
     extra = asked.filter(~asked.is_in(judged.implode()))
     if len(missing) == len(judged):
-        yield Finding("error", "no query of the run is judged", f"{_some(judged)} against {_some(asked)}")
+        yield Finding("error", "no query of the run is judged", f"{some(judged)} against {some(asked)}")
+        yield from _nearly_alike("query", asked, judged)
         return
+    yield from _nearly_alike("query", asked, judged)
+    yield from _nearly_alike("document", frame["doc_id"].unique(), truth["doc_id"].unique())
     if len(missing):
         yield Finding(
             "warning",
             f"{queries(len(missing))} missing, judged but not answered",
-            _some(missing),
+            some(missing),
             "see --missing",
         )
     if len(extra):
-        yield Finding("warning", f"{queries(len(extra))} nobody judged", _some(extra), "see --extra")
+        yield Finding("warning", f"{queries(len(extra))} nobody judged", some(extra), "see --extra")
     known = truth.filter(pl.col("relevance") >= 0).select("query_id", "doc_id").unique()
     pairs = known.with_columns(pl.lit(value=True).alias("judged"))
     shown = (
@@ -303,6 +349,22 @@ def _against(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence
         yield Finding(level, f"unjudged@{depth}: {share:.1%}", None, _all_unjudged(share, frame, truth))
 
 
+def _nearly_alike(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Finding]:
+    """Find ids that would be judged if case and the ways to write a character in Unicode did not matter."""
+    if found.dtype != pl.String:
+        return
+    strange = found.filter(~found.is_in(judged.implode()))
+    folded = judged.str.normalize("NFKC").str.to_lowercase()
+    alike = strange.filter(strange.str.normalize("NFKC").str.to_lowercase().is_in(folded.implode()))
+    if len(alike):
+        yield Finding(
+            "warning",
+            f"{counted(len(alike), f'{what} id')} would be judged but for case or Unicode form",
+            some(alike.sort()),
+            "write ids alike on both sides, in one Unicode form (NFC)",
+        )
+
+
 def _ordered(frame: pl.DataFrame, by: str) -> pl.DataFrame:
     """Put lists in the order an evaluation gives them: ties by document id, descending."""
     if by == "input":
@@ -313,17 +375,13 @@ def _ordered(frame: pl.DataFrame, by: str) -> pl.DataFrame:
 def _all_unjudged(share: object, frame: pl.DataFrame, truth: pl.DataFrame) -> str | None:
     if share != 1.0:
         return None
-    return f"do document ids match? judged {_some(truth['doc_id'])}, retrieved {_some(frame['doc_id'])}"
+    return f"do document ids match? judged {some(truth['doc_id'])}, retrieved {some(frame['doc_id'])}"
 
 
 def _spread(lengths: pl.Series) -> str:
     values = lengths.to_numpy()
     low, high = int(values.min()), int(values.max())
     return f"{low}" if low == high else f"{low}–{high}, median {np.median(values):g}"
-
-
-def _some(ids: pl.Series, most: int = 3) -> str:
-    return ", ".join(printable(i, 40) for i in ids[:most]) + (" …" if len(ids) > most else "")
 
 
 def _row(frame: pl.DataFrame) -> str:

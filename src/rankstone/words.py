@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "exact", "queries", "spread"]
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rankstone.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["counted", "exact", "queries", "some", "spread"]
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -29,12 +37,22 @@ def queries(count: int) -> str:
     return counted(count, "query", "queries")
 
 
-def spread(lowest: int, highest: int, median: float | None = None) -> str:
-    """Return a range of counts; one number where they are all the same.
+def some(names: Iterable[object], most: int = 3) -> str:
+    """Return the first of several names, each as one line that no terminal obeys.
 
-    >>> spread(1000, 1000, 1000.0), spread(1, 1000), spread(1, 1000, 12.5)
-    ('1,000', '1–1,000', '1–1,000 (median 12.5)')
+    >>> some(["q1", "q2"]), some(["q1", "q2", "q3", "q4"])
+    ('q1, q2', 'q1, q2, q3 …')
+    """
+    first = list(islice(names, most + 1))
+    return ", ".join(printable(name, 40) for name in first[:most]) + (" …" if len(first) > most else "")
+
+
+def spread(lowest: int, highest: int, one: str, median: float | None = None) -> str:
+    """Return a range of counts with its noun; one number where they are all the same.
+
+    >>> spread(1000, 1000, "row", 1000.0), spread(1, 1, "row"), spread(1, 1000, "row", 12.5)
+    ('1,000 rows', '1 row', '1–1,000 (median 12.5) rows')
     """
     if lowest == highest:
-        return f"{highest:,}"
-    return f"{lowest:,}–{highest:,}" + ("" if median is None else f" (median {median:g})")
+        return counted(highest, one)
+    return f"{lowest:,}–{highest:,}{'' if median is None else f' (median {median:g})'} {one}s"

@@ -45,7 +45,7 @@ WALLS = {
     "by_convention": {"conventions", "evaluation", "scores", "measures", "hits"},
     "curves": {"curves", "results", "measures", "hits"},
     "tracing": {"curves", "evaluation", "measures"},
-    "checking": {"io", "evaluation"},
+    "checking": {"io", "evaluation", "hits"},
     "baselines": {"measures", "hits"},
     "bounding": {"bounding", "evaluation", "road", "results", "scores", "measures", "io", "hits"},
     "explaining": {

@@ -20,6 +20,7 @@ from rankstone.hits.batches import Lists, Met, Scattered
 from rankstone.hits.checks import RowCheck
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.landing import Chunk, Landing
+from rankstone.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -180,12 +181,11 @@ class Aligner:
 
 def no_overlap(truth: Judgments, lists: Lists, where: str) -> NotComparable:
     """Build the error for a run that answers none of the judged queries."""
-    judged = ", ".join(printable(name) for name in truth.queries.names[:3])
-    asked = ", ".join(printable(name) for name in lists.unjudged().sort()[:3])
     return NotComparable(
         "no query of the run is judged",
         where=where,
-        given=f"judged queries {judged} …; queries of the run {asked} …",
+        given=f"judged queries {some(truth.queries.names)}; "
+        f"queries of the run {some(lists.unjudged().sort())}",
         expected="the same query ids on both sides",
         fix="check that judgments and run belong together, and that ids are spelled alike",
     )

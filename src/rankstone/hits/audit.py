@@ -202,9 +202,8 @@ class RunAudit:
 def _warnings(n: Ints, judged: int, deepest: int | None) -> list[str]:
     found = []
     if len(n) and deepest is not None and int(n.max()) < deepest:
-        found.append(
-            f"the cutoff {deepest} is deeper than every list (the longest has {int(n.max())} documents)"
-        )
+        longest = counted(int(n.max()), "document")
+        found.append(f"the cutoff {deepest} is deeper than every list (the longest has {longest})")
     elif len(n) and deepest is not None and (short := int((n < deepest).sum())):
         found.append(f"{short} of {len(n)} lists are shorter than the cutoff {deepest}")
     if len(n) and not judged:
@@ -312,8 +311,8 @@ def _beside_line(audit: BesideAudit, what: str) -> str:
 
 
 def _run_line(audit: RunAudit) -> str:
-    lengths = spread(audit.shortest, audit.longest, audit.median_length)
-    parts = [f"{queries(audit.queries)} × {lengths} documents, {audit.judged:,} judged"]
+    lengths = spread(audit.shortest, audit.longest, "document", audit.median_length)
+    parts = [f"{queries(audit.queries)} × {lengths}, {audit.judged:,} judged"]
     if audit.missing:
         parts.append(f"{queries(audit.missing)} missing")
     if audit.extra:

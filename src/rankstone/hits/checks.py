@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -17,7 +17,29 @@ if TYPE_CHECKING:
     from rankstone.hits.cutting import Piece
     from rankstone.hits.options import Alignment
 
-__all__ = ["RowCheck"]
+__all__ = ["LARGEST_GRADE", "RowCheck", "bad_grade"]
+
+#: whole numbers up to here are told from one another, and sums of any number of them stay numbers
+LARGEST_GRADE: Final = 2.0**53
+
+
+def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
+    """Build the error for a grade that is no number, or far beyond all scales."""
+    if np.isfinite(grade):
+        return BadValue(
+            f"{what} is {grade:g}, beyond {LARGEST_GRADE:,.0f}",
+            where=where,
+            given=given,
+            expected="a grade: larger whole numbers are not told from one another",
+            fix="are these ids, or scores, in the wrong column?",
+        )
+    return BadValue(
+        f"{what} is {grade}, not a number",
+        where=where,
+        given=given,
+        expected="a finite number",
+        fix="repair or remove the row; an unjudged document simply has no row",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,15 +74,24 @@ class RowCheck:
                 bad = np.isnan(table[column].to_numpy())
                 if bad.any():
                     raise self._no_number(piece, column, name, int(bad.argmax()))
-        return self._settled(piece) if "label" in table.columns else piece
+        if "label" in table.columns:
+            self._check_labels(piece)
+            return self._settled(piece)
+        return piece
+
+    def _check_labels(self, piece: Piece) -> None:
+        label = piece.table["label"].to_numpy()
+        large = np.abs(label) > LARGEST_GRADE
+        if large.any():
+            at = int(large.argmax())
+            raise bad_grade("a label", label[at], self.locate(piece.row(at)), _row(piece.table, at))
 
     def _no_number(self, piece: Piece, column: str, name: str, at: int) -> BadValue:
         table: pl.DataFrame = piece.table
-        doc = f", document {printable(table['doc_id'][at])}" if "doc_id" in table.columns else ""
         return BadValue(
             f"the {name} is {'missing' if table[column][at] is None else 'NaN'}",
             where=self.locate(piece.row(at)),
-            given=f"query {printable(table['query_id'][at])}{doc}",
+            given=_row(table, at),
             expected="a number",
             fix="repair the row or leave it out",
         )
@@ -79,3 +110,8 @@ class RowCheck:
             )
         meant = 0.0 if self.options.negative == "zero" else float("nan")
         return replace(piece, table=piece.table.with_columns(label=np.where(below, meant, label)))
+
+
+def _row(table: pl.DataFrame, at: int) -> str:
+    doc = f", document {printable(table['doc_id'][at])}" if "doc_id" in table.columns else ""
+    return f"query {printable(table['query_id'][at])}{doc}"

@@ -12,6 +12,7 @@ import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.arrays import descending_within, offsets_of
+from rankstone.hits.checks import LARGEST_GRADE, bad_grade
 from rankstone.hits.ideal import Ideal
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex, QueryIndex
 from rankstone.hits.pool import Groups, Pool
@@ -191,16 +192,10 @@ def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
         if table[column].null_count():
             at = first(table[column].is_null())
             raise BadValue(f"a judgment without {column}", where=locate(at), expected="an id")
-    bad = ~np.isfinite(table["relevance"].to_numpy())
+    bad = ~(np.abs(table["relevance"].to_numpy()) <= LARGEST_GRADE)
     if bad.any():
         row = int(bad.argmax())
-        raise BadValue(
-            f"a judgment's grade is {table['relevance'][row]}, not a number",
-            where=locate(row),
-            given=_pair(table, row),
-            expected="a finite number",
-            fix="repair or remove the row; an unjudged document simply has no row",
-        )
+        raise bad_grade("a judgment's grade", table["relevance"].to_numpy()[row], locate(row), _pair(table, row))
     if "propensity" in table.columns:
         chance = table["propensity"].to_numpy()
         bad = ~(np.isfinite(chance) & (chance > 0))

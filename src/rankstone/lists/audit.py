@@ -72,8 +72,8 @@ class RankingAudit:
 
     def line(self) -> str:
         """Return it as one sentence."""
-        lengths = spread(self.shortest, self.longest, self.median_length)
-        parts = [f"{queries(self.queries)} × {lengths} documents"]
+        lengths = spread(self.shortest, self.longest, "document", self.median_length)
+        parts = [f"{queries(self.queries)} × {lengths}"]
         if self.tied:
             parts.append(f"{counted(self.tied, 'tied row')} in {queries(self.tied_queries)}")
         if self.duplicates:

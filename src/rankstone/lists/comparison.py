@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from rankstone.errors import NotComparable, printable
+from rankstone.errors import NotComparable
 from rankstone.io import stem
 from rankstone.lists.base import ListMeasure
 from rankstone.lists.beside import beside
@@ -14,6 +14,7 @@ from rankstone.lists.opening import OPTIONS, listing_options, open_both, options
 from rankstone.lists.pairing import couples, hold
 from rankstone.lists.result import Similarity
 from rankstone.measures import parse_only
+from rankstone.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,13 +128,10 @@ def _conventions(options: Alignment, measures: Sequence[ListMeasure]) -> dict[st
 
 
 def _no_common_query(held: Held, others: pl.Series, tables: tuple[Table, Table]) -> NotComparable:
-    def shown(names: pl.Series) -> str:
-        return ", ".join(printable(name) for name in names[:3])
-
     return NotComparable(
         "the runs have no query in common",
         where=f"{tables[0].source}, {tables[1].source}",
-        given=f"queries {shown(held.names)} …; queries {shown(others.sort())} …",
+        given=f"queries {some(held.names.sort())}; queries {some(others.sort())}",
         expected="the same query ids in both runs",
         fix="check that the runs belong together, and that ids are spelled alike",
     )

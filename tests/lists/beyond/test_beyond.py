@@ -284,7 +284,7 @@ def test_notes_tell_what_is_unknown() -> None:
     )
     line = found.audit.lines()[-1]
 
-    assert "2 lists × 1–3 items that count, 3 distinct" in line
+    assert "2 lists × 1–3 counted items, 3 distinct" in line
     assert "2 tied rows" in line
     assert "1 item (25.0% of rows) not in the table of items" in line
     assert "2 items (50.0% of rows) not in the history" in line

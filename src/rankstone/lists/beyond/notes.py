@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstone.errors import NotComparable, printable
 from rankstone.hits.audit import InLines
-from rankstone.words import counted, spread
+from rankstone.words import counted, some, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,8 +65,8 @@ class RunNotes:
 
     def line(self) -> str:
         """Return it as one line."""
-        lengths = spread(self.shortest, self.longest)
-        parts = [f"{counted(self.queries, 'list')} × {lengths} items that count, {self.items:,} distinct"]
+        lengths = spread(self.shortest, self.longest, "counted item")
+        parts = [f"{counted(self.queries, 'list')} × {lengths}, {self.items:,} distinct"]
         if self.tied:
             parts.append(f"{counted(self.tied, 'tied row')}")
         if self.duplicates:
@@ -134,9 +134,9 @@ def notes_of(reading: Reading, tables: Tables, whole: Callable[[], Reading]) -> 
     if "table of items" in strange:
         raise _apart("no item of the run is in the table of items", tables.item_codes.ids(shown[:3]), source)
     if "history" in strange and alone["a history"].all():
-        raise _apart("neither users nor items of the run are in the history", lists.names[:3], source)
+        raise _apart("neither users nor items of the run are in the history", lists.names, source)
     if "judgments" in alone and alone["judgments"].all():
-        raise _apart("no user of the run is judged", lists.names[:3], source)
+        raise _apart("no user of the run is judged", lists.names, source)
     without = {what: int(one.sum()) for what, one in alone.items()}
     audience = tables.audience()
     return RunNotes(
@@ -184,7 +184,7 @@ def _apart(what: str, examples: pl.Series, source: str) -> NotComparable:
     return NotComparable(
         what,
         where=source,
-        given=f"{', '.join(map(printable, examples))} …",
+        given=some(examples),
         expected="the same ids on both sides",
         fix="check that the files belong together, and that ids are spelled alike",
     )
