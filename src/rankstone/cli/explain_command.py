@@ -148,8 +148,6 @@ def _worst(
     count: int,
 ) -> list[str]:
     """Return the queries with the lowest scores, or the largest losses beside another run."""
-    import polars as pl
-
     from rankstone import evaluate
 
     runs = {"mine": next(iter(run.values()))}
@@ -157,7 +155,7 @@ def _worst(
     evaluated = {name: value for name, value in given.items() if name != "format_in"}
     values = evaluate(qrels, runs, measure, **evaluated).per_query
     wide = values.pivot("run", index="query_id", values="value", maintain_order=True)
-    loss = pl.col("mine") - pl.col("theirs") if other is not None else pl.col("mine")
+    loss = wide["mine"] if other is None else wide["mine"] - wide["theirs"]
     ordered = wide.with_columns(loss=loss).drop_nulls("loss").sort("loss", maintain_order=True)
     return ordered.head(count)["query_id"].to_list()
 
