@@ -87,8 +87,8 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
     """Explain Accuracy's division by zero and the order of equals in Compat's ideal list."""
     for query in case["qrels"].keys() & case["run"].keys():
         judged, listed = case["qrels"][query], case["run"][query]
-        if measure.startswith("Accuracy"):
-            top = [judged.get(doc, 0) >= 1 for doc, _ in listed[: case["k"] if "@" in measure else None]]
+        if measure.startswith("Accuracy@"):
+            top = [judged.get(doc, 0) >= 1 for doc, _ in listed[: case["k"]]]
             if all(top):
                 return "Accuracy divides by 0 where a list shows relevant documents only"
         if measure.startswith("Compat") and _equals(judged, dict(listed)):

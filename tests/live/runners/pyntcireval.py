@@ -66,16 +66,3 @@ def _metric(measure: str, judged: dict[str, float]) -> Any:
     if cutoff:
         given.append(int(cutoff))
     return getattr(metrics, name)(*given)
-
-
-def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Explain queries that nothing is relevant to: unanswered ones, and what nERR makes of answered ones."""
-    if not measure.startswith(("nERR", "nDCG", "MSnDCG")):
-        return None
-    hollow = {query for query, judged in case["qrels"].items() if max(judged.values()) <= 0}
-    answered = hollow & case["run"].keys()
-    if measure.startswith("nERR") and answered and case["run"].keys() <= case["qrels"].keys():
-        return "nERR divides 0 by 0 where nothing is relevant: the mean is NaN"
-    if hollow and not answered and case["run"].keys() <= case["qrels"].keys():
-        return "a query that nothing is relevant to stops it only when it is answered"
-    return None
