@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.errors import BadOption
+from rankstone.errors import BadOption, printable
 from rankstone.hits.options import Alignment
 from rankstone.measures import Measure, parse_only
 
@@ -29,6 +30,7 @@ def columns_read(measures: Sequence[Measure]) -> tuple[str, ...]:
 
 def checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignment:
     """Return the options of alignment, or refuse those under which a measure has no value."""
+    _refuse_parameters(options, measures)
     alignment = Alignment.of(options)
     for measure in measures:
         measure.check(alignment.ties, alignment.depth, alignment.negative)
@@ -39,6 +41,40 @@ def checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignmen
                 fix="leave pool or the measure out",
             )
     return alignment
+
+
+#: what other tools have options for → the parameter of measures here; ``k`` is the cutoff
+_INSIDE: Final = {
+    **dict.fromkeys(("rel", "level", "threshold", "relevance_level", "min_rel"), "rel"),
+    **dict.fromkeys(("k", "cutoff", "at", "topk", "top_k"), "k"),
+    **dict.fromkeys(("gain", "gains"), "gain"),
+}
+
+
+def _refuse_parameters(options: Mapping[str, Any], measures: Sequence[Measure]) -> None:
+    """Refuse options that are parameters of measures, and say where they go."""
+    known = Alignment().as_dict()
+    for option, value in options.items():
+        name = _INSIDE.get(option, option)
+        for measure in measures if option not in known else ():
+            text = _with(measure, name, value)
+            if text is not None:
+                raise BadOption(
+                    f"{option} belongs to a measure, it is no option of alignment",
+                    given=f"{option}={printable(value)}",
+                    fix=f"write it in the measure's name: {printable(text)!r}",
+                )
+
+
+def _with(measure: Measure, name: str, value: object) -> str | None:
+    """Return the text of a measure with one more parameter, or nothing where it has none of that name."""
+    head, _, cutoff = str(measure).partition("@")
+    if name == "k":
+        return f"{head}@{value}" if measure.takes_cutoff else None
+    if name in measure.changed() or all(field.name != name for field in fields(measure)):
+        return None
+    inside = f"{head[:-1]}, {name}={value})" if head.endswith(")") else f"{head}({name}={value})"
+    return f"{inside}@{cutoff}" if cutoff else inside
 
 
 def choices(options: Alignment, measures: Sequence[Measure], *, one_group: bool) -> dict[str, Any]:

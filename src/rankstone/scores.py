@@ -132,7 +132,7 @@ class Scores(WritesTable, ShowsTable):
                 parts.append(units.with_columns(measure=pl.lit(str(measure))).select(list(_UNIT_SCHEMA)))
         return pl.concat(parts)
 
-    def mean(self, without: Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
+    def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
         """Return one row per run and measure: the aggregate over queries.
 
         Parameters
@@ -159,13 +159,14 @@ class Scores(WritesTable, ShowsTable):
         >>> scores.mean(by="country").select("country", "value", "n").rows()
         [('de', 1.0, 1), ('fr', 0.5, 1)]
         """
-        key = tuple(without), (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+        left_out = (without,) if isinstance(without, str) else tuple(without)
+        key = left_out, (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
         if key not in self._means:
             self._means[key] = self._mean(*key)
         return self._means[key]
 
     def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
-        asked = [Status[name] for name in without]
+        asked = [_status(name) for name in without]
         rows: list[tuple[Any, ...]] = []
         kinds: dict[str, Any] = dict.fromkeys(by, pl.Null())
         for name, run in self.runs.items():
@@ -190,7 +191,7 @@ class Scores(WritesTable, ShowsTable):
 
     def has(self, status: str) -> bool:
         """Return whether any query has the given status for any measure."""
-        code = Status[status]
+        code = _status(status)
         return any((s.status == code).any() for r in self.runs.values() for s in r.by_measure.values())
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
@@ -233,6 +234,18 @@ class Scores(WritesTable, ShowsTable):
     def table(self) -> pl.DataFrame:
         """Return the means as one row per run and one column per measure."""
         return self.mean().pivot("measure", index="run", values="value", maintain_order=True)
+
+
+def _status(name: str) -> Status:
+    """Return a status by its name."""
+    if name not in Status.__members__:
+        close = nearest(name, Status.__members__, n=1)
+        raise BadParameter(
+            f"there is no status {printable(name)!r}",
+            expected=", ".join(Status.__members__),
+            fix=f"did you mean {close[0]!r}?" if close else None,
+        )
+    return Status[name]
 
 
 def _uncounted(measure: Measure) -> list[Status]:

@@ -303,7 +303,7 @@ def test_notes_on_gains(files: tuple[str, str]) -> None:
         (("-m", "map_avgjg"), "cannot be computed from -R qrels"),
         (("-T", "other"), "-T other is not known"),
         (("-l", "-1"), "a level from 0 up"),
-        (("-M", "0"), "no count"),
+        (("-M", "0"), "is no number of documents"),
     ],
 )
 def test_usage_errors(files: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
@@ -341,3 +341,30 @@ def test_a_file_that_is_not_whole_is_told(files: tuple[str, str], tmp_path: Path
     run.write_bytes(gzip.compress(RUN.encode() * 500)[:-40])
     with pytest.raises(RankstoneError, match=r"cut\.run\.gz: .*(end|corrupt)"):
         invoked(files[0], str(run))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-N", "-1"), "-N -1 is no number of documents"),
+        (("-m", "foo"), "several at once: official"),
+        (("-m", "ndcg_cutt"), "did you mean ndcg_cut"),
+        (("-R", "prefs"), "-m all_prefs"),
+    ],
+)
+def test_mistakes_in_its_own_words(files: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
+    """Options are named as they are typed, and what to do instead."""
+    with pytest.raises(RankstoneError) as raised:
+        invoked(*arguments, *files)
+    assert message in str(raised.value)
+
+
+def test_duplicates_have_no_option_here(files: tuple[str, str], tmp_path: Path) -> None:
+    """A row twice ends trec_eval, too; no option of ours is advertised that the command does not have."""
+    for file, text in zip(files, (QRELS + "q1 0 a 1\n", RUN + "q1 Q0 a 9 0.1 mine\n"), strict=True):
+        twice = tmp_path / "twice"
+        twice.write_text(text)
+        pair = [str(twice) if one == file else one for one in files]
+        with pytest.raises(RankstoneError, match="keep one of the rows: trec_eval ends here, too") as raised:
+            invoked(*pair)
+        assert "duplicates=" not in str(raised.value)

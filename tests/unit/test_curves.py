@@ -165,6 +165,14 @@ def test_weights_of_the_query_table_weigh_the_mean() -> None:
     assert set(found.mean()["ci_high"]) == {1.0}
 
 
+def test_cutoffs_that_nothing_takes() -> None:
+    """Cutoffs are refused where every curve has its own, and one cutoff may be a number."""
+    for asked in ("PR", "nDCG@1..5", "PR R@1,2"):
+        with pytest.raises(UsageError, match="cutoffs are for measures that name none"):
+            rankstone.Tracer({"q": {"d": 1}}, asked, k=[1, 2])
+    assert [str(curve) for curve in rankstone.Tracer({"q": {"d": 1}}, "PR R", k=5).curves] == ["PR", "R@5"]
+
+
 @pytest.mark.parametrize("cutoffs", ["1..4,10", (10, 4, 3, 2, 1), [1, 2, 3, 4, 10, 10]])
 def test_cutoffs_in_every_spelling(cutoffs: Any) -> None:
     """Cutoffs are ordered, each once; the text names runs briefly."""

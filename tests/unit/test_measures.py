@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+import rankstone
 from rankstone import AP, IA, MEASURES, RR, F, P, R, UsageError, nDCG, parse_measure, parse_measures
 from rankstone.errors import BadParameter, UnknownMeasure
 from rankstone.measures import GainTable, Threshold, trec_name
@@ -124,6 +126,51 @@ def test_a_kind_is_not_yet_a_measure() -> None:
     """A class in the place of a measure is told what is missing."""
     with pytest.raises(UnknownMeasure, match=r"write AP\(\) or"):
         parse_measures([AP])  # type: ignore[list-item]
+
+
+def test_a_cutoff_stands_behind_an_at() -> None:
+    """In Python nDCG @ 10 is what nDCG@10 is in text, for kinds and for measures that have one already."""
+    assert rankstone.nDCG @ 10 == rankstone.parse_measure("nDCG@10")
+    assert rankstone.AP(rel=rankstone.Threshold(2.0), k=3) @ 5 == rankstone.parse_measure("AP(rel=2)@5")
+    assert rankstone.Jaccard @ 3 == rankstone.parse_measure("Jaccard@3")
+    wrong: list[Any] = [0, -1, 2.5, "10"]
+    for cutoff in wrong:
+        with pytest.raises(UsageError, match="nDCG: k="):
+            rankstone.nDCG @ cutoff
+    with pytest.raises(UsageError, match="takes no cutoff"):
+        rankstone.NumRel @ 10
+
+
+@pytest.mark.parametrize("given", [5, None, int, object(), [5], [None]])
+def test_what_is_no_text_is_no_measure(given: Any) -> None:
+    """Anything else than texts and measures is refused as it is, not as its text."""
+    with pytest.raises(UsageError, match="is no measure"):
+        rankstone.parse_measures(given)
+
+
+@pytest.mark.parametrize(
+    ("measures", "option", "fix"),
+    [
+        ("AP", {"rel": 2}, "'AP(rel=2)'"),
+        ("AP(denom=k)@5", {"rel": 2}, "'AP(denom=k, rel=2)@5'"),
+        ("nDCG@10 AP", {"threshold": 2}, "'nDCG(rel=2)@10'"),
+        ("nDCG(gain=exp2)", {"k": 10}, "'nDCG(gain=exp2)@10'"),
+        ("NumRel RR", {"cutoff": 3}, "'RR@3'"),
+        ("nDCG@10", {"gain": "exp2"}, "'nDCG(gain=exp2)@10'"),
+        ("AP", {"denom": "min_R_k"}, "'AP(denom=min_R_k)'"),
+    ],
+)
+def test_parameters_among_the_options(measures: str, option: dict[str, Any], fix: str) -> None:
+    """A parameter of a measure is no option of alignment; the message says where it goes."""
+    with pytest.raises(UsageError, match="belongs to a measure") as raised:
+        rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, measures, **option)
+    assert fix in str(raised.value)
+
+
+def test_options_that_nothing_has() -> None:
+    """What neither alignment nor a measure knows is told as before."""
+    with pytest.raises(UsageError, match="there is no alignment option 'relx'"):
+        rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "AP", relx=2)
 
 
 def test_nothing_is_no_measure() -> None:

@@ -45,6 +45,14 @@ def test_means_leave_out_what_is_asked(scores: rankstone.Scores) -> None:
     assert rr("b", "missing") == 1 / 1
 
 
+def test_statuses_by_name(scores: rankstone.Scores) -> None:
+    """One status need not stand in a list; one that there is not names the nearest."""
+    assert scores.mean("missing").equals(scores.mean(["missing"]))
+    for ask in (scores.has, scores.mean):
+        with pytest.raises(UsageError, match="did you mean 'missing'"):
+            ask("mising")
+
+
 def test_pooled_is_a_ratio_of_sums() -> None:
     """Micro recall pools hits and relevant documents over queries; macro averages the ratios."""
     qrels = {"u1": {f"i{j}": 1 for j in range(10)}, "u2": {"i1": 1, "i2": 1}}

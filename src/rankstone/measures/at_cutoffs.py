@@ -201,7 +201,7 @@ _ITEM: Final = re.compile(r"(?:\([^()]*\)|\{[^{}]*\}|,(?=[0-9])|[^\s,(){}])+")
 
 def parse_curves(
     curves: str | Curve | Measure | Iterable[str | Curve | Measure],
-    cutoffs: str | Sequence[int] | None = None,
+    cutoffs: str | int | Sequence[int] | None = None,
 ) -> tuple[Curve, ...]:
     """Read curves from text or a list; several texts may stand in one, divided by blanks or commas.
 
@@ -225,38 +225,45 @@ def parse_curves(
     """
     if isinstance(curves, (str, Curve, Measure)):
         curves = [curves]
-    if isinstance(cutoffs, str):
-        cutoffs = read_cutoffs(cutoffs)
-    found: dict[Curve, None] = {}
+    if isinstance(cutoffs, (str, int)):
+        cutoffs = read_cutoffs(str(cutoffs))
+    found: dict[Curve, bool] = {}
     for item in curves:
         texts = _ITEM.findall(item) if isinstance(item, str) else [item]
-        found.update((_curve(text, cutoffs), None) for text in texts)
+        found.update(_curve(text, cutoffs) for text in texts)
     if not found:
         raise UnknownMeasure("no curve given", fix='name some: "PR nDCG@1..100"')
+    if cutoffs is not None and not any(found.values()):
+        raise BadParameter(
+            f"cutoffs are for measures that name none, and {' '.join(map(str, found))} takes none",
+            given=f"k = {_written(cutoffs)}",
+            fix="leave them out, or name a measure to be traced over them: nDCG",
+        )
     return tuple(found)
 
 
-def _curve(item: str | Curve | Measure, cutoffs: Sequence[int] | None) -> Curve:
+def _curve(item: str | Curve | Measure, cutoffs: Sequence[int] | None) -> tuple[Curve, bool]:
+    """Return a curve, and whether it is traced over the cutoffs given."""
     if isinstance(item, Curve):
-        return item
+        return item, False
     many = _CUT.match(item) if isinstance(item, str) else None
     if many is not None:
         own = read_cutoffs(many["cutoffs"])
-        return _over(parse_measure(f"{many['measure']}@{own[-1]}"), own)
+        return _over(parse_measure(f"{many['measure']}@{own[-1]}"), own), False
     spread = tuple(cutoffs or DEFAULT_CUTOFFS)
     try:
         read = parse_measure(item)
     except BadParameter:
         if (cut := _with_cutoff(str(item), max(spread))) is None:
             raise
-        return _over(cut, spread)
+        return _over(cut, spread), True
     if isinstance(read, Curve):
-        return read
+        return read, False
     if read.k is not None:
         raise BadParameter(
             f"{read} is one point of a curve", fix=f"write {str(read).rpartition('@')[0]}@1..{read.k}"
         )
-    return _over(read, spread)
+    return _over(read, spread), True
 
 
 def _with_cutoff(text: str, k: int) -> Named | None:

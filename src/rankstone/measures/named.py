@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -119,9 +119,21 @@ def parameter(
     return field(default=default, metadata={**rules, "needed": needed, "word": word, "whole": whole})
 
 
+class _Kind(type):
+    """The type of all kinds of measures: with a cutoff behind it, a kind is a measure, ``nDCG @ 10``."""
+
+    def __matmul__(cls, k: int) -> Any:  # noqa: ANN401 - a measure of this kind
+        return cls(k=k)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Named:
-    """A frozen value with a name, parameters, a canonical text and a card."""
+class Named(metaclass=_Kind):
+    """A frozen value with a name, parameters, a canonical text and a card.
+
+    >>> import rankstone
+    >>> print(rankstone.nDCG @ 10, rankstone.AP(rel=2) @ 10)
+    nDCG@10 AP(rel=2)@10
+    """
 
     name: ClassVar[str]
     family: ClassVar[str]
@@ -168,6 +180,9 @@ class Named:
         if silent.get("base") is not None and getattr(self, "discount", "jk") != "jk":
             del silent["base"]
         return {f"{self.name}.{name}": _text(value) for name, value in silent.items() if value is not None}
+
+    def __matmul__(self, k: int) -> Self:
+        return replace(self, k=k)
 
     def check_needs(self, options: Alignment) -> None:
         """Refuse, before any work, options that leave something unknown this measure cannot do without."""

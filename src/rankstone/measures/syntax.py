@@ -61,12 +61,10 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
     >>> [str(m) for m in parse_measures("ndcg@10 map P.5,10 AP(denom=min_R_k, rel=2)@5")]
     ['nDCG@10', 'AP', 'P@5', 'P@10', 'AP(rel=2, denom=min_R_k)@5']
     """
-    if isinstance(measures, (str, Named)):
+    if isinstance(measures, (str, Named, type)):
         measures = [measures]
     if not isinstance(measures, Iterable):
-        raise UnknownMeasure(
-            f"{printable(repr(measures), 60)} is no measure", fix='name some: "nDCG@10 AP RR@10"'
-        )
+        raise _no_measure(measures)
     found: dict[Named, None] = {}
     for item in measures:
         if isinstance(item, Named):
@@ -74,11 +72,13 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
         elif isinstance(item, type) and issubclass(item, Named):
             raise UnknownMeasure(
                 f"{item.__name__} is a kind of measure, not yet a measure",
-                fix=f'write {item.__name__}() or "{item.__name__}", with a cutoff {item.__name__}(k=10) or '
+                fix=f'write {item.__name__}() or "{item.__name__}", with a cutoff {item.__name__} @ 10 or '
                 f'"{item.__name__}@10"',
             )
+        elif isinstance(item, str):
+            found.update((m, None) for text in _split(item) for m in _read(text))
         else:
-            found.update((m, None) for text in _split(str(item)) for m in _read(text))
+            raise _no_measure(item)
     if not found:
         raise UnknownMeasure("no measure given", fix='name some: "nDCG@10 AP RR@10"')
     return tuple(found)
@@ -104,6 +104,10 @@ def parse_only(
             raise BadParameter(f"{measure} {refused}", fix=f"use {measure.computed_by}")
         found.append(measure)
     return tuple(found)
+
+
+def _no_measure(given: object) -> UnknownMeasure:
+    return UnknownMeasure(f"{printable(repr(given), 60)} is no measure", fix='name some: "nDCG@10 AP RR@10"')
 
 
 def parse_measure(text: str | Named) -> Named:

@@ -78,13 +78,17 @@ def _members(name: str, version: int) -> list[str]:
     if not found:
         close = nearest(name, [*known, *NICKNAMES])
         newer = name in TREC
+        meant = f"did you mean {', '.join(close)}?" if close else None
         raise UnknownMeasure(
             f"trec_eval {version} has no measure {printable(name)!r}",
-            fix="add --compat 10" if newer else f"did you mean {', '.join(close)}?" if close else None,
+            expected=f"{', '.join(known[:5])} …; or several at once: {', '.join(NICKNAMES)}",
+            fix="add --compat 10" if newer else meant,
         )
     return found
 
 
+#: format of judgments → measures that are computed from it, where those usually asked for are not
+_INSTEAD: Final = {"prefs": "all_prefs", "qrels_prefs": "all_prefs", "qrels_jg": "qrels_jg"}
 #: which formats of judgments a measure is computed from
 _FORMATS: Final = {"prefs": ("prefs", "qrels_prefs"), "jg": ("qrels_jg",), "": ("qrels",)}
 
@@ -115,6 +119,7 @@ def _lines(asked: Asked, settings: Settings, grades: Sequence[float]) -> list[Li
         raise UsageError(
             f"{trec.name} cannot be computed from -R {settings.judgments}",
             expected=" or ".join(f"-R {form}" for form in _FORMATS[kind]),
+            fix=f"-m {_INSTEAD[settings.judgments]}" if settings.judgments in _INSTEAD else None,
         )
     pairs = trec.texts(asked.given, settings.version)
     return [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rankstone.errors import UsageError, printable
+from rankstone.errors import DuplicateRows, UsageError, printable
 from rankstone.trec_eval.lines import asked_for, lines_of
 from rankstone.trec_eval.printing import printed
 from rankstone.trec_eval.reader import Judgments, Run
@@ -64,7 +64,11 @@ def run_program(
     reference = None if zscores is None else ZScores.read(zscores)
     lines = lines_of(asked, settings, judgments.grades)
     opened = Run.of(run)
-    results = Ready(judgments.table, lines, settings)(opened.table, reference)
+    try:
+        results = Ready(judgments.table, lines, settings)(opened.table, reference)
+    except DuplicateRows as error:
+        error.fix = "keep one of the rows: trec_eval ends here, too (rankstone eval has options for them)"
+        raise
     text = list(printed(results, lines, settings, opened.tag, scaled=reference is not None))
     said = _notes(results, asked, lines, settings, judgments.grades)
     return Output(text, [*notes, *judgments.notes, *said])

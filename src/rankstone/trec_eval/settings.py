@@ -68,6 +68,11 @@ class Settings:
             raise UsageError(
                 f"-l {self.level}: documents nobody judged would be relevant", expected="a level from 0 up"
             )
+        for flag, count in (("-M", self.depth), ("-N", self.collection)):
+            if count is not None and count < 1:
+                raise UsageError(
+                    f"{flag} {count} is no number of documents", expected="a whole number from 1 up"
+                )
         _known("-R", self.judgments, tuple(FORMATS))
 
     @property
