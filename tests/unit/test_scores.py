@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import rankstone
-from rankstone import InputError
+from rankstone import InputError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
