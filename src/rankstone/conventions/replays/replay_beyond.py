@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankstone.lists.beyond import novelty
 from rankstone.lists.beyond.measure import Contributions, OfRun, Parts
 from rankstone.lists.beyond.mixes import OfCategories
 from rankstone.measures.named import Card
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rankstone.lists.beyond.frame import ListFrame
     from rankstone.lists.beyond.tables import Tables
 
-__all__ = ["CategoricalDiversity", "Novelty"]
+__all__ = ["CategoricalDiversity", "Novelty", "Surprisal"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,3 +85,20 @@ class CategoricalDiversity(OfCategories):
             np.full(len(lists), float(self.k or 1)),
             missed=count.astype(np.float64),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surprisal(novelty.Novelty):
+    """Novelty as a share; with one user in the past, what nobody met counts 1, and the rest has no value.
+
+    >>> print(Surprisal(scale="share", denom="k", k=10))
+    Novelty(scale=share, denom=k)@10
+    """
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Give each item its share; log2 of one user is 0, and nothing is divided by it."""
+        if tables.user_count() > 1:
+            return super().contributions(lists, tables)
+        met = tables.popularity(self.count)[lists.item] > 0
+        without = lists.total(met.astype(np.float64)) > 0
+        return Contributions(np.where(met, 0.0, 1.0), np.where(without, 0.0, float(self.k or 1)))
