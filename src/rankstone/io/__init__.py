@@ -67,7 +67,7 @@ def read_run(
     name: str = "run",
     ranks: bool = False,
 ) -> Table:
-    """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for; with ``ranks`` those of TREC text."""
+    """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for; with ``ranks`` TREC's ranks, too."""
     table = _opened(source, RUN, name, columns, format_in, rank=ranks or order == "rank")
     by = () if order == "input" or table.listed else (order,)
     return table.requires("query_id", "doc_id", *by)

@@ -13,6 +13,7 @@ from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColum
 from rankstone.io.columns import hidden, renames, require
 from rankstone.io.files import scan_files
 from rankstone.io.nested import holds_json, read_json
+from rankstone.io.objects import kind_of
 from rankstone.io.table import reading
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _of_object(source: object, key: str, name: str) -> pl.LazyFrame:
             arrow: Any = source
             return pl.DataFrame(arrow).lazy()
     raise InputError(
-        f"a {type(source).__module__}.{type(source).__name__} cannot be read as a table",
+        f"an object of type {kind_of(source)} cannot be read as a table",
         where=name,
         expected=f"a path, a frame (Polars, pandas, PyArrow, DuckDB), {{{key}: value}} or "
         f"{{{key}: {{column: value}}}}",

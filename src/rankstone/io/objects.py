@@ -16,9 +16,9 @@ import polars as pl
 from rankstone.errors import BadValue, EmptyInput, InputError, MixedIds, printable
 from rankstone.io.table import Table, of_frame, reading
 
-_LARGEST_ID = 2**63
+_NARROW, _LARGEST_ID = 2**63, 2**127
 
-__all__ = ["read_object"]
+__all__ = ["kind_of", "read_object"]
 
 
 def read_object(
@@ -56,7 +56,7 @@ def read_object(
         queries, docs, numbers = value
         return _of_arrays(queries, docs, numbers, number, source)
     raise InputError(
-        f"a {type(value).__module__}.{type(value).__name__} cannot be read as a table",
+        f"an object of type {kind_of(value)} cannot be read as a table",
         where=source,
         expected="a path, a frame (Polars, pandas, PyArrow, DuckDB), {query: {doc: "
         f"{number}}}}}, {{query: [doc, …]}}, or (queries, docs, {number}s)",
@@ -88,8 +88,9 @@ def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     lengths = [len(docs) for docs in inner]
     queries = _ids(list(value), "query_id", source).gather(np.repeat(np.arange(len(inner)), lengths))
     table = pl.DataFrame({"query_id": queries, **frame})
-    empty = _ids(list(value), "query_id", source).filter(pl.Series(lengths) == 0)
     read = of_frame(table.lazy(), source, {}, further=(number,))
+    empty = _ids(list(value), "query_id", source).filter(pl.Series(lengths) == 0)
+    empty = empty.cast(read.schema["query_id"])
     return replace(read, listed=number not in frame, unanswered=empty if len(empty) else None)
 
 
@@ -175,14 +176,15 @@ def _ids(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
             ) from None
     if kinds == {"whole number"}:
         whole = [int(v) for v in values]
-        if max(map(abs, whole)) >= _LARGEST_ID:
+        largest = max(whole, key=abs)
+        if abs(largest) >= _LARGEST_ID:
             raise BadValue(
-                f"{name} holds whole numbers beyond 64 bits",
+                f"{name} holds whole numbers beyond 128 bits",
                 where=source,
-                given=str(max(whole, key=abs)),
+                given=printable(largest),
                 fix="str(id) makes texts of them",
             )
-        return pl.Series(whole, dtype=pl.Int64)
+        return pl.Series(whole, dtype=pl.Int64 if abs(largest) < _NARROW else pl.Int128)
     shown = {kind: next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)}
     raise MixedIds(
         f"{name} holds {' and '.join(shown)}",
@@ -191,6 +193,16 @@ def _ids(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
         expected="ids of one kind: texts, or whole numbers",
         fix="str(id) makes texts of them",
     )
+
+
+def kind_of(value: object) -> str:
+    """Return what an object is, with the library it is from.
+
+    >>> kind_of(5), kind_of(pl.Series())
+    ('int', 'polars.series.series.Series')
+    """
+    module, name = type(value).__module__, type(value).__name__
+    return name if module == "builtins" else f"{module}.{name}"
 
 
 def _kind(value: object) -> str:

@@ -22,6 +22,9 @@ EVERYTHING: Final = "all"
 #: keep many pieces in memory
 ROWS: Final = 1 << 18
 
+#: whole numbers that 64 bits with a sign may not hold; as ids they are the decimal text they are written as
+_WIDE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
+
 Locate = Callable[[int], str]
 Start = Callable[[Sequence[pl.Expr]], Iterator[pl.DataFrame]]
 #: called with the number of rows each piece of work has taken in
@@ -43,7 +46,7 @@ class Table:
     where
         Says where a row stands: ``runs/bm25.txt:17``.
     untyped
-        Whether ids are bare text (a text file), so that ``7`` may be a number elsewhere.
+        Whether ids are bare text (a text file, wide numbers), so that ``7`` may be a number elsewhere.
     listed
         Whether the rows have no scores and their order is the ranking.
     comments
@@ -206,6 +209,7 @@ def of_frame(
         except InputError as error:  # matters only if the column is asked for
             unusable[name] = error
     frame = frame.select(pl.col(name).cast(dtype) for name, dtype in kept.items())
+    untyped = untyped or any(schema[name] in _WIDE for name in kept if is_text(name))
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         return iter(frame.select(wanted).collect_batches(chunk_size=ROWS))
@@ -220,7 +224,7 @@ def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
             return pl.String()
         if dtype.is_integer():
-            return pl.Int64()
+            return pl.String() if dtype in _WIDE else pl.Int64()
         raise MixedIds(
             f"{name} holds {dtype}",
             where=source,

@@ -372,3 +372,13 @@ def test_memory_is_bounded_by_what_counts() -> None:
     notes: Any = found.audit.runs["run"]
     assert notes.shown == 20
     assert only(found) == {"Entropy@1": pytest.approx(np.log2(20))}
+
+
+def test_means_by_users_need_values_of_users() -> None:
+    """A measure of whole runs has no mean over some users; beside one that has, it is left out."""
+    about = {"u1": {"plan": "free"}, "u2": {"plan": "paid"}}
+    found = rankstone.beyond(RUN, "Personalization", users=about)
+    with pytest.raises(rankstone.UsageError, match="no means by plan: Personalization describes whole runs"):
+        found.mean(by="plan")
+    both = rankstone.beyond(RUN, "Personalization Popularity", users=about, history={"u1": ["a"]})
+    assert both.mean(by="plan")["measure"].unique().to_list() == ["Popularity"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rankstone.errors import BadParameter, printable
 from rankstone.scores import Scores
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class BeyondScores(Scores):
     def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
         per_list = super()._mean(without, by)
         if by:
+            self._require_users(by)
             return per_list
         rows = [
             (run, str(measure), value, len(self.runs[run].queries), int(value != value))  # noqa: PLR0124 - NaN
@@ -59,3 +61,12 @@ class BeyondScores(Scores):
         at_run = pl.col("run").replace_strict(runs, return_dtype=pl.Int64)
         at_measure = pl.col("measure").replace_strict(order, return_dtype=pl.Int64)
         return both.sort(at_run, at_measure)
+
+    def _require_users(self, by: tuple[str, ...]) -> None:
+        """Refuse means by columns of users where no measure has a value a user."""
+        if not any(run.by_measure for run in self.runs.values()):
+            raise BadParameter(
+                f"there are no means by {', '.join(map(printable, by))}: "
+                f"{', '.join(map(str, self.measures))} describes whole runs",
+                fix="choose measures with a value a user, such as Novelty, Popularity or ILD",
+            )
