@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from tests.golden.test_examples import calculate
+from tests.golden.worked import calculate
 from tests.oracle import diversity
 from tests.oracle.oracle import Facts, Slot, read_measure
 from tests.oracle.worlds import close

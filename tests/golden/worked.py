@@ -1,0 +1,112 @@
+"""Worked examples as data: formulas are calculated, and grades become judgments and a run."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Example", "calculate", "classic", "load", "rows", "said", "world"]
+
+Example = dict[str, Any]
+
+_HERE: Final = Path(__file__).parent
+_OPERATORS: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_RANGE: Final = re.compile(r"@(\d+)\.\.(\d+)$")
+_FORMULA: Final = re.compile(r"\{=([^}]+)\}")
+
+
+# -- formulas --------------------------------------------------------------------------------------------
+def calculate(formula: str) -> float:
+    """Return the value of a formula of + - * / **, brackets and log2."""
+    return _value(ast.parse(formula.strip(), mode="eval").body)
+
+
+def _value(node: ast.expr) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return node.value
+    if isinstance(node, ast.BinOp):
+        return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value(node.operand)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "log2":
+        return math.log2(_value(node.args[0]))
+    message = f"{ast.unparse(node)} is no part of a formula"
+    raise ValueError(message)
+
+
+def said(text: str) -> str:
+    """Put values where a text has formulas: ``{= 3/4}`` becomes 0.75, with six digits at most."""
+    return _FORMULA.sub(lambda found: f"{calculate(' '.join(found[1].split())):.6g}", text)
+
+
+# -- examples --------------------------------------------------------------------------------------------
+def load(name: str) -> Any:
+    """Return the data of a file of examples."""
+    return yaml.safe_load((_HERE / name).read_text("utf-8"))
+
+
+def classic() -> list[Example]:
+    """Return the cases of the classic examples, each as an example of its own."""
+    cases = []
+    for example in load("classic.yaml")["examples"]:
+        source = ", ".join(f"source {number}" for number in example["sources"])
+        for case in example.get("cases", []):
+            name = f"{example['id']} {case['id']}" if "id" in case else example["id"]
+            cases.append({**case, "id": name, "source": source})
+    return cases
+
+
+def rows(example: Example) -> Iterator[dict[str, Any]]:
+    """Yield an example's rows, one a measure; ``P@1..3`` with a list of values is three."""
+    for row in example["measures"]:
+        if "values" not in row:
+            yield row
+            continue
+        first, last = map(int, _RANGE.findall(row["measure"])[0])
+        lists = {name: row[name] for name in ("values", "stated") if name in row}
+        for at, k in enumerate(range(first, last + 1)):
+            one = {name.removesuffix("s"): entries[at] for name, entries in lists.items()}
+            yield {**row, **one, "measure": _RANGE.sub(f"@{k}", row["measure"])}
+
+
+def world(example: Example) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
+    """Return judgments and run."""
+    qrels, run = {}, {}
+    for at, given in enumerate(example.get("queries", [example]), start=1):
+        qrels[f"q{at}"], ranked = _query(given)
+        run[f"q{at}"] = dict.fromkeys(ranked, 1.0) if example.get("tied") else ranked
+    return qrels, run
+
+
+def _query(given: Example) -> tuple[dict[str, float], list[str]]:
+    """Return judged grades and the ranked list of one query."""
+    if "retrieved" in given:
+        return dict.fromkeys(_ids(given["relevant"]), 1.0), _ids(given["retrieved"])
+    grades = given["grades"]
+    judged = {f"d{rank}": grade for rank, grade in enumerate(grades, start=1) if grade is not None}
+    missed = {f"m{at}": grade for at, grade in enumerate(given.get("missed", []), start=1)}
+    return judged | missed, [f"d{rank}" for rank in range(1, len(grades) + 1)]
+
+
+def _ids(entries: list[int | str]) -> list[str]:
+    """Write ranges such as ``1..5`` out."""
+    found: list[str] = []
+    for entry in entries:
+        low, _, high = str(entry).partition("..")
+        found += [f"d{number}" for number in range(int(low), int(high or low) + 1)]
+    return found
