@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint parity live docs bench coverage fix clean
+.PHONY: help demo test lint parity live pages site docs bench coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,14 +40,22 @@ parity: $(VENV)/.test $(VENV)/.parity ## compare with the real peers on fresh ra
 	$(MAKE) live
 
 # libraries that install in seconds; `make live LIBRARIES="$$(python3 tests/live/environments.py --list)"` takes all
-LIBRARIES ?= catboost cornac implicit ir_measures lenskit lightgbm pytrec_eval recbole recommenders rectools replay sklearn
+LIBRARIES ?= beir catboost cornac gdeval implicit ir_measures ir_measures_subtopics lenskit lightgbm \
+  msmarco mteb pyndeval pyntcireval pytrec_eval recbole recommenders rectools replay sklearn trec_eval
 live: $(VENV)/.test ## compare conventions with the libraries themselves, each in an environment of its own
 	$(BIN)/python tests/live/environments.py $(LIBRARIES)
 	RANKSTONE_LIVE="$(LIBRARIES)" $(BIN)/python -m pytest -q -n auto -m live tests/live
 
-docs: $(VENV)/.run ## write the pages that are made from cards and data files
+pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
 	$(BIN)/rankstone measures list --format md > docs/measures.md
 	rm -rf docs/conventions && $(BIN)/rankstone conventions pages docs/conventions
+	$(BIN)/python -m docs.making pages
+
+site: $(VENV)/.run $(VENV)/.docs ## build the site of the documents, strictly, into build/site
+	$(BIN)/python -m docs.making stage
+	$(BIN)/zensical build --clean --strict --config-file build/zensical.toml
+
+docs: pages site ## write the pages, build the site
 
 bench: $(VENV)/.bench ## time and memory beside the peers, one table
 	$(BIN)/python benchmarks/run.py $(ARGS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 LIBRARY = "ml_metrics-0.1"
+PACKAGE = "ml_metrics"
 #: what can still build the package, which ``score`` then installs
 REQUIRES = ["setuptools==57.5.0", "wheel==0.45.1", "numpy", "pandas"]
 TRAITS = {"grades": [-1, 0, 0.5, 1, 2, 3], "duplicates": True, "ties": True}
