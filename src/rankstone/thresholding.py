@@ -150,7 +150,8 @@ class Thresholds(WritesReport):
 
     def __repr__(self) -> str:
         with shown_whole():
-            return f"{self.values}\n{self.sensitivity}\n{self.pairs}"
+            tables = (self.values, self.sensitivity, self.pairs)
+            return "\n".join([*map(str, tables), *self.scores.audit.lines()])
 
 
 def _values(scores: Scores, cut: list[tuple[Measure, float, Measure]]) -> pl.DataFrame:

@@ -139,7 +139,7 @@ def test_mistakes_are_explained(arguments: list[str], message: str) -> None:
 def test_outputs_spare_inputs(tmp_path: Path) -> None:
     """An output that is an input is refused before anything is read."""
     assert "is an input" in run("curve", demo.QRELS, BM25, "-o", BM25, code=2).stderr
-    run("curve", demo.QRELS, BM25, "-o", tmp_path / "out.txt", "-q")
+    run("curve", demo.QRELS, BM25, "-o", tmp_path / "out.txt", "--quiet")
     assert (tmp_path / "out.txt").read_text().startswith("PR: precision over recall")
 
 

@@ -157,6 +157,7 @@ def test_standard_input_is_read_once(shell: Shell, line: str) -> None:
         ("conventions diff ranx beir q.txt -", "write them down first"),
         ("eval q.txt a.run -k 10", "nDCG@10; --depth cuts every list"),
         ("diff a.run b.run -k 10", "--depth cuts every list"),
+        ("eval q.txt a.run -q", "--per-query FILE writes the values of every query"),
     ],
 )
 def test_commands_that_there_are_not(shell: Shell, line: str, message: str) -> None:

@@ -33,11 +33,15 @@ _COMMANDS = {
     "trec-eval": "print what trec_eval prints, by its own options",
     "demo": "score the shipped collection's two rankers",
 }
-#: what other tools have options for and measures here have parameters
-_INSIDE = {
-    **dict.fromkeys(("--rel", "--level", "--threshold", "-l"), "AP(rel=2)"),
-    **dict.fromkeys(("--cutoff", "--at", "--topk", "--top-k", "-k"), "nDCG@10; --depth cuts every list"),
-    **dict.fromkeys(("--gain", "--gains"), "nDCG(gain=exp2)@10"),
+#: what other tools have options for, and where it stands here
+_ELSEWHERE = {
+    **dict.fromkeys(("--rel", "--level", "--threshold", "-l"), "that belongs to a measure: AP(rel=2)"),
+    **dict.fromkeys(
+        ("--cutoff", "--at", "--topk", "--top-k", "-k"),
+        "that belongs to a measure: nDCG@10; --depth cuts every list",
+    ),
+    **dict.fromkeys(("--gain", "--gains"), "that belongs to a measure: nDCG(gain=exp2)@10"),
+    "-q": "--per-query FILE writes the values of every query; --quiet leaves notes out",
 }
 _BUG = 70
 _INTERRUPTED = 130
@@ -100,8 +104,8 @@ def _run(arguments: list[str] | None) -> int:
         return error.exit_code
     except click.ClickException as error:
         error.show()
-        if hint := _INSIDE.get(getattr(error, "option_name", "")):
-            click.echo(f"  fix:      that belongs to a measure: {hint}", err=True)
+        if hint := _ELSEWHERE.get(getattr(error, "option_name", "")):
+            click.echo(f"  fix:      {hint}", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -110,15 +114,20 @@ def _run(arguments: list[str] | None) -> int:
         # the reader of our output went away; say nothing, also not while Python shuts down
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:  # noqa: BLE001 - the last net: our own bug, told as such
+    except Exception as error:  # noqa: BLE001 - the last net: a bug, told as such
         return _bug(error)
     return code if isinstance(code, int) else 0
 
 
 def _bug(error: Exception) -> int:
     if os.environ.get("RANKSTONE_TRACEBACK"):
+    from rankstone.cli.importing import own_mistake
+
         raise error
     click.echo(
+    if (mistake := own_mistake(error)) is not None:
+        click.echo(f"error: {mistake}", err=True)
+        return mistake.exit_code
         f"internal error: {type(error).__name__}: {printable(error)}\n"
         "  This is a bug in rankstone, not in your data. Please report it, with the command and what\n"
         "  it prints when run again with RANKSTONE_TRACEBACK=1 in the environment.",

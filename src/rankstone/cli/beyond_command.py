@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
+from rankstone.cli.importing import importing
 from rankstone.cli.options import Ticker, ordering, printed, reading
 
 
@@ -31,7 +32,8 @@ from rankstone.cli.options import Ticker, ordering, printed, reading
 @click.option("--per-query", metavar="FILE", help="write values per user: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
 @printed
-@click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@importing
 @reading
 @ordering
 def command(

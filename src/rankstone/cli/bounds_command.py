@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, split_columns
+from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, printed, reading
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 P@10"
 @click.option("--per-query", metavar="FILE", help="write per-query bounds: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
 @printed
-@click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @click.option("--exclude", metavar="FILE", help="pairs (query_id, doc_id) taken out of every list first")
 @click.option("--collapse", metavar="REGEX", help="passages to documents: the first group is the document")
+@importing
 @reading
 @alignment
 def command(

@@ -112,7 +112,7 @@ def write_pages(folder: Path) -> None:
 @click.option("--all", "everybody", is_flag=True, help="group all libraries by the value they would give")
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures in our words [{_USUAL}]")
 @click.option("--columns", metavar="THEIRS=OURS,…", help="column names, as for eval")
-@click.option("-q", "--quiet", is_flag=True, help="no progress bar")
+@click.option("--quiet", is_flag=True, help="no progress bar")
 def diff(
     names: tuple[str, ...],
     everybody: bool,  # noqa: FBT001 - click passes flags so

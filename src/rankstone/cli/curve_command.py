@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, no_files, split_columns
+from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, printed, reading, refuse_with
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ DEFAULT_CURVES = "PR"
 @click.option("--per-query", metavar="FILE", help="write every query's points: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv", help="[table]")
 @printed
-@click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @click.option("--resamples", type=int, default=1000, show_default=True, help="bootstrap samples of queries")
 @click.option("--seed", type=int, default=0, show_default=True, help="of these samples")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="of intervals of means")
@@ -35,6 +36,7 @@ DEFAULT_CURVES = "PR"
 @click.option("--collapse", metavar="REGEX", help="passages to documents: the first group is the document")
 @click.option("--queries", metavar="FILE", help="table of queries: query_id, weight, any columns")
 @click.option("--intents", metavar="FILE", help="weights of subtopics: query_id, subtopic, weight")
+@importing
 @reading
 @alignment
 def command(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
+from rankstone.cli.importing import importing
 from rankstone.cli.options import Ticker, ordering, printed, reading, refuse_with
 
 DEFAULT_MEASURES = "RBO(p=0.9) tau_ap Jaccard@10"
@@ -17,12 +18,13 @@ _SHOWN = 20
 @click.command("diff")
 @click.argument("files", nargs=-1, metavar="A B")
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
-@click.option("--query", metavar="QUERY", help="show the two lists of this query side by side")
+@click.option("-q", "--query", metavar="QUERY", help="show the two lists of this query side by side")
 @click.option("--top", type=click.IntRange(1), metavar="N", help="show the N queries that changed most")
 @click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
 @printed
-@click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@importing
 @reading
 @ordering
 def command(
@@ -46,7 +48,7 @@ def command(
 
     \b
     rankstone diff old.run new.run -m "RBO(p=0.9) tau_ap Jaccard@10" --top 5
-    rankstone diff old.run new.run --query 1037798
+    rankstone diff old.run new.run -q 1037798
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import diff
     from rankstone.cli.diff_render import FORMATS, View, render

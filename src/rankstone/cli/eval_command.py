@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, no_files, split_columns
+from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, printed, reading, refuse_with
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
     "--format", "form", default="table", metavar="table|json|jsonl|csv|md|latex|trec", help="[table]"
 )
 @printed
-@click.option("-q", "--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @click.option("--exclude", metavar="FILE", help="pairs (query_id, doc_id) taken out of every list first")
 @click.option("--collapse", metavar="REGEX", help="passages to documents: the first group is the document")
 @click.option("--queries", metavar="FILE", help="table of queries: query_id, weight, session, any columns")
@@ -42,6 +43,7 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
     "--convention", metavar="LIBRARY", help="print the numbers a library would: rankstone conventions"
 )
 @click.option("--within", type=float, metavar="E", help="--truth: scores so close to the last count as tied")
+@importing
 @reading
 @alignment
 def command(

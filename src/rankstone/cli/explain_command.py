@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, split_columns
+from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, alignment, given_options, reading
 from rankstone.cli.outputs import as_json
 
@@ -45,6 +46,7 @@ FORMATS = ("text", "md", "latex", "html", "json")
 @click.option("-o", "--output", metavar="FILE", help="write it there instead of printing it")
 @click.option("--exclude", metavar="FILE", help="pairs (query_id, doc_id) taken out of every list first")
 @click.option("--collapse", metavar="REGEX", help="passages to documents: the first group is the document")
+@importing
 @reading
 @alignment
 def command(

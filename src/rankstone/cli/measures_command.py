@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import no_command
+from rankstone.cli.importing import importing
 from rankstone.cli.outputs import as_json
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ _format = click.option("--format", "form", default="text", metavar="text|md|json
 
 
 @command.command("list", short_help="the measures by family, a line each")
+@importing
 @_format
 def listing(form: str) -> None:
     """List the measures by family, a line each (md: with their cards)."""
@@ -66,6 +68,7 @@ def listing(form: str) -> None:
 
 @command.command("show", short_help="the card of a measure")
 @click.argument("names", nargs=-1, required=True, metavar="MEASURE…")
+@importing
 @_format
 def show(names: tuple[str, ...], form: str) -> None:
     """Print the card of a measure: meaning, formula, example, parameters, peers."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, split_columns
+from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, printed, reading
 from rankstone.cli.outputs import as_json
 
@@ -23,7 +24,8 @@ DEFAULT_MEASURES = "AP P@10 RR@10"
 @click.option("--levels", metavar="GRADE,…", help="thresholds; else every grade above 0 in the judgments")
 @click.option("--format", "form", default="table", metavar="table|json|csv", help="[table]")
 @printed
-@click.option("-q", "--quiet", is_flag=True, help="no progress bar")
+@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@importing
 @reading
 @alignment
 def command(
@@ -67,6 +69,9 @@ def command(
         )
     named.require_present()
     deliver(study, _FORMATS[form](study, digits), output, None)
+    if form == "csv" and not quiet:
+        for line in study.scores.audit.lines():
+            click.echo(line, err=True)
 
 
 def _numbers(levels: str | None) -> list[float] | None:
@@ -86,6 +91,7 @@ def _table(study: Thresholds, digits: int) -> str:
     from rich.console import Console
     from rich.table import Table
 
+    from rankstone.cli.render import conventions_line
     from rankstone.errors import printable
     from rankstone.words import exact
 
@@ -105,7 +111,8 @@ def _table(study: Thresholds, digits: int) -> str:
     )
     console.print(shown)
     text = str(console.file.getvalue())  # type: ignore[attr-defined]
-    return text + (_reversals(study) if several else "")
+    notes = [*study.scores.audit.lines(), conventions_line(study.scores)]
+    return text + (_reversals(study) if several else "") + "\n".join(["", *notes]) + "\n"
 
 
 def _reversals(study: Thresholds) -> str:

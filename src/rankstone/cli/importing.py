@@ -1,0 +1,101 @@
+"""``--import FILE.py``: measures, gains, discounts and user models of the user's own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankstone.errors import UsageError
+
+__all__ = ["importing", "own_mistake"]
+
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+#: files that were imported, as tracebacks name them
+_imported: set[str] = set()
+
+
+def importing(command: Command) -> Command:
+    """Add the option that reads Python files before anything else on the command line is looked at."""
+    return click.option(
+        "--import",
+        multiple=True,
+        metavar="FILE.py",
+        is_eager=True,
+        expose_value=False,
+        callback=_all,
+        help="register measures, gains, discounts, user models of your own",
+    )(command)
+
+
+def _all(_ctx: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
+    for file in files:
+        _run(Path(file))
+
+
+def _run(path: Path) -> None:
+    """Run a file for what it registers."""
+    from rankstone.errors import RankstoneError, UsageError, printable
+
+    if not path.is_file():
+        raise UsageError(f"--import {path}: there is no such file", expected="a Python file")
+    place = str(path.resolve())
+    spec = spec_from_file_location(f"rankstone_own_{path.stem}", place)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"--import {path}: this is no Python file", expected="a name that ends in .py")
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(Path(place).parent))  # a file may have neighbours, as when Python runs it
+    _imported.add(place)
+    before = _vocabulary()
+    try:
+        spec.loader.exec_module(module)
+    except RankstoneError as error:
+        error.where = error.where or str(path)
+        raise
+    except (Exception, SystemExit) as error:
+        if os.environ.get("RANKSTONE_TRACEBACK"):
+            raise
+        raise own_mistake(error) or UsageError(f"--import {path}: {printable(error)}") from error
+    if _vocabulary() == before:
+        raise UsageError(
+            f"--import {path} registers nothing",
+            expected="@rankstone.measure(…), rankstone.register_gain(…), register_discount, "
+            "register_continuation",
+        )
+
+
+def _vocabulary() -> tuple[int, ...]:
+    """Count the names and words that measures can be written with."""
+    from rankstone.measures import MEASURES
+    from rankstone.measures.models import MODELS
+    from rankstone.measures.parts import DISCOUNTS, GAINS
+
+    return tuple(map(len, (MEASURES, GAINS, DISCOUNTS, MODELS)))
+
+
+def own_mistake(error: BaseException) -> UsageError | None:
+    """Return the error for what went wrong in an imported file: where, and in its own words."""
+    import traceback
+
+    from rankstone.errors import UsageError, printable
+
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):
+        places.append((error.filename or "", error.lineno))
+    own = [(file, line) for file, line in places if file in _imported]
+    if not own:
+        return None
+    file, line = own[-1]
+    return UsageError(
+        f"{type(error).__name__}: {printable(error)}",
+        where=f"{os.path.relpath(file)}:{line}",
+        fix="this is in your own code; RANKSTONE_TRACEBACK=1 in the environment shows the way there",
+    )
