@@ -176,6 +176,32 @@ def test_libraries_are_not_blamed_for_a_file(shell: Shell) -> None:
     assert row[head.index("ranx")] != " "
 
 
+# -- streams ---------------------------------------------------------------------------------------------
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")  # noqa: PTH110
+@pytest.mark.parametrize(
+    ("redirected", "code", "message"),
+    [
+        ("eval q.txt a.run > /dev/full", 3, "error: standard output: No space left on device"),
+        ("eval q.txt a.run -m nonsense 2> /dev/full", 2, ""),
+        ("eval q.txt a.run >&-", 0, ""),
+        ("eval q.txt a.run 2>&-", 0, ""),
+        ("eval q.txt - <&-", 3, "standard input: the run is empty"),
+    ],
+)
+def test_streams_that_take_nothing(shell: Shell, redirected: str, code: int, message: str) -> None:
+    """A full disk, or a stream that the shell has closed, is no bug of ours."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m rankstone {redirected}'],
+        cwd=shell.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert message in done.stderr
+    assert "internal error" not in done.stderr
+
+
 # -- interrupts ------------------------------------------------------------------------------------------
 def test_an_interrupt_while_importing_leaves_no_traceback(tmp_path: Path) -> None:
     """Ctrl-C right after the start, while modules are read, ends the process without a word."""

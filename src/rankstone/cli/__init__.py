@@ -7,15 +7,13 @@ Results go to standard output, everything else to standard error.  Exit codes: 0
 from __future__ import annotations
 
 import gc
-import os
-import sys
 from importlib import import_module
 from typing import NoReturn
 
 import click
 
 from rankstone.cli.arguments import no_command
-from rankstone.errors import RankstoneError, printable
+from rankstone.cli.ending import ended, leave, open_streams
 
 __all__ = ["cli", "main"]
 
@@ -33,18 +31,6 @@ _COMMANDS = {
     "trec-eval": "print what trec_eval prints, by its own options",
     "demo": "score the shipped collection's two rankers",
 }
-#: what other tools have options for, and where it stands here
-_ELSEWHERE = {
-    **dict.fromkeys(("--rel", "--level", "--threshold", "-l"), "that belongs to a measure: AP(rel=2)"),
-    **dict.fromkeys(
-        ("--cutoff", "--at", "--topk", "--top-k", "-k"),
-        "that belongs to a measure: nDCG@10; --depth cuts every list",
-    ),
-    **dict.fromkeys(("--gain", "--gains"), "that belongs to a measure: nDCG(gain=exp2)@10"),
-    "-q": "--per-query FILE writes the values of every query; --quiet leaves notes out",
-}
-_BUG = 70
-_INTERRUPTED = 130
 
 
 class _Lazy(click.Group):
@@ -81,56 +67,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; a user's mistake never shows a traceback."""
     # one command is over before cycles of garbage add up; looking for them costs a tenth of the time
     gc.disable()
-    _leave(_run(arguments))
-
-
-def _leave(code: int) -> NoReturn:
-    """End the process now: nothing is left to clean up, and Python would look through every object."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BrokenPipeError:
-        pass
-    os._exit(code)
+    open_streams()
+    leave(_run(arguments))
 
 
 def _run(arguments: list[str] | None) -> int:
     try:
         code = cli.main(arguments, prog_name="rankstone", standalone_mode=False)
-    except RankstoneError as error:
-        from rankstone.cli.spelling import told
-
-        click.echo(f"error: {told(error)}", err=True)
-        return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        if hint := _ELSEWHERE.get(getattr(error, "option_name", "")):
-            click.echo(f"  fix:      {hint}", err=True)
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        return _INTERRUPTED
-    except BrokenPipeError:
-        # the reader of our output went away; say nothing, also not while Python shuts down
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:  # noqa: BLE001 - the last net: a bug, told as such
-        return _bug(error)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, somebody is told
+        return ended(error)
     return code if isinstance(code, int) else 0
-
-
-def _bug(error: Exception) -> int:
-    if os.environ.get("RANKSTONE_TRACEBACK"):
-    from rankstone.cli.importing import own_mistake
-
-        raise error
-    click.echo(
-    if (mistake := own_mistake(error)) is not None:
-        click.echo(f"error: {mistake}", err=True)
-        return mistake.exit_code
-        f"internal error: {type(error).__name__}: {printable(error)}\n"
-        "  This is a bug in rankstone, not in your data. Please report it, with the command and what\n"
-        "  it prints when run again with RANKSTONE_TRACEBACK=1 in the environment.",
-        err=True,
-    )
-    return _BUG

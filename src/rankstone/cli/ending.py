@@ -1,0 +1,96 @@
+"""How a command ends: what is said on standard error, and the exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NoReturn
+
+import click
+
+from rankstone.errors import InputError, RankstoneError, printable
+
+__all__ = ["ended", "leave", "open_streams"]
+
+_BUG: Final = 70
+_INTERRUPTED: Final = 130
+#: what the system says when output cannot be taken in, as on a full disk
+_FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
+#: what other tools have options for, and where it stands here
+_ELSEWHERE: Final = {
+    **dict.fromkeys(("--rel", "--level", "--threshold", "-l"), "that belongs to a measure: AP(rel=2)"),
+    **dict.fromkeys(
+        ("--cutoff", "--at", "--topk", "--top-k", "-k"),
+        "that belongs to a measure: nDCG@10; --depth cuts every list",
+    ),
+    **dict.fromkeys(("--gain", "--gains"), "that belongs to a measure: nDCG(gain=exp2)@10"),
+    "-q": "--per-query FILE writes the values of every query; --quiet leaves notes out",
+}
+
+
+def open_streams() -> None:
+    """Open what the shell has closed, so that nothing else is written where output should go."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for good
+
+
+def leave(code: int) -> NoReturn:
+    """End the process now: nothing is left to clean up, and Python would look through every object."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        pass
+    except OSError:
+        code = code or InputError.exit_code
+    os._exit(code)
+
+
+def ended(error: BaseException) -> int:
+    """Say what ended a command, and return the exit code."""
+    if isinstance(error, RankstoneError):
+        from rankstone.cli.spelling import told
+
+        _say(f"error: {told(error)}")
+        return error.exit_code
+    if isinstance(error, click.ClickException):
+        error.show()
+        if hint := _ELSEWHERE.get(getattr(error, "option_name", "")):
+            _say(f"  fix:      {hint}")
+        return error.exit_code
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        _say("interrupted")
+        return _INTERRUPTED
+    if isinstance(error, (BrokenPipeError, SystemExit)):  # the latter is how click ends on a broken pipe
+        # the reader of our output went away; say nothing, also not while Python shuts down
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
+        return 0
+    if isinstance(error, OSError) and error.filename is None and error.errno in _FULL:
+        _say(f"error: standard output: {error.strerror}")
+        return InputError.exit_code
+    return _own_or_bug(error)
+
+
+def _own_or_bug(error: BaseException) -> int:
+    from rankstone.cli.importing import own_mistake
+
+    if os.environ.get("RANKSTONE_TRACEBACK"):
+        raise error
+    if (mistake := own_mistake(error)) is not None:
+        _say(f"error: {mistake}")
+        return mistake.exit_code
+    _say(
+        f"internal error: {type(error).__name__}: {printable(error)}\n"
+        "  This is a bug in rankstone, not in your data. Please report it, with the command and what\n"
+        "  it prints when run again with RANKSTONE_TRACEBACK=1 in the environment."
+    )
+    return _BUG
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # where nobody can be told, the exit code remains
+        click.echo(text, err=True)
