@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from docs.making import classic
+from docs.making import classic, measures, staging
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -15,11 +15,15 @@ def pages() -> dict[str, str]:
     return {
         "classic-examples.md": classic.page("en"),
         "classic-examples.zh.md": classic.page("zh"),
+        "measures.zh.md": measures.chinese(measures.families()),
     }
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["pages"]:
+    if sys.argv[1:] == ["pages"]:
+        for name, text in pages().items():
+            (ROOT / "docs" / name).write_text(text, encoding="utf-8")
+    elif sys.argv[1:] == ["stage"]:
+        staging.stage(ROOT / "build")
+    else:
         sys.exit(__doc__)
-    for name, text in pages().items():
-        (ROOT / "docs" / name).write_text(text, encoding="utf-8")

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import shlex
+import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from docs.making.classic import LANGUAGES, page
+from docs.making.command_line import page as command_line
 from docs.making.markdown import anchor, escaped, number, table
+from docs.making.measures import CHINESE, chinese, families
+from docs.making.staging import BrokenLink, navigation, relinked, staged
 from tests.unit.test_documents import shell_lines
 
 from rankstone.cli import cli
+from rankstone.measures import MEASURES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -45,3 +51,74 @@ def test_what_pages_are_written_with() -> None:
     assert anchor("W8：五部电影的 nDCG@5") == "w8五部电影的-ndcg5"
     assert [number(value) for value in (0.829613, 13.0, 1 / 3, 0.0)] == ["0.829613", "13", "0.333333", "0"]
     assert escaped("a_b|c") == r"a\_b\|c"
+
+
+# -- measures --------------------------------------------------------------------------------------------
+def test_every_measure_is_told_in_chinese() -> None:
+    """A new measure or family has its line in docs/making/measures.zh.yaml, and none is left over there."""
+    found = families()
+    assert set(CHINESE["measures"]) == {name for family in found for name, _, _ in family.measures}
+    assert set(CHINESE["families"]) == {f"{family.title} · {family.computed_by}" for family in found}
+    assert set(CHINESE["measures"]) == set(MEASURES)
+    assert (DOCS / "measures.zh.md").read_text(encoding="utf-8") == chinese(found)
+
+
+def test_families_have_pages_of_their_own() -> None:
+    """Two families of one name are two pages."""
+    pages = [family.page for family in families()]
+    assert len(pages) == len(set(pages))
+    assert {"measures/diversity.md", "measures/diversity-beyond.md"} <= set(pages)
+
+
+# -- the site --------------------------------------------------------------------------------------------
+def test_the_site_has_every_page_in_its_navigation() -> None:
+    """Each page of docs/ has a line in docs/making/zensical.toml, and every link leads to a page."""
+    pages = staged()
+    config = navigation((DOCS / "making" / "zensical.toml").read_text(encoding="utf-8"), pages)
+    nav = tomllib.loads(config)["project"]["nav"]
+    assert sorted(listed(nav)) == sorted(pages)
+    assert {"index.md", "index.zh.md", "contributing.md", "conventions/index.md"} <= set(pages)
+
+
+def listed(nav: Any) -> list[str]:
+    """Return the pages of a navigation."""
+    if isinstance(nav, str):
+        return [nav]
+    return [page for part in (nav.values() if isinstance(nav, dict) else nav) for page in listed(part)]
+
+
+def test_a_page_that_navigation_forgets_is_told() -> None:
+    """A page without a line is an error that names it; a pattern takes what has no line of its own."""
+    config = 'nav = ["a.md", { "More" = ["b*.md", "b/*.md"] }]'
+    assert (
+        navigation(config, ["a.md", "b.md", "b/c.md"]) == 'nav = ["a.md", { "More" = ["b.md", "b/c.md", ] }]'
+    )
+    assert tomllib.loads(navigation(config, ["a.md"])) == {"nav": ["a.md", {"More": []}]}
+    with pytest.raises(BrokenLink, match=r"lost\.md"):
+        navigation(config, ["a.md", "lost.md"])
+
+
+def test_links_lead_to_the_same_pages_in_the_site() -> None:
+    """Links follow pages to where they go; code is named; what is not there is told."""
+    places = {"README.md": "index.md", "docs/x.md": "x.md", "docs/measures.md": "measures.md"}
+    places |= {"docs/conventions/README.md": "conventions/index.md"}
+    cards = {"p-also": "measures/binary.md"}
+
+    def become(text: str, name: str) -> str:
+        return relinked(text, name, places, cards)
+
+    assert become("[a](docs/x.md#there)", "README.md") == "[a](x.md#there)"
+    assert become("[a](docs/conventions)", "README.md") == "[a](conventions/index.md)"
+    assert become("[a](../README.md), [b](#b)", "docs/x.md") == "[a](index.md), [b](#b)"
+    assert become("[P](measures.md#p-also)", "docs/x.md") == "[P](measures/binary.md#p-also)"
+    assert become("[`cli`](../pyproject.toml) `[a](b)`", "docs/x.md") == "`cli` `[a](b)`"
+    with pytest.raises(BrokenLink, match=r"docs/x\.md links to gone\.md"):
+        become("[a](gone.md)", "docs/x.md")
+
+
+def test_the_command_line_page_has_every_command() -> None:
+    """Commands of commands, too."""
+    found = command_line()
+    for name in ("eval", "explain", "measures show", "conventions diff", "trec-eval"):
+        assert f"# rankstone {name}\n" in found
+    assert found.count("Usage: rankstone ") == found.count("```text")
