@@ -25,7 +25,7 @@ from rankstone.errors import (
     MixedIds,
     OutOfRange,
 )
-from rankstone.io import read_judgments, read_run
+from rankstone.io import read_attributes, read_judgments, read_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -277,6 +277,46 @@ def test_pairs_to_exclude_come_in_many_shapes(tmp_path: Path) -> None:
         rr(RUN, exclude=write(tmp_path / "two.txt", "q1 d2\n"))
     with pytest.raises(InputError, match="a query's documents are a str"):
         rr(RUN, exclude={"q1": "d2"})
+
+
+HEAD = "query_id,doc_id,score\n"
+OBJECT = '{"query_id": "q1", "doc_id": "d1", "score": 1}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", f"{HEAD}q1,d1,1\nq1,d2,1,7\n", "a.csv:3: the row has 4 columns, and the header 3"),
+        ("a.tsv", HEAD.replace(",", "\t") + "q1\td1\t1\t\t\n", "a.tsv:2: the row has 5 columns"),
+        ("a.csv", f'{HEAD}q1,"d1,1\n', "a.csv:2: a quoted text does not end as it should"),
+        ("a.csv", "query_id,doc_id,doc_id,score\nq1,d1,d2,1\n", "a.csv:1: the header has doc_id twice"),
+        ("a.jsonl", f"{OBJECT}\n\n{{oops\n", "a.jsonl:3: the line is no JSON object"),
+        ("a.jsonl", f"{OBJECT}\n[1]\n", "a.jsonl:2: the line is no JSON object"),
+    ],
+)  # fmt: skip
+def test_rows_that_do_not_go_with_the_others(tmp_path: Path, name: str, text: str, message: str) -> None:
+    """The line is named, though the reader that is fast does not know it; packed files are no different."""
+    with pytest.raises(BadLine, match=re.escape(message)):
+        rr(write(tmp_path / name, text))
+    packed = tmp_path / f"packed-{name}.gz"
+    packed.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(BadLine, match=re.escape(message.partition(":")[2])):
+        rr(packed)
+
+
+def test_columns_twice_that_nobody_reads(tmp_path: Path) -> None:
+    """Only a column that counts must be there once."""
+    path = write(tmp_path / "a.csv", "query_id,doc_id,score,x,x\nq1,d1,1,,\nq1,d2,2,,\nq2,d3,1,,\n")
+    assert rr(path) == EXPECTED
+    twice = write(tmp_path / "b.csv", "query_id,doc,doc,score\nq1,d1,d1,1\n")
+    with pytest.raises(BadLine, match="the header has doc twice"):
+        rr(twice, columns={"doc": "doc_id"})
+
+
+def test_tables_beside_runs_have_a_format_of_their_own(tmp_path: Path) -> None:
+    """TREC is no format of tables with column names: these go by their suffix."""
+    path = write(tmp_path / "queries.csv", "query_id,country\nq1,de\n")
+    assert read_attributes(path, "query_id", None, "trec").columns == ("country",)
 
 
 def test_column_names_by_option() -> None:

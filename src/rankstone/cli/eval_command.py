@@ -102,7 +102,7 @@ def command(
     _need(queries, "--queries", {"--by": by})
     _need(truth, "--truth", {"--within": within})
     if queries is not None and segments:
-        read_attributes(queries, "query_id", named, format_in).require(segments)
+        read_attributes(queries, "query_id", named).require(segments)
     with Ticker(quiet=quiet) as ticker:
         if labelled is not None:
             refuse_with("--labeled", {**lists, "truth": truth})

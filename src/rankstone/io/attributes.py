@@ -99,6 +99,7 @@ def read_attributes(
         Format of a file; ``None`` goes by the suffix.
     """
     name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else f"table of {key}"
+    format_in = None if format_in == "trec" else format_in  # which has no names of columns
     if holds_json(source, format_in):
         frame = _of_object(read_json(name), key, name)
     elif isinstance(source, (str, os.PathLike)):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, nearest, printable
+from rankstone.io.broken import broken_object
 from rankstone.io.table import Table, of_frame, reading
 from rankstone.io.text import Layout, delimited, trec
 
@@ -196,16 +197,23 @@ def _columnar(
         frames = [_scan(source, kind) for source in sources]
         frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
 
+    def title_of(source: Path | bytes) -> str:
+        return name if isinstance(source, bytes) else str(source)
+
     def where(row: int) -> str:
         for source, part in zip(sources, frames, strict=True):
             height = int(part.select(pl.len()).collect().item())
             if row < height:
-                title = name if isinstance(source, bytes) else str(source)
+                title = title_of(source)
                 return f"{title}:{row + 1}" if kind == "jsonl" else f"{title}, row {row + 1}"
             row -= height
         return name
 
-    return of_frame(frame, name, columns, where=where, further=further)
+    try:
+        return of_frame(frame, name, columns, where=where, further=further)
+    except InputError as error:
+        broken = [broken_object(s, title_of(s)) for s in sources] if kind == "jsonl" else []
+        raise next(filter(None, broken), error) from None
 
 
 def _scan(source: Path | bytes, kind: str) -> pl.LazyFrame:

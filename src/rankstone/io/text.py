@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadLine, EmptyInput, printable
+from rankstone.io.broken import broken_row
 from rankstone.io.columns import CANONICAL, hidden, is_text, renames
 from rankstone.io.table import ROWS, Table, reading
 
@@ -306,15 +307,17 @@ def delimited(
     ]
     titles = [_title(source, name) for source in sources]
     wanted = tuple(dict.fromkeys((*CANONICAL, *further)))
-    readers = [_Delimited(f, t, columns, wanted) for f, t in zip(frames, titles, strict=True)]
+    readers = [
+        _Delimited(frame, source, title, separator, columns, wanted)
+        for frame, source, title in zip(frames, sources, titles, strict=True)
+    ]
     schema = readers[0].schema()
     present = tuple(readers[0].frame.collect_schema().names())
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for reader in readers:
-            with reading(reader.title):
-                for piece in reader.pieces():
-                    yield piece.select(wanted)
+            for piece in reader.pieces():
+                yield piece.select(wanted)
 
     def where(row: int) -> str:
         for reader in readers:
@@ -329,25 +332,50 @@ def delimited(
 @dataclass
 class _Delimited:
     frame: pl.LazyFrame
+    source: Path | bytes
     title: str
+    separator: str
     renamed: Mapping[str, str]
     wanted: tuple[str, ...] = CANONICAL
     rows: int = 0
+    header: list[str] = field(default_factory=list)
 
     def schema(self) -> dict[str, pl.DataType]:
         with reading(self.title):
             names = self.frame.collect_schema().names()
         if not names:
             raise EmptyInput("the file is empty", where=self.title)
+        self.header = self.header or names
         chosen = renames(names, self.renamed, self.title)
+        self._refuse_copies(names, chosen)
         self.frame, self.renamed = self.frame.drop(hidden(names, chosen)).rename(chosen), {}
         names = self.frame.collect_schema().names()
         return {n: pl.String() if is_text(n) else pl.Float64() for n in self.wanted if n in names}
 
+    def _refuse_copies(self, names: Sequence[str], chosen: Mapping[str, str]) -> None:
+        """Refuse a header that names a column twice, where it is one that counts."""
+        for name in names:
+            first = re.sub(r"_duplicated_\d+$", "", name)  # as the reader calls further ones
+            if first != name and first in names and chosen.get(first, first) in self.wanted:
+                raise BadLine(
+                    f"the header has {printable(first)} twice",
+                    where=f"{self.title}:1",
+                    given=printable(self.separator.join(names)),
+                    expected="each column once",
+                )
+
+    def _batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        with reading(self.title):
+            try:
+                yield from self.frame.select(columns).collect_batches(chunk_size=ROWS)
+            except pl.exceptions.PolarsError as error:
+                broken = broken_row(self.source, self.title, self.separator, self.header)
+                raise (broken or error) from error
+
     def pieces(self) -> Iterator[pl.DataFrame]:
         schema = self.schema()
         self.rows = 0
-        for piece in self.frame.select(list(schema)).collect_batches(chunk_size=ROWS):
+        for piece in self._batches(list(schema)):
             typed = piece.select(pl.col(name).cast(kind, strict=False) for name, kind in schema.items())
             for name, dtype in schema.items():
                 if dtype == pl.Float64 and typed[name].null_count() > piece[name].null_count():

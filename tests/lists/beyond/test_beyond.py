@@ -382,3 +382,9 @@ def test_means_by_users_need_values_of_users() -> None:
         found.mean(by="plan")
     both = rankstone.beyond(RUN, "Personalization Popularity", users=about, history={"u1": ["a"]})
     assert both.mean(by="plan")["measure"].unique().to_list() == ["Popularity"]
+
+
+def test_a_divider_divides() -> None:
+    """Categories are divided by a text, not by nothing."""
+    with pytest.raises(rankstone.UsageError, match="separator='' divides nothing"):
+        rankstone.beyond(RUN, "Coverage", items=ITEMS, separator="")

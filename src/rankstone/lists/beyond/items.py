@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadParameter, BadValue, InputError, MissingColumn, printable
+from rankstone.errors import BadOption, BadParameter, BadValue, InputError, MissingColumn, printable
 from rankstone.hits.arrays import sums
 from rankstone.hits.pairs import ragged_range
 
@@ -143,6 +143,8 @@ class ItemTable:
     @classmethod
     def of(cls, attributes: Attributes, codes: Codes, separator: str) -> ItemTable:
         """Give the items of a table numbers."""
+        if not separator:
+            raise BadOption(f"separator={separator!r} divides nothing", expected="a text, such as | or ;")
         return cls(attributes, codes.of(attributes.collect()[attributes.key]), separator)
 
     def __len__(self) -> int:
