@@ -195,7 +195,9 @@ def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
     bad = ~(np.abs(table["relevance"].to_numpy()) <= LARGEST_GRADE)
     if bad.any():
         row = int(bad.argmax())
-        raise bad_grade("a judgment's grade", table["relevance"].to_numpy()[row], locate(row), _pair(table, row))
+        raise bad_grade(
+            "a judgment's grade", table["relevance"].to_numpy()[row], locate(row), _pair(table, row)
+        )
     if "propensity" in table.columns:
         chance = table["propensity"].to_numpy()
         bad = ~(np.isfinite(chance) & (chance > 0))
