@@ -117,7 +117,7 @@ def _mean(measure: str, outputs: Any, test: Any) -> Any:
     import numpy as np
 
     metric, keys = _metric(measure), set(outputs.keys())
-    judged = [(outputs.lookup(key), test.lookup(key)) for key in test.keys() if key in keys]
+    judged = [(outputs.lookup(key), test.lookup(key)) for key in test.keys() if key in keys]  # noqa: SIM118 - iterating gives lists
     try:
         return float(np.mean([metric.measure_list(*pair) for pair in judged]))
     except (ZeroDivisionError, KeyError) as error:
