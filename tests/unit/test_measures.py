@@ -128,6 +128,17 @@ def test_a_kind_is_not_yet_a_measure() -> None:
         parse_measures([AP])  # type: ignore[list-item]
 
 
+@pytest.mark.parametrize(
+    "given", ["RBO", "AP RBO", ["AP", "RBO"], [rankstone.AP(), "RBO(p=0.9)"], "rbo(q=1)"]
+)
+def test_a_measure_that_has_no_place_is_not_asked_for_more(given: Any) -> None:
+    """What RBO lacks does not matter where rankings are held against judgments."""
+    with pytest.raises(BadParameter, match=r"RBO.* is not a measure of a run against judgments"):
+        rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, given)
+    with pytest.raises(BadParameter, match="RBO needs p"):
+        rankstone.diff({"q": ["d"]}, {"q": ["d"]}, "RBO")
+
+
 def test_a_cutoff_stands_behind_an_at() -> None:
     """In Python nDCG @ 10 is what nDCG@10 is in text, for kinds and for measures that have one already."""
     assert rankstone.nDCG @ 10 == rankstone.parse_measure("nDCG@10")

@@ -61,10 +61,8 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
     >>> [str(m) for m in parse_measures("ndcg@10 map P.5,10 AP(denom=min_R_k, rel=2)@5")]
     ['nDCG@10', 'AP', 'P@5', 'P@10', 'AP(rel=2, denom=min_R_k)@5']
     """
-    if isinstance(measures, (str, Named, type)):
+    if isinstance(measures, str) or not isinstance(measures, Iterable):
         measures = [measures]
-    if not isinstance(measures, Iterable):
-        raise _no_measure(measures)
     found: dict[Named, None] = {}
     for item in measures:
         if isinstance(item, Named):
@@ -99,7 +97,15 @@ def parse_only(
         What is said of a measure of another kind, behind its name.
     """
     found: list[Kind] = []
-    for measure in parse_measures(measures):
+    given = [measures] if isinstance(measures, str) or not isinstance(measures, Iterable) else [*measures]
+    try:
+        read = parse_measures(given)
+    except BadParameter:  # what a measure lacks matters less than that it has no place here
+        for text in (text for item in given if isinstance(item, str) for text in _split(item)):
+            if not issubclass(kind := measure_kind(text), kinds):
+                raise BadParameter(f"{kind.name} {refused}", fix=f"use {kind.computed_by}") from None
+        raise
+    for measure in read:
         if not isinstance(measure, kinds):
             raise BadParameter(f"{measure} {refused}", fix=f"use {measure.computed_by}")
         found.append(measure)
