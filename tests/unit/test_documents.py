@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 import shlex
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from rankstone import demo
 from rankstone.cli import cli
 from rankstone.cli.conventions_pages import pages
 
@@ -73,3 +75,28 @@ def test_the_list_of_measures_is_the_cards() -> None:
     """`rankstone measures list --format md > docs/measures.md` has been run since a card changed."""
     shown = CliRunner().invoke(cli, ["measures", "list", "--format", "md"]).output
     assert (ROOT / "docs" / "measures.md").read_text(encoding="utf-8") == shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "eval {qrels} {a} {b} --queries {queries} --by half",
+        "bounds {qrels} {a} {b}",
+        "curve {qrels} {a} {b} --reach 0.5 --resamples 10",
+        "thresholds {qrels} {a} {b}",
+        "diff {a} {b} --top 1",
+        "diff {a} {b} -q q01",
+        "beyond {a}",
+    ],
+)
+def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
+    """Whatever stands in what --format json prints stands in the document of options."""
+    (tmp_path / "queries.csv").write_text("query_id,half\nq01,1\n")
+    files = {"qrels": demo.QRELS, "queries": tmp_path / "queries.csv"}
+    files |= {"a": demo.RUNS["bm25"], "b": demo.RUNS["tfidf"]}
+    done = CliRunner().invoke(
+        cli, [*line.format(**files).split(), "--format", "json"], catch_exceptions=False
+    )
+    told = (ROOT / "docs/options.md").read_text(encoding="utf-8")
+    for part in json.loads(done.stdout):
+        assert f"`{part}`" in told, part
