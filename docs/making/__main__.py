@@ -5,14 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from docs.making import classic, measures, staging
+from docs.making import classic, measures, printed, staging
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def pages() -> dict[str, str]:
-    """Return the committed pages that are written by this package, by their names under ``docs/``."""
-    return {
+    """Return the committed pages that this package writes, or writes on, by their names under ``docs/``."""
+    by_hand = {path.name: printed.refreshed(path.read_text("utf-8")) for path in (ROOT / "docs").glob("*.md")}
+    return by_hand | {
         "classic-examples.md": classic.page("en"),
         "classic-examples.zh.md": classic.page("zh"),
         "measures.zh.md": measures.chinese(measures.families()),
@@ -22,7 +23,9 @@ def pages() -> dict[str, str]:
 if __name__ == "__main__":
     if sys.argv[1:] == ["pages"]:
         for name, text in pages().items():
-            (ROOT / "docs" / name).write_text(text, encoding="utf-8")
+            path = ROOT / "docs" / name
+            if not path.exists() or path.read_text("utf-8") != text:
+                path.write_text(text, encoding="utf-8")
     elif sys.argv[1:] == ["stage"]:
         staging.stage(ROOT / "build")
     else:

@@ -134,4 +134,5 @@ def stage(folder: Path) -> None:
         path = folder / "docs" / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    shutil.copy(_ROOT / "docs/making/site.css", folder / "docs")
     (folder / "zensical.toml").write_text(config, encoding="utf-8")

@@ -1,0 +1,72 @@
+"""What code on pages prints, below the code: run, and written anew."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from click.testing import CliRunner
+
+import rankstone
+from rankstone.cli import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Block", "blocks", "refreshed", "run_python"]
+
+#: a block of code, and the block of text that follows at once
+_BLOCK: Final = re.compile(
+    r"^```(\w*)\n(.*?)^```\n(?:(\n?)```text\n(.*?)^```\n)?", flags=re.DOTALL | re.MULTILINE
+)
+#: commands are typed in the folder of the shipped collection
+_DEMO: Final = Path(rankstone.__file__).parent / "demo"
+
+
+class Block(NamedTuple):
+    """Code on a page, and what it prints according to the page (``None`` where the page does not say)."""
+
+    kind: str
+    code: str
+    shown: str | None
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Yield the blocks of code of a page."""
+    for found in _BLOCK.finditer(text):
+        if found[1] != "text":
+            yield Block(found[1], found[2], found[4])
+
+
+def refreshed(text: str) -> str:
+    """Return a page with what its code prints now, where it shows what is printed."""
+    names: dict[str, Any] = {}
+
+    def anew(found: re.Match[str]) -> str:
+        kind, code, blank, shown = found.groups()
+        if kind == "python":
+            printed = run_python(code, names)
+        elif shown is not None:
+            printed = _typed(code)
+        return found[0] if shown is None else f"```{kind}\n{code}```\n{blank}```text\n{printed}```\n"
+
+    shows = any(block.shown is not None for block in blocks(text))
+    return _BLOCK.sub(anew, text) if shows else text
+
+
+def run_python(code: str, names: dict[str, Any]) -> str:
+    """Run a block with the names of those before it, and return what it prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code, names)  # noqa: S102 - our own pages
+    return out.getvalue()
+
+
+def _typed(command: str) -> str:
+    """Return what a command prints."""
+    with contextlib.chdir(_DEMO):
+        return CliRunner().invoke(cli, shlex.split(command)[1:]).stdout
