@@ -19,9 +19,17 @@ __all__ = ["Row", "keep", "kept", "markdown", "plain"]
 
 FILE: Final = Path(__file__).resolve().parents[2] / "build" / "live.json"
 _COLUMNS: Final = (
-    "library", "installed", "measures", "cases", "numbers", "explained", "others", "seed", "date",
+    "library", "runner", "installed", "measures", "cases", "numbers", "explained", "others", "seed", "date",
 )  # fmt: skip
 _COUNTS: Final = frozenset({"measures", "cases", "numbers", "explained", "others", "seed"})
+
+_ABOUT: Final = """\
+Every library answered in an environment of its own, on random judgments and runs as nasty as it takes: ties,
+unjudged and missing documents, missing and unknown queries, queries without a relevant document, fractional
+and negative grades, documents listed twice. *Cases* is how many of these each measure was asked of;
+*explained* are answers that differ for a reason that a library's page states, listed below; *others* are
+answers that differ otherwise. `make live` draws a new seed and asks again; `RANKSTONE_SEED=… make live
+LIBRARIES=…` repeats a row, *runner* being what to write there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +99,7 @@ def plain(rows: Sequence[Row]) -> list[str]:
     for cells in table:
         sides = [_padded(*each) for each in zip(_COLUMNS, cells, widths, strict=True)]
         lines.append("  ".join(sides).rstrip())
-    reasons = [f"{row.library}: {count} × {why}" for row in rows for why, count in _often(row)]
+    reasons = [f"{row.runner}: {count} × {why}" for row in rows for why, count in _often(row)]
     return [*lines, *([""] if reasons else []), *reasons]
 
 
@@ -108,12 +116,7 @@ def markdown(rows: Sequence[Row]) -> str:
     lines = [
         "# Conventions, compared with the libraries",
         "",
-        "Every library answered in an environment of its own, on random judgments and runs as nasty as it",
-        "takes them: ties, unjudged and missing documents, missing and unknown queries, queries without a",
-        "relevant document, fractional and negative grades, documents listed twice. *Cases* is how many of",
-        "these each measure was asked of; *explained* are answers that differ for a reason that a library's",
-        "page states, listed below; *others* are answers that differ otherwise. `make live` draws a new seed",
-        "and asks again; `RANKSTONE_SEED=… make live LIBRARIES=…` repeats a row.",
+        _ABOUT,
         "",
         f"| {' | '.join(_COLUMNS)} |",
         f"|{'|'.join('--:' if name in _COUNTS else '---' for name in _COLUMNS)}|",
@@ -121,9 +124,9 @@ def markdown(rows: Sequence[Row]) -> str:
     for row in rows:
         linked = f"[{row.library}](conventions/{row.library}.md)"
         lines.append(f"| {' | '.join((linked, *row.cells[1:]))} |")
-    lines += ["", "## Explained differences", "", "| library | answers | of | why |", "|---|--:|--:|---|"]
+    lines += ["", "## Explained differences", "", "| runner | answers | of | why |", "|---|--:|--:|---|"]
     lines += [
-        f"| {row.library} | {count} | {row.numbers} | {why.replace('|', chr(92) + '|')} |"
+        f"| {row.runner} | {count} | {row.numbers} | {why.replace('|', chr(92) + '|')} |"
         for row in rows
         for why, count in _often(row)
     ]
