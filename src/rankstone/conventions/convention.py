@@ -149,6 +149,10 @@ class Entry:
     def match(self, text: str) -> Mapping[str, str] | None:
         """Return the numbers in a library's text, or ``None`` when it names something else."""
         for spelling in self.spellings:
+            if not text.startswith(
+                spelling.partition("<")[0]
+            ):  # most are somebody else's: no pattern for these
+                continue
             found = _pattern(spelling).fullmatch(text)
             if found:
                 return found.groupdict()

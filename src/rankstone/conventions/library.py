@@ -6,10 +6,13 @@ import re
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.conventions.convention import Convention, Entry, Grades, Refusal
 from rankstone.errors import UnknownConvention, nearest, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["convention", "conventions"]
 
@@ -36,13 +39,25 @@ _OF_VARIANT: Final = frozenset({"suffix", "options", "note"}) | _SHARED
 @cache
 def conventions() -> tuple[Convention, ...]:
     """Return every convention there is, by name, newest version first."""
-    found = [
-        _parsed(tomllib.loads(file.read_text(encoding="utf-8")), file.name)
-        for file in files("rankstone.conventions").joinpath("data").iterdir()
-        if file.name.endswith(".toml")
-    ]
-    newest_first = sorted(found, key=lambda one: _numbers(one.version), reverse=True)
-    return tuple(sorted(newest_first, key=lambda one: one.name))
+    return _newest_first(_files())
+
+
+def _files() -> list[str]:
+    """Return the names of the data files."""
+    folder = files("rankstone.conventions").joinpath("data")
+    return [file.name for file in folder.iterdir() if file.name.endswith(".toml")]
+
+
+def _newest_first(names: Iterable[str]) -> tuple[Convention, ...]:
+    """Read data files; by name, newest version first."""
+    found = sorted(map(_read, names), key=lambda one: _numbers(one.version), reverse=True)
+    return tuple(sorted(found, key=lambda one: one.name))
+
+
+@cache
+def _read(name: str) -> Convention:
+    text = files("rankstone.conventions").joinpath("data", name).read_text(encoding="utf-8")
+    return _parsed(tomllib.loads(text), name)
 
 
 def convention(name: str) -> Convention:
@@ -60,7 +75,10 @@ def convention(name: str) -> Convention:
     """
     asked = _NAME.fullmatch(name.strip())
     library, version = (asked[1].lower(), asked[2]) if asked else (name, None)
-    known = conventions()
+    own = _newest_first(
+        name for name in _files() if name.startswith(f"{library}-")
+    )  # rarely needs the others
+    known = own or conventions()
     mine = [one for one in known if library in (one.name, *one.also)]
     fitting = [one for one in mine if version is None or _covers(one.version, version)]
     if fitting:
