@@ -15,7 +15,7 @@ import polars as pl
 
 from rankstone.errors import InputError, printable
 from rankstone.evaluation import name_runs
-from rankstone.hits.checks import LARGEST_GRADE
+from rankstone.hits.options import LARGEST_GRADE
 from rankstone.io import Table, read_judgments, read_run
 from rankstone.words import counted, queries, some
 

@@ -572,6 +572,13 @@ def test_numbers_beyond_all_scales() -> None:
         rankstone.evaluate({1: {2**127: 1}}, {1: {2**127: 1.0}}, "AP")
     with pytest.raises(UsageError, match="out of range"):
         rankstone.parse_measure("P@99999999999999999999")
+    for option in ("depth", "candidates"):
+        with pytest.raises(UsageError, match=f"{option}=.* is out of range"):
+            rr(RUN, **{option: 10**30})
+    with pytest.raises(UsageError, match=r"unjudged=1e\+308 is no grade"):
+        rankstone.evaluate(QRELS, RUN, "DCG", unjudged=1e308)
+    with pytest.raises(UsageError, match="is no scale"):
+        rankstone.bounds(QRELS, RUN, "AP", grades=[0, 1e308])
 
 
 def test_numbers_that_cannot_be_summed() -> None:

@@ -18,6 +18,7 @@ from rankstone.bounding.rules import extremes
 from rankstone.errors import BadOption, UsageError, printable
 from rankstone.evaluation import Evaluator, name_runs
 from rankstone.hits.judgments import Judgments
+from rankstone.hits.options import LARGEST_GRADE
 from rankstone.hits.pairs import ragged_range
 from rankstone.measures.base import Status
 from rankstone.road import Part, in_order
@@ -120,7 +121,7 @@ def _scale(grades: Sequence[float] | None) -> Floats | None:
     if grades is None:
         return None
     scale = np.unique(np.array(list(grades), np.float64))
-    if not len(scale) or not np.isfinite(scale).all() or scale[0] < 0:
+    if not len(scale) or not (scale <= LARGEST_GRADE).all() or scale[0] < 0:
         raise BadOption(
             f"grades={list(grades)!r} is no scale", expected="numbers of 0 or more, such as 0, 1, 2"
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankstone.errors import BadValue, printable
+from rankstone.hits.options import LARGEST_GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
     from rankstone.hits.cutting import Piece
     from rankstone.hits.options import Alignment
 
-__all__ = ["LARGEST_GRADE", "RowCheck", "bad_grade"]
-
-#: whole numbers up to here are told from one another, and sums of any number of them stay numbers
-LARGEST_GRADE: Final = 2.0**53
+__all__ = ["RowCheck", "bad_grade"]
 
 
 def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:

@@ -12,8 +12,9 @@ import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.arrays import descending_within, offsets_of
-from rankstone.hits.checks import LARGEST_GRADE, bad_grade
+from rankstone.hits.checks import bad_grade
 from rankstone.hits.ideal import Ideal
+from rankstone.hits.options import LARGEST_GRADE
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex, QueryIndex
 from rankstone.hits.pool import Groups, Pool
 

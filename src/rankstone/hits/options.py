@@ -36,6 +36,11 @@ Unjudged = Literal[
     "global_mean",
 ]
 
+#: whole numbers up to here are told from one another, and sums of any number of them stay numbers
+LARGEST_GRADE: Final = 2.0**53
+#: no list, and no catalogue, is longer; a larger number is a slip
+MOST_DOCUMENTS: Final = 10**12
+
 IMPUTATIONS: Final = ("query_mean", "query_median", "doc_mean", "global_mean")
 
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
@@ -135,6 +140,8 @@ class Alignment:
             value = getattr(self, name)
             if name == "unjudged" and isinstance(value, (int, float)):
                 _check_number(name, value)
+                if abs(value) > LARGEST_GRADE:
+                    raise BadOption(f"unjudged={value!r} is no grade", expected=f"up to {LARGEST_GRADE:,.0f}")
             elif value not in choices:
                 raise _unknown_value(name, value, choices)
         for name in ("depth", "candidates"):
@@ -201,3 +208,5 @@ def _check_count(name: str, value: object) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise BadOption(f"{name}={value!r} is no count", expected="a whole number from 1 up")
+    if value > MOST_DOCUMENTS:
+        raise BadOption(f"{name}={value!r} is out of range", expected=f"up to {MOST_DOCUMENTS:,} documents")
