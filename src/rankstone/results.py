@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
+from rankstone.errors import MissingExtra
 from rankstone.io import atomic
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["ShowsTable", "WritesReport", "WritesTable", "shown_whole"]
+__all__ = ["ShowsTable", "WritesReport", "WritesTable", "as_pandas", "shown_whole"]
 
 
 class _Audit(Protocol):
@@ -78,6 +80,10 @@ class WritesTable(WritesReport):
         with atomic(path) as unfinished:
             self.per_query.write_ndjson(unfinished)
 
+    def to_pandas(self: _PerQuery) -> Any:  # noqa: ANN401 - pandas is not imported here
+        """Return :attr:`per_query` as a pandas frame (needs pandas)."""
+        return as_pandas(self.per_query)
+
 
 class ShowsTable:
     """A result that shows its table, and below it what was found in the data."""
@@ -100,3 +106,13 @@ def shown_whole(rows: int = -1) -> pl.Config:
         tbl_cols=-1,
         tbl_rows=rows,
     )
+
+
+def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not imported here
+    """Return a frame as one of pandas; texts and lists are Python objects, numbers NumPy's."""
+    try:
+        pandas = importlib.import_module("pandas")
+    except ImportError as error:
+        raise MissingExtra("pandas is not installed", fix='pip install "rankstone[pandas]"') from error
+    columns = frame.get_columns()
+    return pandas.DataFrame({c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns})

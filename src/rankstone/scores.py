@@ -201,18 +201,6 @@ class Scores(WritesTable, ShowsTable):
             means.setdefault(run, {})[measure] = value
         return means
 
-    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is not imported here
-        """Return :attr:`per_query` as a pandas frame (needs pandas)."""
-        import importlib
-
-        from rankstone.errors import MissingExtra
-
-        try:
-            pandas = importlib.import_module("pandas")
-        except ImportError as error:
-            raise MissingExtra("pandas is not installed", fix='pip install "rankstone[pandas]"') from error
-        return pandas.DataFrame({column.name: _for_pandas(column) for column in self.per_query.get_columns()})
-
     def report(self, by: str | Sequence[str] = ()) -> dict[str, Any]:
         """Return everything as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
         audit = self.audit.to_dict()
@@ -334,7 +322,3 @@ def _long(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.Dat
         "weight",
         "status",
     )
-
-
-def _for_pandas(column: pl.Series) -> Any:  # noqa: ANN401 - an array or a list
-    return column.to_list() if not column.dtype.is_numeric() else column.to_numpy()

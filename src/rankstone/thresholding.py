@@ -19,7 +19,7 @@ import polars as pl
 from rankstone.errors import BadParameter
 from rankstone.evaluation import Evaluator, name_runs
 from rankstone.measures import Measure, Threshold, parse_measures
-from rankstone.results import WritesReport, shown_whole
+from rankstone.results import WritesReport, as_pandas, shown_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,6 +138,10 @@ class Thresholds(WritesReport):
         schema = {"measure": pl.String, "rel": pl.Float64, "other": pl.Float64}
         schema |= {"tau_b": pl.Float64, "reversal": pl.Float64, "swapped": pl.List(pl.List(pl.String))}  # type: ignore[dict-item]
         return pl.DataFrame(rows, schema, orient="row")
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is not imported here
+        """Return :attr:`values` as a pandas frame (needs pandas)."""
+        return as_pandas(self.values)
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain lists and dicts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -13,6 +13,7 @@ import rankstone
 from rankstone import InputError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d4": 0}}
@@ -104,6 +105,31 @@ def test_pandas_on_request(scores: rankstone.Scores) -> None:
 
     assert list(frame.columns) == scores.per_query.columns
     assert frame["query_id"].tolist() == scores.per_query["query_id"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("result", "frame"),
+    [
+        (lambda: rankstone.curve(QRELS, RUNS, "PR R@1,2"), "per_query"),
+        (lambda: rankstone.bounds(QRELS, RUNS, "AP"), "per_query"),
+        (lambda: rankstone.diff(RUNS["a"], RUNS["b"], "RBO(p=0.9)"), "per_query"),
+        (lambda: rankstone.beyond(RUNS, "Popularity", history={"q1": ["d1"]}), "per_query"),
+        (lambda: rankstone.thresholds(QRELS, RUNS, "AP"), "values"),
+    ],
+    ids=["curves", "bounds", "similarity", "beyond", "thresholds"],
+)
+def test_every_result_is_a_pandas_frame_on_request(result: Callable[[], Any], frame: str) -> None:
+    """The rows, columns and values are those of the Polars frame."""
+    found = result()
+    rows: pl.DataFrame = getattr(found, frame)
+    as_pandas = found.to_pandas()
+
+    assert list(as_pandas.columns) == rows.columns
+    assert len(as_pandas) == rows.height > 0
+    for column in rows.iter_columns():
+        told = as_pandas[column.name]
+        same = told.isna() if column.null_count() == rows.height else told == column.to_list()
+        assert (same | told.isna()).all(), column.name
 
 
 def test_people_see_means_and_audit(scores: rankstone.Scores) -> None:
