@@ -1,13 +1,10 @@
-"""What the comparisons with other tools share: the optional data folder, readers, ways to ask peers."""
+"""What the comparisons with other tools share: readers, ways to ask peers."""
 
 from __future__ import annotations
 
 import gzip
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from hypothesis import strategies as st
 from tests.oracle.worlds import close
 
@@ -15,9 +12,7 @@ import rankstone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("RANKSTONE_DATA", ROOT.parent / "shared" / "data"))
+    from pathlib import Path
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
@@ -46,14 +41,6 @@ TREC_NAMES = {
     "set_recall": "R",
     "set_F": "F",
 }
-
-
-def data(*parts: str) -> Path:
-    """Return a file or folder of the optional data folder, or skip the test and say why."""
-    path = DATA.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"optional data not there: {path} (RANKSTONE_DATA names the folder)")
-    return path
 
 
 def lines(path: Path) -> Iterator[list[str]]:

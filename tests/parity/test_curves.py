@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.oracle.worlds import close
-from tests.parity.peers import Qrels, Run, data, read_qrels, read_run
+from tests.parity.peers import Qrels, Run, read_qrels, read_run
+from tests.real_data import data
 
 import rankstone
 

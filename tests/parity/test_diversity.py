@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.oracle.worlds import close
-from tests.parity.peers import data, disagreements, lines, ours
+from tests.parity.peers import disagreements, lines, ours
+from tests.real_data import data
 
 import rankstone
 

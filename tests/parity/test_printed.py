@@ -7,7 +7,8 @@ import re
 from typing import Any
 
 import pytest
-from tests.parity.peers import data, lines
+from tests.parity.peers import lines
+from tests.real_data import data
 
 import rankstone
 

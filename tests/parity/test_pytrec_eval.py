@@ -13,12 +13,12 @@ from tests.parity.peers import (
     Qrels,
     Run,
     collections,
-    data,
     disagreements,
     ours,
     read_qrels,
     read_run,
 )
+from tests.real_data import data
 
 pytestmark = pytest.mark.parity
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed: make parity")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
-from tests.parity.peers import data
+from tests.real_data import data
 
 from rankstone.cli.trec_eval_command import command
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import gzip
 import math
-import os
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from tests.lists.beyond import oracle
 from tests.lists.beyond.worlds import World
+from tests.real_data import data
 
 import rankstone
 
-FOLDER = Path(os.environ.get("RANKSTONE_DATA", "../shared/data")) / "lenskit-topn"
 MEASURES = (
     "Coverage@10",
     "Gini@10",
@@ -37,10 +35,9 @@ MEASURES = (
 
 @pytest.fixture(scope="module")
 def lists() -> tuple[pl.DataFrame, pl.DataFrame]:
-    if not FOLDER.exists():
-        pytest.skip(f"no real lists in {FOLDER} (RANKSTONE_DATA names the folder)")
-    runs = pl.read_csv(gzip.decompress((FOLDER / "topn-java-recs.csv.gz").read_bytes()))
-    return runs, pl.read_csv(FOLDER / "topn-java-truth.csv")
+    folder = data("lenskit-topn")
+    runs = pl.read_csv(gzip.decompress((folder / "topn-java-recs.csv.gz").read_bytes()))
+    return runs, pl.read_csv(folder / "topn-java-truth.csv")
 
 
 def test_real_lists(lists: tuple[pl.DataFrame, pl.DataFrame]) -> None:
