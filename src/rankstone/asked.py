@@ -12,7 +12,7 @@ from rankstone.measures import Measure, parse_only
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["checked", "choices", "columns_read", "of_rankings"]
+__all__ = ["check", "checked", "choices", "columns_read", "of_rankings"]
 
 
 def of_rankings(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
@@ -32,6 +32,12 @@ def checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignmen
     """Return the options of alignment, or refuse those under which a measure has no value."""
     _refuse_parameters(options, measures)
     alignment = Alignment.of(options)
+    check(alignment, measures)
+    return alignment
+
+
+def check(alignment: Alignment, measures: Sequence[Measure]) -> None:
+    """Refuse options under which a measure has no value."""
     for measure in measures:
         measure.check(alignment.ties, alignment.depth, alignment.negative)
         measure.check_needs(alignment)
@@ -40,7 +46,6 @@ def checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignmen
                 f"{measure} looks at all judged documents, and pool=list hides those outside the list",
                 fix="leave pool or the measure out",
             )
-    return alignment
 
 
 #: what other tools have options for → the parameter of measures here; ``k`` is the cutoff

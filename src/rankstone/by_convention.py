@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.conventions import Convention, convention
+from rankstone.conventions.refusing import refused, refused_grade, witnesses
 from rankstone.errors import (
     BadLine,
     BadOption,
@@ -24,7 +25,6 @@ from rankstone.errors import (
 )
 from rankstone.evaluation import Evaluator, name_runs, walk_labelled
 from rankstone.hits.options import Alignment
-from rankstone.measures import Measure, parse_measures
 from rankstone.measures.base import Scored, Status
 from rankstone.scores import RunScores, Scores
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankstone.conventions import Reading
-    from rankstone.hits.arrays import Bools, Floats, Ints
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.measures import Measure
 
     Progress = Callable[[int], None]
 
@@ -173,57 +174,35 @@ def _groups(readings: Sequence[Reading]) -> list[list[Reading]]:
 def _check_grades(meant: Convention, readings: Sequence[Reading], grades: Floats) -> None:
     """Refuse grades that the library refuses."""
     for reading in readings:
-        taken = reading.entry.grades
-        if taken is None:
-            continue
-        for grade in np.unique(grades).tolist():
-            if not taken.takes(grade):
-                raise BadValue(
-                    f"{meant.title} refuses grade {grade:g} for {reading.text}", expected=str(taken)
-                )
+        grade = refused_grade(reading.entry, grades)
+        if grade is not None:
+            raise BadValue(
+                f"{meant.title} refuses grade {grade:g} for {reading.text}",
+                expected=str(reading.entry.grades),
+            )
 
 
 def _witnesses(group: Sequence[Reading], options: Mapping[str, Any]) -> dict[str, Measure]:
-    """Return the measures that betray what a library refuses, as far as they can be computed."""
-    found: dict[str, Measure] = {}
+    """Return the measures that betray what the library refuses."""
     alignment = Alignment.of({k: v for k, v in options.items() if k in Alignment().as_dict()})
-    for name in dict.fromkeys(refusal.measure for r in group for refusal in r.entry.refuses):
-        witness = parse_measures(name)[0]
-        assert isinstance(witness, Measure)  # noqa: S101 - data files are tested
-        try:
-            witness.check_needs(alignment)
-        except BadOption:  # the size of the catalogue, say, which nobody told us
-            continue
-        found[name] = witness
-    return found
+    return witnesses((reading.entry for reading in group), alignment)
 
 
 def _check_refusals(
-    meant: Convention, group: Sequence[Reading], scores: Scores, witnesses: Mapping[str, Measure]
+    meant: Convention, group: Sequence[Reading], scores: Scores, asked: Mapping[str, Measure]
 ) -> None:
     """Refuse what the library raises errors for: lists it cannot take, and a mean over nobody."""
     for run in scores.runs.values():
+        betrayed = {name: run.by_measure[witness] for name, witness in asked.items()}
         for reading in group:
-            counts = run.by_measure[reading.measure].status != Status.dropped
-            undefined = run.by_measure[reading.measure].status == Status.undefined
-            for refusal in reading.entry.refuses:
-                if refusal.measure in witnesses:
-                    guilty = _guilty(run.by_measure[witnesses[refusal.measure]], refusal.value) & counts
-                    if guilty.any() and (not refusal.every or guilty[counts].all()):
-                        query = printable(run.queries[int(guilty.argmax())])
-                        where = "every query" if refusal.every else f"query {query}"
-                        raise BadValue(f"{meant.title} refuses {reading.text}: {refusal.why}", where=where)
-            present = counts if reading.entry.spoils else counts & ~undefined
-            if reading.entry.nobody == "error" and not present.any():
-                raise BadValue(
-                    f"{meant.title} refuses {reading.text}: no query has a value, and there is no mean"
-                )
-
-
-def _guilty(scored: Scored, value: float | None) -> Bools:
-    """Tell which queries have a witness' value."""
-    guilty: Bools = scored.status == Status.undefined if value is None else scored.value == value
-    return guilty
+            found = refused(reading.entry, run.by_measure[reading.measure], betrayed)
+            if found is None:
+                continue
+            said = f"{meant.title} refuses {reading.text}: {found.why}"
+            if found.query is None:
+                raise BadValue(said)
+            where = "every query" if found.every else f"query {printable(run.queries[found.query])}"
+            raise BadValue(said, where=where)
 
 
 def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Scores]) -> Scores:

@@ -302,6 +302,18 @@ class Evaluator:
             raise BadParameter("these measures need columns of the judgments that were not read")
         return other
 
+    def under(self, options: Alignment, *, one_group: bool = False) -> Evaluator:
+        """Return an evaluator of the same judgments under other options.
+
+        What is prepared already serves it, too, unless its options make other judgments of them.
+        """
+        merges = ("negative", "duplicate_judgments")
+        same = all(getattr(options, name) == getattr(self.options, name) for name in merges)
+        kept = self._prepared if same and one_group == self._one_group else {}
+        other = copy(self)
+        vars(other).update(options=options, _one_group=one_group, _prepared=kept)
+        return other
+
     def _beside(self) -> tuple[BesideAudit | None, BesideAudit | None]:
         """Return what there is to say about the tables of queries and of intents."""
         judgments = next(iter(self._prepared.values()))[0]

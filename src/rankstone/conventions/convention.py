@@ -123,6 +123,11 @@ class Entry:
     differs: str | None = None
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """What its spelling leaves places for: ``k``, ``p``."""
+        return tuple(_PLACE.findall(self.spelling))
+
+    @property
     def spellings(self) -> tuple[str, ...]:
         """Every way to write it."""
         return self.spelling, *self.also
@@ -266,6 +271,11 @@ class Convention:
         if not texts:
             raise UnknownMeasure("no measure given", expected=self._spellings())
         return tuple({text: self._read(text) for text in texts}.values())
+
+    def reading(self, entry: Entry, numbers: Mapping[str, str]) -> Reading:
+        """Return one of its measures, with numbers where its spelling leaves places for them."""
+        text = _PLACE.sub(lambda place: numbers[place[1]], entry.spelling)
+        return _reading(text, entry, entry.measure(numbers))
 
     def everything(self, k: int = 10, *, of_lists: bool = False) -> list[str]:
         """Return every measure that takes nothing but a cutoff, or not even that, and grades of any kind.

@@ -91,6 +91,16 @@ class Table:
             return pl.concat(pieces, rechunk=True)
         return pl.DataFrame(schema={name: self.schema[name] for name in columns or self.schema})
 
+    def in_memory(self) -> Table:
+        """Return the table, read once and kept, for whoever starts it again and again."""
+        frame = self.collect()
+
+        def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            yield from (piece.select(wanted) for piece in frame.iter_slices(ROWS))
+
+        count = self.comments()
+        return replace(self, start=again, comments=lambda: count)
+
     def requires(self, *columns: str) -> Table:
         """Return the table, once it is sure to have these columns."""
         for name in columns:
