@@ -7,13 +7,13 @@ library for matrix products.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rankstone.errors import BadOption
+from rankstone.stats.drawing import Whole, draws
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats
@@ -22,8 +22,6 @@ __all__ = ["Resampling", "resampled_means"]
 
 #: numbers worked on at a time
 _SLICE: Final = 1 << 23
-#: whole numbers up to 2^53 are exact as float64; a bit is kept in hand
-_EXACT_BITS: Final = 52
 _MOST_RESAMPLES: Final = 1_000_000
 
 
@@ -74,13 +72,6 @@ class Resampling:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def _drawn(queries: int, seed: int, resample: int) -> Floats:
-    """Return how often a resample draws each query, float64 ``[queries]``."""
-    stream = np.random.Philox(np.random.SeedSequence(seed, spawn_key=(resample,)))
-    share = (stream.random_raw(queries) >> np.uint64(11)) * 2.0**-53  # the same in every NumPy
-    return np.bincount((share * queries).astype(np.int64), minlength=queries).astype(np.float64)
-
-
 def resampled_means(numerator: Floats, denominator: Floats | None, how: Resampling) -> Floats:
     """Return the mean over queries in every resample, float64 ``[resamples, columns]``.
 
@@ -95,12 +86,12 @@ def resampled_means(numerator: Floats, denominator: Floats | None, how: Resampli
         Number of resamples and seed.
     """
     queries = len(numerator)
-    tables = [_Whole.of(numerator)] if denominator is None else [_Whole.of(numerator), _Whole.of(denominator)]
+    tables = [Whole.of(numerator)] if denominator is None else [Whole.of(numerator), Whole.of(denominator)]
     sums = [np.empty((how.resamples, numerator.shape[1])) for _ in tables]
     step = max(1, _SLICE // max(queries, 1))
     for begin in range(0, how.resamples, step):
         end = min(begin + step, how.resamples)
-        counts = np.stack([_drawn(queries, how.seed, resample) for resample in range(begin, end)])
+        counts = draws(queries, how.seed, range(begin, end))
         for table, into in zip(tables, sums, strict=True):
             into[begin:end] = table.summed(counts)
     if denominator is None:
@@ -108,25 +99,3 @@ def resampled_means(numerator: Floats, denominator: Floats | None, how: Resampli
     means: Floats = np.full(sums[0].shape, np.nan)
     np.divide(sums[0], sums[1], out=means, where=sums[1] != 0)
     return means
-
-
-@dataclass(frozen=True, eq=False)
-class _Whole:
-    """Numbers as whole multiples of a power of two, so small that no sum over queries is rounded.
-
-    For values up to 1 of 10,000 queries the multiple is 2^-38: intervals keep eleven digits.
-    """
-
-    whole: Floats
-    bits: int
-
-    @classmethod
-    def of(cls, values: Floats) -> _Whole:
-        largest = float(np.abs(values).max(initial=0.0)) * len(values)
-        bits = _EXACT_BITS - math.frexp(largest)[1] if largest else 0
-        return cls(np.rint(np.ldexp(values, bits)), bits)
-
-    def summed(self, counts: Floats) -> Floats:
-        """Return sums over queries, each taken as often as counted."""
-        sums: Floats = np.ldexp(counts @ self.whole, -self.bits)
-        return sums

@@ -1,0 +1,47 @@
+"""Statistics of paired scores: randomisation tests, intervals, corrections, effect sizes, power.
+
+Comes in: arrays, a row for each query (user, session), a column for each system.  Goes out: p-values,
+intervals, sizes.  Knows no measures, no files and no names.  Whatever is drawn at random comes from a seed,
+bit by bit, on any number of threads.  SciPy is imported when a distribution is first asked for.
+"""
+
+from __future__ import annotations
+
+from rankstone.stats.anova import Blocked, tukey_hsd, two_way
+from rankstone.stats.corrections import CORRECTIONS, adjusted, family_level
+from rankstone.stats.effects import d_z, hedges
+from rankstone.stats.intervals import METHODS, Estimate, estimates
+from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
+from rankstone.stats.poisson import PoissonBootstrap
+from rankstone.stats.power import detectable, needed, power_of
+from rankstone.stats.sign_flips import sign_flips
+from rankstone.stats.tukey import RandomisedTukey, randomised_tukey
+from rankstone.stats.units import Units
+
+__all__ = [
+    "CORRECTIONS",
+    "METHODS",
+    "PAIRED",
+    "Blocked",
+    "Estimate",
+    "PoissonBootstrap",
+    "RandomisedTukey",
+    "Units",
+    "adjusted",
+    "d_z",
+    "detectable",
+    "estimates",
+    "family_level",
+    "hedges",
+    "mcnemar",
+    "needed",
+    "paired_t",
+    "power_of",
+    "randomised_tukey",
+    "sign_flips",
+    "sign_test",
+    "tost",
+    "tukey_hsd",
+    "two_way",
+    "wilcoxon",
+]

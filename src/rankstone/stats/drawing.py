@@ -1,0 +1,152 @@
+"""What everything drawn at random rests on: streams by number, whole numbers, blocks on threads.
+
+A block's stream (Philox, Salmon et al. 2011) is keyed by the seed and the block's number, and what is summed
+is whole numbers.  So neither the order in which blocks are worked on nor the number of threads can change a
+bit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+
+from rankstone.errors import BadOption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["Whole", "check_count", "draws", "in_blocks", "raw", "tolerance"]
+
+Result = TypeVar("Result")
+
+#: whole numbers up to 2^53 are exact as float64; a bit is kept in hand
+_EXACT_BITS: Final = 52
+#: random numbers made at a time: what a processor's cache holds, and no new pages of memory
+_SLICE: Final = 1 << 13
+#: sums that differ by less than this share of what was summed are equal: scores carry rounding errors
+_EQUAL: Final = 1e-12
+
+
+def raw(seed: int, *place: int, size: int) -> NDArray[np.uint64]:
+    """Return 64 random bits each, uint64 ``[size]``: the same in every version of NumPy."""
+    return _stream(seed, *place).random_raw(size)
+
+
+def _stream(seed: int, *place: int) -> np.random.Philox:
+    return np.random.Philox(np.random.SeedSequence(seed, spawn_key=place))
+
+
+def tolerance(values: Floats) -> float:
+    """Return by how much two sums of such values may differ and still be called equal."""
+    return _EQUAL * float(np.abs(values).sum())
+
+
+def draws(rows: int, seed: int, resamples: range) -> Floats:
+    """Return how often resamples, drawn with replacement, hold each row, float64 ``[resamples, rows]``."""
+    counts = np.empty((len(resamples), rows))
+    drawn = np.empty(rows, np.int64)
+    for at, resample in enumerate(resamples):
+        stream = _stream(seed, resample)
+        for begin in range(0, rows, _SLICE):
+            bits = stream.random_raw(min(_SLICE, rows - begin))
+            bits >>= np.uint64(11)
+            share = bits.astype(np.float64)
+            share *= rows * 2.0**-53
+            drawn[begin : begin + _SLICE] = share
+        counts[at] = np.bincount(drawn, minlength=rows)
+    return counts
+
+
+def check_count(name: str, value: object, least: int, most: int) -> int:
+    """Return a whole number within limits, or refuse it."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise BadOption(
+            f"{name}={value!r} is no number of them", expected=f"a whole number from {least:,} to {most:,}"
+        )
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """Numbers as whole multiples of a power of two, so small that no sum over rows is rounded.
+
+    Every column has a power of its own, so that it is the same whatever stands beside it.  For values up
+    to 1 of 10,000 queries the multiple is 2^-38: intervals keep eleven digits.
+
+    Attributes
+    ----------
+    whole
+        float64 ``[rows, columns]``, whole numbers.
+    bits
+        int32 ``[columns]``: the multiple is 2^-bits.
+    """
+
+    whole: Floats
+    bits: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, values: Floats, most: int = 1) -> Whole:
+        """Scale values; ``most`` is how often a row may be taken, on average over rows."""
+        largest = np.abs(values).max(axis=0, initial=0.0) * (max(len(values), 1) * most)
+        bits = np.where(largest > 0, _EXACT_BITS - np.frexp(largest)[1], 0).astype(np.int32)
+        return cls(np.rint(np.ldexp(values, bits)), bits)
+
+    def summed(self, counts: Floats) -> Floats:
+        """Return sums over rows, each taken as often as counted, float64 ``[…, columns]``."""
+        sums: Floats = np.ldexp(counts @ self.whole, -self.bits)
+        return sums
+
+
+def in_blocks(
+    work: Callable[[int], Result],
+    blocks: int,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Result]:
+    """Yield ``work(0)``, ``work(1)`` … in order, worked on by several threads.
+
+    Parameters
+    ----------
+    work
+        What is done for a block; gives up the interpreter lock inside NumPy.
+    blocks
+        How many there are.
+    threads
+        At most so many; as many as the process may use unless given.
+    progress
+        Called with 1 for every block that is done.
+    """
+    threads = min(threads or _processors(), blocks)
+    if threads <= 1:
+        for block in range(blocks):
+            yield work(block)
+            if progress is not None:
+                progress(1)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        waiting = deque(pool.submit(work, block) for block in range(min(2 * threads, blocks)))
+        for block in range(blocks):
+            done = waiting.popleft().result()
+            if (after := block + 2 * threads) < blocks:
+                waiting.append(pool.submit(work, after))
+            yield done
+            if progress is not None:
+                progress(1)
+    finally:  # an interrupt waits for the blocks at work, not for all of them
+        pool.shutdown(cancel_futures=True)
+
+
+def _processors() -> int:
+    """Return on how many processors this process may run."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

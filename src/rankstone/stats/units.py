@@ -1,0 +1,97 @@
+"""What is independent of one another: queries, or clusters of queries that are drawn and flipped whole."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["Units"]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Independent units: what each sums to, and how much it counts.
+
+    A query is a unit of its own; where queries come in clusters (a user's, a session's), the cluster is the
+    unit.  Means are over queries in both cases: all totals over all sizes.
+
+    Attributes
+    ----------
+    total
+        float64 ``[units, columns]``: sums over the queries of each unit, a column for each system.
+    size
+        float64 ``[units]``: how many queries there are in each, or what they weigh.
+
+    Examples
+    --------
+    >>> units = Units.of(np.array([[0.5], [0.75], [1.0]]), cluster=np.array([0, 0, 1]))
+    >>> units.total.ravel().tolist(), units.size.tolist(), units.mean.tolist()
+    ([1.25, 1.0], [2.0, 1.0], [0.75])
+    """
+
+    total: Floats
+    size: Floats
+
+    @classmethod
+    def of(cls, values: Floats, *, weight: Floats | None = None, cluster: Ints | None = None) -> Units:
+        """Make units of scores per query.
+
+        Parameters
+        ----------
+        values
+            float64 ``[queries, columns]``, without NaN.
+        weight
+            float64 ``[queries]``, 0 or more: what each query counts; 1 unless given.
+        cluster
+            int64 ``[queries]``, from 0: the cluster each query belongs to.
+        """
+        size: Floats = np.ones(len(values)) if weight is None else weight
+        total = values * size[:, None]
+        if cluster is None:
+            return cls(total, size)
+        groups = int(cluster.max(initial=-1)) + 1
+        columns = [np.bincount(cluster, column, groups) for column in total.T]
+        return cls(np.stack(columns, axis=1), np.asarray(np.bincount(cluster, size, groups), np.float64))
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of each column over queries, float64 ``[columns]``; sums are exact."""
+        size = math.fsum(self.size)
+        return np.array([math.fsum(column) / size for column in self.total.T])
+
+    def difference(self, one: int, other: int) -> Units:
+        """Return ``one - other``, two columns, as units of one column."""
+        return Units((self.total[:, one] - self.total[:, other])[:, None], self.size)
+
+    def scatter(self) -> Floats:
+        """Return how far each unit's total lies from what its size lets expect, float64 ``[units, columns]``.
+
+        For queries of equal weight that is the deviation from the mean.
+        """
+        return self.total - self.size[:, None] * self.mean
+
+    def standard_error(self) -> Floats:
+        """Return the standard error of each mean, float64 ``[columns]``; NaN for a single unit.
+
+        For units of equal size ``s / √n``; for others that of a ratio of sums by linearisation (Cochran,
+        Sampling Techniques, 3rd edition 1977, §6.3), which is the cluster-robust one.
+        """
+        n = len(self)
+        if n < 2:  # noqa: PLR2004 - one unit has no spread
+            return np.full(self.total.shape[1], np.nan)
+        scatter = self.scatter()
+        squares = np.array([math.fsum(column) for column in (scatter * scatter).T])
+        error: Floats = np.sqrt(squares * (n / (n - 1))) / math.fsum(self.size)
+        return error

@@ -1,0 +1,182 @@
+"""Intervals of means, of queries and of clusters."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rankstone.errors import BadOption
+from rankstone.stats import METHODS, PoissonBootstrap, estimates
+from rankstone.stats.units import Units
+
+BOOTSTRAPS = sorted(set(METHODS) - {"t"})
+
+
+def skewed(seed: int = 1, n: int = 60) -> np.ndarray:
+    return np.random.default_rng(seed).normal(0.3, 0.3, (n, 1)) ** 3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_holds_the_mean(method: str) -> None:
+    """The mean is inside, wider confidence gives a wider interval, and the standard error is s / √n."""
+    values = skewed()
+    found = estimates(Units.of(values), method)[0]
+    (low, high), (lower, higher) = found.interval(0.9), found.interval(0.99)
+
+    assert lower < low < values.mean() < high < higher
+    assert found.error == pytest.approx(values.std(ddof=1) / math.sqrt(60), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_varies(method: str) -> None:
+    """Without any spread the interval is the value."""
+    assert estimates(Units.of(np.full((9, 1), 0.25)), method)[0].interval() == (0.25, 0.25)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_query_says_nothing(method: str) -> None:
+    """One query has no spread, so there is no interval."""
+    assert all(map(math.isnan, estimates(Units.of(np.array([[0.5]])), method)[0].interval()))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_turned_round(method: str) -> None:
+    """The interval of b - a is that of a - b turned round."""
+    values = skewed()
+    low, high = estimates(Units.of(values), method)[0].interval()
+    other = estimates(Units.of(-values), method)[0].interval()
+
+    assert other == pytest.approx((-high, -low), abs=1e-9)
+
+
+@pytest.mark.parametrize("method", BOOTSTRAPS)
+def test_columns_do_not_touch_each_other(method: str) -> None:
+    """A column has the same interval, bit by bit, whatever stands beside it."""
+    both = np.concatenate([skewed(1), 1000 * skewed(2)], axis=1)
+    alone = estimates(Units.of(both[:, :1]), method, resamples=300)[0]
+
+    assert estimates(Units.of(both), method, resamples=300)[0].interval() == alone.interval()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_clusters_of_one_query_are_queries(method: str) -> None:
+    """Clusters with one query each change nothing."""
+    values = skewed()
+    clustered = Units.of(values, cluster=np.arange(60))
+
+    assert estimates(clustered, method)[0].interval() == estimates(Units.of(values), method)[0].interval()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_queries_that_say_the_same_are_one(method: str) -> None:
+    """Every query four times, a cluster each: the interval is that of the queries themselves."""
+    values = skewed()
+    four = Units.of(np.repeat(values, 4, axis=0), cluster=np.repeat(np.arange(60), 4))
+    found = estimates(four, method)[0].interval()
+
+    assert found == pytest.approx(estimates(Units.of(values), method)[0].interval(), abs=1e-9)
+
+
+def test_clusters_widen_what_depends() -> None:
+    """Queries that go with their user say less than as many independent ones."""
+    draw = np.random.default_rng(3)
+    user = np.repeat(np.arange(30), 10)
+    values = (draw.normal(0, 1, 30)[user] + draw.normal(0, 0.2, 300))[:, None]
+    for method in METHODS:
+        low, high = estimates(Units.of(values, cluster=user), method)[0].interval()
+        narrow, wide = estimates(Units.of(values), method)[0].interval()
+        assert high - low > 2 * (wide - narrow), method
+
+
+@pytest.mark.parametrize("method", BOOTSTRAPS)
+def test_threads_change_no_bit(method: str) -> None:
+    """One thread or four: the same bits; another seed: others."""
+    units = Units.of(skewed(n=5000))
+    one, four, other = (
+        estimates(units, method, resamples=900, seed=seed, threads=threads)[0].interval()
+        for seed, threads in ((5, 1), (5, 4), (6, 4))
+    )
+
+    assert one == four != other
+
+
+CODE = """
+import numpy as np
+from rankstone.stats import estimates, METHODS
+from rankstone.stats.units import Units
+units = Units.of(np.random.Generator(np.random.Philox(2)).random((3000, 40)))
+for method in METHODS:
+    print(method, [found.interval() for found in estimates(units, method, resamples=100)])
+"""
+
+
+def test_the_library_of_matrix_products_changes_no_bit() -> None:
+    """Sums are sums of whole numbers, so threads inside of products do not matter either."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", CODE],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2", "5")
+    }
+    assert len(found) == 1
+
+
+def test_streams_are_put_together_in_any_order() -> None:
+    """Parts of a stream, merged in another order, are the stream, bit by bit."""
+    values, keys = skewed(n=900), np.random.default_rng(8).integers(0, 2**63, 900).astype(np.uint64)
+    whole = PoissonBootstrap(1, resamples=200, seed=4)
+    whole.add(values, np.ones(900), keys)
+    parts = [PoissonBootstrap(1, resamples=200, seed=4) for _ in range(3)]
+    for at in (2, 0, 1):
+        part = slice(300 * at, 300 * (at + 1))
+        parts[at].add(values[part][::-1], np.ones(300), keys[part][::-1])
+    parts[1].merge(parts[2])
+    parts[1].merge(parts[0])
+
+    assert np.array_equal(whole.means(), parts[1].means())
+    assert parts[1].seen == 900
+
+
+def test_streams_of_two_seeds_do_not_mix() -> None:
+    """Counts of two seeds have nothing to do with each other."""
+    with pytest.raises(BadOption, match="belong together"):
+        PoissonBootstrap(1, resamples=5, seed=1).merge(PoissonBootstrap(1, resamples=5, seed=2))
+
+
+def test_sums_that_would_not_be_exact_are_refused() -> None:
+    """Totals beyond what whole numbers hold are told, not rounded."""
+    stream = PoissonBootstrap(1, resamples=5)
+    with pytest.raises(BadOption, match="too large"):
+        stream.add(np.array([[1e12]]), np.ones(1))
+
+
+def test_counts_are_poisson() -> None:
+    """Counts have mean 1 and variance 1, and 0 comes with chance 1/e."""
+    stream = PoissonBootstrap(1, resamples=400)
+    counts = stream._counts(np.arange(2000, dtype=np.uint64))  # noqa: SLF001 - what all rests on
+
+    assert counts.mean() == pytest.approx(1, abs=0.006)
+    assert counts.var() == pytest.approx(1, abs=0.01)
+    assert (counts == 0).mean() == pytest.approx(math.exp(-1), abs=0.003)
+    assert (counts == 5).mean() == pytest.approx(math.exp(-1) / 120, abs=0.0005)
+
+
+def test_unknown_interval() -> None:
+    """A name nobody knows is told, with the nearest."""
+    with pytest.raises(BadOption, match="did you mean 'bca'"):
+        estimates(Units.of(skewed()), "bcaa")
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 95])
+def test_confidence_is_a_chance(confidence: float) -> None:
+    """95 is no probability."""
+    with pytest.raises(BadOption, match="out of range"):
+        estimates(Units.of(skewed()))[0].interval(confidence)

@@ -1,0 +1,127 @@
+"""Randomised Tukey HSD, and analysis of variance blocked on queries."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from rankstone.stats import paired_t, randomised_tukey, sign_flips, tukey_hsd, two_way
+from rankstone.stats.units import Units
+
+
+def scores(seed: int, queries: int = 40, systems: int = 4, measures: int = 1) -> np.ndarray:
+    draw = np.random.default_rng(seed)
+    level = draw.random((queries, 1, 1))
+    return level + 0.2 * draw.random((queries, systems, measures)) + 0.03 * np.arange(systems)[:, None]
+
+
+def test_it_is_the_share_of_all_orders() -> None:
+    """With three queries of three systems there are 6^3 orders; their share is what p comes to."""
+    table = scores(1, queries=3, systems=3)
+    orders = [table[at, list(order), 0] for at in range(3) for order in permutations(range(3))]
+    every = product(range(6), repeat=3)
+    sums = np.array([np.sum([orders[at * 6 + pick] for at, pick in enumerate(one)], axis=0) for one in every])
+    largest = np.ptp(sums, axis=1) / 3
+    found = randomised_tukey(table, shuffles=50_000)
+
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        gap = abs(table[:, one, 0].mean() - table[:, other, 0].mean())
+        assert found.p[one, other, 0] == pytest.approx((largest >= gap - 1e-12).mean(), abs=0.01)
+
+
+def test_two_systems_are_the_paired_test() -> None:
+    """With two systems a change of places is a flip of the sign."""
+    table = scores(2, systems=2)
+    found = randomised_tukey(table, shuffles=100_000).p[0, 1, 0]
+    flips = sign_flips(table[:, 0] - table[:, 1])[0].p
+
+    assert found == pytest.approx(flips, abs=0.01)
+
+
+def test_gaps_are_differences_of_means() -> None:
+    """Row less column; p is symmetric, and 1 on the diagonal."""
+    table = scores(3)
+    found = randomised_tukey(table, shuffles=100)
+
+    assert found.gap[0, 2, 0] == pytest.approx(table[:, 0].mean() - table[:, 2].mean(), abs=1e-15)
+    assert np.array_equal(found.p, found.p.swapaxes(0, 1))
+    assert (found.p[np.arange(4), np.arange(4)] == 1).all()
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+def test_interval_and_p_agree(alpha: float) -> None:
+    """The interval excludes 0 exactly where p is at most alpha."""
+    for seed in range(6):
+        found = randomised_tukey(scores(seed, measures=2), shuffles=999, seed=seed)
+        excludes = np.abs(found.gap) > found.critical(alpha)
+
+        assert np.array_equal(excludes, found.p <= alpha)
+
+
+def test_too_few_shuffles_claim_nothing() -> None:
+    """With 9 shuffles no p reaches 0.05, and the interval is without end."""
+    found = randomised_tukey(scores(1), shuffles=9)
+
+    assert found.p.min() >= 0.1
+    assert np.isinf(found.critical(0.05)).all()
+
+
+def test_measures_are_one_family() -> None:
+    """A measure's p can only grow when another one joins the family; its unit does not matter."""
+    table = scores(4, measures=2)
+    alone = randomised_tukey(table[:, :, :1], shuffles=4000).p[:, :, 0]
+    both = randomised_tukey(table, shuffles=4000).p[:, :, 0]
+    scaled = randomised_tukey(table * [1.0, 1000.0], shuffles=4000).p
+
+    assert (both >= alone).all()
+    assert scaled[:, :, 0] == pytest.approx(both, abs=1e-12)
+
+
+@pytest.mark.parametrize("systems", [3, 16, 17, 40])
+def test_threads_change_no_bit(systems: int) -> None:
+    """One thread or four, narrow keys or wide: the same bits."""
+    table = scores(5, queries=60, systems=systems)
+    one, four = (randomised_tukey(table, shuffles=3000, seed=2, threads=threads) for threads in (1, 4))
+
+    assert np.array_equal(one.p, four.p)
+    assert np.array_equal(one.largest, four.largest)
+
+
+def test_clusters_change_places_whole() -> None:
+    """Units with sizes: gaps are means over queries."""
+    table = scores(6, queries=4)
+    sizes = np.array([[1.0], [2.0], [3.0], [4.0]])
+    found = randomised_tukey(table * sizes[:, :, None], sizes, shuffles=100)
+
+    assert found.gap[0, 1, 0] == pytest.approx(
+        float(((table[:, 0, 0] - table[:, 1, 0]) * sizes[:, 0]).sum() / 10), abs=1e-15
+    )
+
+
+def test_sums_of_squares() -> None:
+    """Systems, queries and error make up all there is."""
+    table = scores(7)[:, :, 0]
+    found = two_way(table)
+    total = ((table - table.mean()) ** 2).sum()
+
+    assert found.systems + found.queries + found.residual == pytest.approx(total, rel=1e-12)
+    assert found.df == (3, 39, 117)
+
+
+def test_two_systems_anova_and_tukey_are_the_paired_t() -> None:
+    """F is t squared; the honestly significant difference of two is no other test."""
+    table = scores(8, systems=2)[:, :, 0]
+    p = paired_t(Units.of(table).difference(0, 1))
+
+    assert two_way(table).p == pytest.approx(p, rel=1e-10)
+    assert tukey_hsd(table)[0, 1] == pytest.approx(p, rel=1e-6)
+
+
+def test_no_error_to_divide_by() -> None:
+    """Systems that differ by the same in every query leave no error: no F, and Tukey's p is 0."""
+    table = np.array([[0.25, 0.5], [0.5, 0.75], [0.25, 0.5]])
+
+    assert np.isnan(two_way(table).f)
+    assert tukey_hsd(table).tolist() == [[1.0, 0.0], [0.0, 1.0]]
