@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rankstone.beyond_accuracy import beyond
     from rankstone.bounding import Bounds, bounds
     from rankstone.checking import check
+    from rankstone.comparing import Comparison, compare, compare_scores, intervals, power
     from rankstone.curves import Curves
     from rankstone.errors import InputError, RankstoneError, UsageError
     from rankstone.evaluation import Evaluator, evaluate, evaluate_labelled
@@ -103,6 +104,7 @@ _HOMES = {
     "rankstone.beyond_accuracy": ("beyond",),
     "rankstone.bounding": ("Bounds", "bounds"),
     "rankstone.checking": ("check",),
+    "rankstone.comparing": ("Comparison", "compare", "compare_scores", "intervals", "power"),
     "rankstone.curves": ("Curves",),
     "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
     "rankstone.evaluation": ("Evaluator", "evaluate", "evaluate_labelled"),
@@ -186,6 +188,7 @@ __all__ = [
     "Bpref",
     "Calibration",
     "Card",
+    "Comparison",
     "Compat",
     "Contributions",
     "Coverage",
@@ -256,6 +259,8 @@ __all__ = [
     "binG",
     "bounds",
     "check",
+    "compare",
+    "compare_scores",
     "correct_sampled",
     "curve",
     "curve_labelled",
@@ -267,6 +272,7 @@ __all__ = [
     "footrule",
     "group_gaps",
     "infAP",
+    "intervals",
     "label_propensity",
     "measure",
     "nDCG",
@@ -278,6 +284,7 @@ __all__ = [
     "pAUC",
     "parse_measure",
     "parse_measures",
+    "power",
     "register",
     "register_continuation",
     "register_discount",

@@ -16,9 +16,9 @@ from rankstone.io.attributes import Attributes, read_attributes
 from rankstone.io.columns import Renames, parse_columns
 from rankstone.io.files import read_files, stem
 from rankstone.io.matching import ids_of_two_kinds
-from rankstone.io.nested import holds_json, read_json
+from rankstone.io.nested import holds_json, read_json, read_text
 from rankstone.io.objects import read_object
-from rankstone.io.table import Progress, Table
+from rankstone.io.table import Progress, Table, reading
 from rankstone.io.text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout
 from rankstone.io.write import atomic
 
@@ -40,6 +40,8 @@ __all__ = [
     "read_labelled",
     "read_pairs",
     "read_run",
+    "read_text",
+    "reading",
     "stem",
 ]
 

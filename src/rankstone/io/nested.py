@@ -13,7 +13,7 @@ from rankstone.errors import BadLine, DuplicateRows, EmptyInput, InputError, pri
 from rankstone.io.files import format_of, parts_of
 from rankstone.io.table import reading
 
-__all__ = ["holds_json", "read_json"]
+__all__ = ["holds_json", "read_json", "read_text"]
 
 
 def holds_json(source: object, format_in: str | None = None) -> bool:
@@ -34,7 +34,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - a dict of 
         The object; a list of records, ``[{"query_id": …, "doc_id": …}, …]``, as a frame.
     """
     name = os.fspath(path)
-    found = _parsed(_text(name), name)
+    found = _parsed(read_text(name), name)
     if isinstance(found, dict) and found:
         return found
     if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
@@ -50,7 +50,8 @@ _EXPECTED = (
 )
 
 
-def _text(name: str) -> str:
+def read_text(name: str) -> str:
+    """Read a file of text, packed or not, or standard input for ``-``, whole."""
     if name == "-":
         content = sys.stdin.buffer.read()
         with reading("standard input"):
@@ -58,7 +59,7 @@ def _text(name: str) -> str:
     parts = parts_of(name)
     if len(parts) > 1:
         raise InputError(
-            f"{len(parts)} JSON files are no one object", where=name, fix="name one file, or write JSON lines"
+            f"{len(parts)} files where one is meant", where=name, fix="name one file, or write JSON lines"
         )
     with reading(name):  # a further .gz or .zst is looked through
         lines = pl.scan_lines(parts[0], name="text", glob=False).collect()["text"]

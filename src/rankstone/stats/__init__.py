@@ -7,13 +7,13 @@ bit by bit, on any number of threads.  SciPy is imported when a distribution is 
 
 from __future__ import annotations
 
-from rankstone.stats.anova import Blocked, tukey_hsd, two_way
+from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
 from rankstone.stats.corrections import CORRECTIONS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
 from rankstone.stats.intervals import METHODS, Estimate, estimates
 from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
 from rankstone.stats.poisson import PoissonBootstrap
-from rankstone.stats.power import detectable, needed, power_of
+from rankstone.stats.power import chi_square, detectable, needed, power_of
 from rankstone.stats.sign_flips import sign_flips
 from rankstone.stats.tukey import RandomisedTukey, randomised_tukey
 from rankstone.stats.units import Units
@@ -28,11 +28,13 @@ __all__ = [
     "RandomisedTukey",
     "Units",
     "adjusted",
+    "chi_square",
     "d_z",
     "detectable",
     "estimates",
     "family_level",
     "hedges",
+    "hsd_reach",
     "mcnemar",
     "needed",
     "paired_t",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: a sum of squares below this share of all squares is what rounding leaves of none
 _ROUNDING: Final = 1e-28
 
-__all__ = ["Blocked", "tukey_hsd", "two_way"]
+__all__ = ["Blocked", "hsd_reach", "tukey_hsd", "two_way"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,23 @@ def _f_tail(f: float, between: int, within: int) -> float:
     from scipy import special
 
     return math.nan if math.isnan(f) else float(special.fdtrc(between, within, f))
+
+
+def hsd_reach(scores: Floats, alpha: float = 0.05) -> float:
+    """Return the difference of means from which on Tukey's p is at most ``alpha``, blocked on queries.
+
+    Parameters
+    ----------
+    scores
+        float64 ``[queries, systems]``, without NaN, at least two of each.
+    alpha
+        Chance of any false claim among all pairs.
+    """
+    from scipy import stats
+
+    found = two_way(scores)
+    quantile = float(stats.studentized_range.ppf(1 - alpha, scores.shape[1], found.df[2]))
+    return quantile * math.sqrt(found.error / len(scores))
 
 
 def tukey_hsd(scores: Floats) -> Floats:

@@ -14,7 +14,7 @@ from rankstone.errors import BadOption
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MOST", "detectable", "needed", "power_of"]
+__all__ = ["MOST", "chi_square", "detectable", "needed", "power_of"]
 
 #: more queries than this are not counted
 MOST: Final = 10**9
@@ -92,6 +92,17 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
     if n < 2:  # noqa: PLR2004 - one query has no spread
         return math.inf
     return _smallest(lambda effect: power_of(effect, n, alpha=alpha) >= power)
+
+
+def chi_square(df: int, share: float) -> float:
+    """Return the value that chi-square of so many degrees of freedom is below with some chance.
+
+    >>> round(chi_square(49, 0.2), 3)
+    40.534
+    """
+    from scipy import special
+
+    return float(special.chdtri(df, 1 - share))
 
 
 def _smallest(enough: Callable[[float], bool]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,7 +66,7 @@ class Units:
     def __len__(self) -> int:
         return len(self.size)
 
-    @property
+    @cached_property
     def mean(self) -> Floats:
         """The mean of each column over queries, float64 ``[columns]``; sums are exact."""
         size = math.fsum(self.size)

@@ -1,0 +1,164 @@
+"""One question and what there is to say about it: sizes, intervals, verdict, what would decide."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rankstone.stats import Estimate, Units, d_z, detectable, hedges, needed, paired_t, tost
+from rankstone.stats.paired import t_tail
+
+if TYPE_CHECKING:
+    from rankstone.comparing.how import How
+    from rankstone.comparing.matrix import Matrix
+
+__all__ = ["Answer", "Question", "sure", "told", "two_sided", "verdict"]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """The question whether one system is better than another, by one measure.
+
+    Attributes
+    ----------
+    matrix
+        The scores.
+    one, other
+        Columns of the two systems; the difference is ``one - other``.
+    segment
+        Values of the columns that queries are grouped by; empty for all queries.
+    """
+
+    matrix: Matrix
+    one: int
+    other: int
+    segment: tuple[Any, ...] = ()
+
+    @property
+    def units(self) -> Units:
+        """The differences of independent units."""
+        return self.matrix.units.difference(self.one, self.other)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a question came to; see :attr:`rankstone.comparing.result.Comparison.table` for the columns."""
+
+    question: Question
+    values: dict[str, Any]
+
+
+def two_sided(found: Estimate) -> float:
+    """Return two-sided p of an estimate by t."""
+    if math.isnan(found.error):
+        return 1.0
+    if found.error == 0:
+        return float(found.value == 0)
+    return min(1.0, 2 * t_tail(abs(found.value) / found.error, found.df))
+
+
+def sure(p: float) -> float:
+    """Return p, 1 where a single query says nothing."""
+    return 1.0 if math.isnan(p) else p
+
+
+def told(
+    question: Question,
+    found: Estimate,
+    how: How,
+    ends: tuple[float, float],
+    level: float,
+    p: float,
+    p_adjusted: float,
+    size: int,
+) -> dict[str, Any]:
+    """Return everything there is to say about one question."""
+    matrix, units = question.matrix, question.units
+    n, count = len(matrix), len(units)
+    mean = matrix.units.mean
+    differences = matrix.differences(question.one, question.other) * matrix.sign
+    deviation = found.error * math.sqrt(count)
+    effect = d_z(found.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
+    alone = found.interval(how.confidence)
+    word = verdict(ends, matrix.direction, how.margin)
+    margins = _margins(question, found, how.margin)
+    not_worse = None if margins is None else margins[0 if matrix.sign > 0 else 1]
+    return {
+        "n": n,
+        "units": count,
+        "mean": float(mean[question.one]),
+        "mean_versus": float(mean[question.other]),
+        "difference": found.value,
+        "low": ends[0],
+        "high": ends[1],
+        "low_alone": alone[0],
+        "high_alone": alone[1],
+        "error": found.error,
+        "p": float(p),
+        "p_t": two_sided(found) if matrix.replicates else sure(paired_t(units)),
+        "p_adjusted": float(p_adjusted),
+        "family": size,
+        "wins": int((differences > 0).sum()),
+        "ties": int((differences == 0).sum()),
+        "losses": int((differences < 0).sum()),
+        "d_z": effect,
+        "g": None if effect is None else effect * hedges(count),
+        "es_hsd": _es_hsd(matrix, found.value),
+        "detectable": _detectable(deviation, count, level, how.power),
+        "p_not_worse": not_worse,
+        "p_equivalent": None if margins is None else max(margins),
+        "verdict": word,
+        "needed": _needed(word, found, deviation, level, how, n / max(count, 1)),
+        "left_out": matrix.left_out,
+    }
+
+
+def _margins(question: Question, found: Estimate, margin: float | None) -> tuple[float, float] | None:
+    """Return p of two one-sided tests of a margin; ``None`` where there is no margin, or no spread."""
+    if margin is None or not found.error > 0:
+        return None
+    if question.matrix.replicates:
+        return tuple(t_tail((margin + sign * found.value) / found.error, found.df) for sign in (1, -1))  # type: ignore[return-value]
+    return tost(question.units, margin)
+
+
+def verdict(ends: tuple[float, float], direction: str, margin: float | None) -> str:
+    """Return what an interval of a difference says.
+
+    >>> verdict((0.01, 0.05), "higher", None), verdict((-0.01, 0.01), "lower", 0.02)
+    ('better', 'equivalent')
+    """
+    low, high = ends
+    if margin is not None and -margin < low and high < margin:
+        return "equivalent"
+    if low > 0 or high < 0:
+        above = low > 0
+        if direction == "neither":
+            return "higher" if above else "lower"
+        return "better" if above == (direction == "higher") else "worse"
+    return "inconclusive"
+
+
+def _es_hsd(matrix: Matrix, difference: float) -> float | None:
+    """Return the difference over the standard deviation that systems and queries leave (Sakai 2018)."""
+    error = 0.0 if matrix.anova is None else matrix.anova.error
+    return difference / math.sqrt(error) if error > 0 else None
+
+
+def _detectable(deviation: float, units: int, level: float, power: float) -> float | None:
+    if not deviation > 0 or not 0 < level < power:
+        return None
+    return detectable(units, alpha=level, power=power) * deviation
+
+
+def _needed(
+    word: str, found: Estimate, deviation: float, level: float, how: How, queries_each: float
+) -> int | None:
+    """Return how many queries would decide if what was seen were the truth; ``None`` where it is decided."""
+    if word != "inconclusive" or not deviation > 0 or not 0 < level < how.power:
+        return None
+    inside = how.margin is not None and abs(found.value) < how.margin
+    distance = how.margin - abs(found.value) if inside and how.margin is not None else abs(found.value)
+    units = needed(distance / deviation, alpha=level, power=how.power)
+    return None if units is None else math.ceil(units * queries_each)

@@ -1,0 +1,212 @@
+"""Families: which questions are asked together, what each answer is, and how sure all of them are.
+
+The verdict comes from the interval at the family's level, so interval and verdict cannot contradict each
+other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankstone.comparing.answer import Answer, Question, sure, told, two_sided
+from rankstone.comparing.replicates import with_runs
+from rankstone.errors import BadOption
+from rankstone.stats import (
+    PAIRED,
+    Estimate,
+    Units,
+    adjusted,
+    estimates,
+    family_level,
+    hsd_reach,
+    randomised_tukey,
+    sign_flips,
+    tukey_hsd,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.comparing.how import How
+    from rankstone.comparing.matrix import Matrix
+
+    Floats = NDArray[np.float64]
+    Keys = NDArray[np.uint64]
+
+__all__ = ["Family", "answered"]
+
+#: corrections that look at all pairs at once
+_ALL_PAIRS = ("tukey", "hsd")
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """What was asked together, and how.
+
+    Attributes
+    ----------
+    name
+        ``primary``, the exploratory measure, or ``segments``.
+    size
+        How many questions.
+    correction
+        What was done about their being several.
+    test
+        Of one pair.
+    alpha
+        The chance of a false claim that the family as a whole may have.
+    level
+        Of each interval: ``1 - level`` is its confidence; NaN where all pairs were looked at together.
+    permutations
+        How many were drawn; 0 where none was.
+    """
+
+    name: str
+    size: int
+    correction: str
+    test: str
+    alpha: float
+    level: float
+    permutations: int
+
+
+def answered(
+    name: str,
+    questions: Sequence[Question],
+    how: How,
+    correction: str,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Family, list[Answer]]:
+    """Answer the questions of a family."""
+    found = [_estimated(question, how) for question in questions]
+    if how.interval != "t":
+        found = _drawn(questions, found, how, progress)
+    p, drawn = _tested(questions, found, how, progress)
+    if correction in _ALL_PAIRS:
+        corrected, reach, shuffles = _all_pairs(questions, how, correction, progress)
+        level, drawn = math.nan, max(drawn, shuffles)
+        intervals = [(e.value - r, e.value + r) for e, r in zip(found, reach, strict=True)]
+        levels = _levels(found, reach)
+    else:
+        corrected, level = adjusted(p, correction), family_level(p, correction, how.alpha)
+        intervals, levels = [e.interval(1 - level) for e in found], [level] * len(found)
+    test = "t, queries and runs" if any(q.matrix.replicates for q in questions) else how.test
+    family = Family(name, len(questions), correction, test, how.alpha, level, drawn)
+    return family, [
+        Answer(q, told(q, e, how, ends, at, raw, p_adjusted, len(questions)))
+        for q, e, ends, at, raw, p_adjusted in zip(
+            questions, found, intervals, levels, p, corrected, strict=True
+        )
+    ]
+
+
+def _estimated(question: Question, how: How) -> Estimate:
+    """Estimate the difference by t; where systems have several runs, these vary, too."""
+    if question.matrix.replicates and how.interval != "t":
+        raise BadOption(
+            f"interval={how.interval!r} knows nothing of several runs of one system",
+            fix="interval='t' takes queries and runs into account",
+        )
+    return with_runs(estimates(question.units)[0], question.matrix, question.one, question.other)
+
+
+def _by_matrix(questions: Sequence[Question]) -> list[list[int]]:
+    """Return the places of questions that are about the same scores."""
+    places: dict[int, list[int]] = {}
+    for at, question in enumerate(questions):
+        places.setdefault(id(question.matrix), []).append(at)
+    return list(places.values())
+
+
+def _side_by_side(questions: Sequence[Question]) -> Units:
+    units = [question.units for question in questions]
+    return Units(np.concatenate([one.total for one in units], axis=1), units[0].size)
+
+
+def _drawn(
+    questions: Sequence[Question],
+    found: list[Estimate],
+    how: How,
+    progress: Callable[[int], None] | None,
+) -> list[Estimate]:
+    """Estimate by the bootstrap, all pairs of a measure from the same resamples."""
+    found = list(found)
+    for places in _by_matrix(questions):
+        units = _side_by_side([questions[at] for at in places])
+        keys = questions[places[0]].matrix.keys if how.interval == "poisson" else None
+        draws = how.draws(len(units))
+        several = estimates(units, how.interval, resamples=draws, seed=how.seed, keys=keys, progress=progress)
+        for at, one in zip(places, several, strict=True):
+            found[at] = one
+    return found
+
+
+def _tested(
+    questions: Sequence[Question],
+    found: Sequence[Estimate],
+    how: How,
+    progress: Callable[[int], None] | None,
+) -> tuple[Floats, int]:
+    """Return p of every question, and how many permutations were drawn at most."""
+    p, most = np.ones(len(questions)), 0
+    for places in _by_matrix(questions):
+        asked = [questions[at] for at in places]
+        if asked[0].matrix.replicates:
+            p[places] = [two_sided(found[at]) for at in places]
+        elif how.test != "randomisation":
+            test = PAIRED[how.test]
+            p[places] = [sure(test(question.units)) for question in asked]
+        else:
+            units = _side_by_side(asked)
+            flips = sign_flips(units.total, flips=how.shuffles(len(units)), seed=how.seed, progress=progress)
+            p[places] = [one.p for one in flips]
+            most = max([most, *(one.flips for one in flips if not one.exact)])
+    return p, most
+
+
+def _all_pairs(
+    questions: Sequence[Question],
+    how: How,
+    correction: str,
+    progress: Callable[[int], None] | None,
+) -> tuple[Floats, list[float], int]:
+    """Return corrected p, how far each interval reaches, and the number of shuffles."""
+    matrices = list({id(q.matrix): q.matrix for q in questions}.values())
+    units = [matrix.units for matrix in matrices]
+    if correction == "hsd":
+        return *_hsd(questions, matrices, how), 0
+    totals = np.stack([one.total for one in units], axis=2)
+    sizes = np.stack([one.size for one in units], axis=1)
+    shuffles = how.shuffles(totals.shape[0] * totals.shape[1])
+    found = randomised_tukey(totals, sizes, shuffles=shuffles, seed=how.seed, progress=progress)
+    critical = found.critical(how.alpha)
+    place = {id(matrix): at for at, matrix in enumerate(matrices)}
+    p = np.array([found.p[q.one, q.other, place[id(q.matrix)]] for q in questions])
+    return p, [float(critical[place[id(q.matrix)]]) for q in questions], shuffles
+
+
+def _hsd(questions: Sequence[Question], matrices: Sequence[Matrix], how: How) -> tuple[Floats, list[float]]:
+    if len(matrices) > 1 or matrices[0].cluster is not None or np.ptp(matrices[0].weight) > 0:
+        raise BadOption(
+            "correction='hsd' is for one primary measure of queries that stand alone and weigh the same",
+            fix="correction='tukey' shuffles instead, and takes several measures, clusters and weights",
+        )
+    values = matrices[0].values
+    if matrices[0].anova is None:
+        raise BadOption("one query leaves no error to compare with", fix="compare over more queries")
+    p = tukey_hsd(values)
+    return np.array([p[q.one, q.other] for q in questions]), [hsd_reach(values, how.alpha)] * len(questions)
+
+
+def _levels(found: Sequence[Estimate], reach: Sequence[float]) -> list[float]:
+    """Return the level that a t interval as wide would have: what detectable differences are counted by."""
+    return [
+        two_sided(replace(one, value=wide)) if one.error > 0 and math.isfinite(wide) else math.nan
+        for one, wide in zip(found, reach, strict=True)
+    ]

@@ -1,0 +1,117 @@
+"""How many queries a difference needs: planned from how much earlier differences vary."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.comparing.result import Comparison
+from rankstone.errors import BadOption
+from rankstone.stats import chi_square, detectable, needed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["power"]
+
+_SCHEMA: Final[dict[str, Any]] = {
+    "measure": pl.String,
+    "system": pl.String,
+    "versus": pl.String,
+    "n": pl.Int64,
+    "deviation": pl.Float64,
+    "difference": pl.Float64,
+    "needed": pl.Int64,
+    "needed_cautious": pl.Int64,
+    "detectable": pl.Float64,
+}
+#: of the deviation, one-sided: Browne (1995)
+_CAUTION: Final = 0.8
+
+
+def power(
+    pilot: Comparison | float,
+    differences: float | Sequence[float],
+    *,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    questions: int | None = None,
+) -> pl.DataFrame:
+    """Return how many queries show a true difference, by the paired t-test.
+
+    Parameters
+    ----------
+    pilot
+        A comparison, whose differences tell how much they vary; or their standard deviation as a number.
+    differences
+        True differences of means that should be found.
+    power
+        The chance to find them.
+    confidence
+        1 less the chance of a false claim, in the whole family.
+    questions
+        Size of the family, each asked at ``(1 - confidence) / questions``; as many as the pilot's primary
+        family unless given.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``measure``, ``system``, ``versus``, ``n`` (of the pilot), ``deviation`` (of differences per query;
+        for clusters what it comes to), ``difference``, ``needed`` queries, ``needed_cautious`` (by the
+        upper 80 % limit of the deviation, since a pilot knows it only roughly: Browne 1995), and
+        ``detectable``, the smallest difference that n queries show so.
+
+    Examples
+    --------
+    >>> power(0.2, [0.01, 0.05])["needed"].to_list()
+    [3142, 128]
+    """
+    wanted = [differences] if isinstance(differences, (int, float)) else list(differences)
+    for difference in wanted:
+        if not 0 < difference < math.inf:
+            raise BadOption(
+                f"a difference of {difference!r} cannot be planned for", expected="a number above 0"
+            )
+    if isinstance(pilot, Comparison):
+        size = questions or pilot.families[0].size
+        found = [
+            (measure, system, versus, n, units, error * math.sqrt(units))
+            for measure, system, versus, n, units, error in pilot.table.select(
+                "measure", "system", "versus", "n", "units", "error"
+            ).rows()
+            if error is not None
+        ]
+    else:
+        if not 0 < pilot < math.inf:
+            raise BadOption(f"a deviation of {pilot!r} cannot be", expected="a number above 0")
+        size, found = questions or 1, [(None, None, None, None, None, float(pilot))]
+    if not 0 < confidence < 1 or size < 1:
+        raise BadOption("these are no chances", given=f"confidence={confidence!r}, questions={size!r}")
+    alpha = (1 - confidence) / size
+    rows = []
+    for measure, system, versus, n, units, deviation in found:
+        least = None if units is None else detectable(units, alpha=alpha, power=power) * deviation
+        cautious = None if units is None else deviation * _upper(units - 1)
+        each = 1.0 if n is None or units is None else n / units
+        for difference in wanted:
+            counts = [
+                _queries(difference, spread, alpha, power, each) if spread is not None else None
+                for spread in (deviation, cautious)
+            ]
+            shown = deviation * math.sqrt(each)
+            rows.append((measure, system, versus, n, shown, difference, *counts, least))
+    return pl.DataFrame(rows, _SCHEMA, orient="row")
+
+
+def _upper(df: int) -> float:
+    """Return what a deviation of so many degrees of freedom is multiplied by to be its upper limit."""
+    return math.sqrt(df / chi_square(df, 1 - _CAUTION))
+
+
+def _queries(difference: float, deviation: float, alpha: float, power: float, each: float) -> int | None:
+    if deviation <= 0:
+        return 2
+    units = needed(difference / deviation, alpha=alpha, power=power)
+    return None if units is None else math.ceil(units * each)

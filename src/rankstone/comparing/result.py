@@ -1,0 +1,281 @@
+"""What a comparison came to, as data: rows of pairs and measures, and the scores they were made of."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.comparing.judged import judged_apart
+from rankstone.results import WritesTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.comparing.answer import Answer
+    from rankstone.comparing.family import Family
+    from rankstone.comparing.how import How
+    from rankstone.comparing.matrix import Matrix
+    from rankstone.hits.audit import Audit
+
+__all__ = ["Comparison", "framed"]
+
+_ROWS: Final[dict[str, Any]] = {
+    "measure": pl.String,
+    "role": pl.String,
+    "system": pl.String,
+    "versus": pl.String,
+    "n": pl.Int64,
+    "units": pl.Int64,
+    "left_out": pl.Int64,
+    "mean": pl.Float64,
+    "mean_versus": pl.Float64,
+    "difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "verdict": pl.String,
+    "needed": pl.Int64,
+    "p": pl.Float64,
+    "p_adjusted": pl.Float64,
+    "family": pl.Int64,
+    "p_t": pl.Float64,
+    "p_not_worse": pl.Float64,
+    "p_equivalent": pl.Float64,
+    "wins": pl.Int64,
+    "ties": pl.Int64,
+    "losses": pl.Int64,
+    "d_z": pl.Float64,
+    "g": pl.Float64,
+    "es_hsd": pl.Float64,
+    "error": pl.Float64,
+    "low_alone": pl.Float64,
+    "high_alone": pl.Float64,
+    "detectable": pl.Float64,
+}
+
+
+def framed(
+    answers: Sequence[tuple[str, Answer]], by: tuple[str, ...] = (), about: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Return a row for each answer, with the columns that queries are grouped by in front."""
+    rows = [
+        {
+            **dict(zip(by, answer.question.segment, strict=True)),
+            "measure": answer.question.matrix.measure,
+            "role": role,
+            "system": answer.question.matrix.systems[answer.question.one],
+            "versus": answer.question.matrix.systems[answer.question.other],
+            **answer.values,
+        }
+        for role, answer in answers
+    ]
+    kinds = {} if about is None else {name: about.schema[name] for name in by}
+    frame = pl.DataFrame(rows, {**kinds, **_ROWS})
+    numbers = [name for name, kind in _ROWS.items() if kind == pl.Float64]
+    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in numbers]
+    return frame.with_columns(finite)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(WritesTable):
+    """Which systems are better, and how sure that is.
+
+    Attributes
+    ----------
+    systems
+        What is compared, in the order given.
+    baseline
+        The system that the others are held against; ``None`` where every pair is looked at.
+    primary
+        The measures that the verdict is about.
+    matrices
+        Measure → the scores, a row a query, a column a system.
+    table
+        One row a measure and pair: ``measure``, ``role`` (primary, exploratory), ``system``, ``versus``;
+        ``n`` queries (``units`` of them independent, ``left_out`` without a value for some system);
+        ``mean``, ``mean_versus``, ``difference``; ``low`` and ``high``, its interval at the family's level,
+        and the ``verdict`` that follows from it: ``better``, ``worse`` (``higher``, ``lower`` where neither
+        is better), ``equivalent`` within the margin, ``inconclusive``; ``needed``, how many queries would
+        decide with the power asked for if the truth were what was seen; ``p``, ``p_adjusted`` for the
+        ``family`` of so many questions, ``p_t`` of the paired t-test, ``p_not_worse`` and ``p_equivalent``
+        of two one-sided t-tests of the margin; ``wins``, ``ties``, ``losses``; ``d_z``, ``g`` (d_z without
+        its bias), ``es_hsd`` (the difference over what systems and queries leave unexplained); ``error``,
+        the standard error; ``low_alone`` and ``high_alone``, the interval were this the only question;
+        ``detectable``, the smallest difference that n queries show with the power asked for.  ``lowest``
+        and ``highest``, with bounds: what the difference could be if the unjudged were judged.
+    segments
+        The same for each segment of queries, its columns in front; ``None`` where nobody asked.
+    families
+        What was asked together, and how.
+    how
+        What was chosen.
+    judged
+        The name of Judged@k and its values for each run; ``None`` where it is not known.
+    replicates
+        System → its runs.
+    audit
+        What alignment did; ``None`` for saved scores.
+    conventions, inputs
+        As for :class:`~rankstone.Scores`.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> from rankstone import demo
+    >>> found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    >>> found.table.select("system", "versus", "wins", "ties", "losses").rows()
+    [('tfidf', 'bm25', 5, 14, 13)]
+    """
+
+    systems: tuple[str, ...]
+    baseline: str | None
+    primary: tuple[str, ...]
+    matrices: Mapping[str, Matrix]
+    table: pl.DataFrame
+    segments: pl.DataFrame | None
+    families: tuple[Family, ...]
+    how: How
+    judged: tuple[str, Mapping[str, pl.DataFrame]] | None = None
+    replicates: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    audit: Audit | None = None
+    conventions: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, primary ones first."""
+        return tuple(self.matrices)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row a query, measure and pair.
+
+        Columns ``measure``, ``query_id``, ``system``, ``versus``, ``value``, ``value_versus``,
+        ``difference``.
+        """
+        parts = []
+        for measure, system, versus in self.table.select("measure", "system", "versus").iter_rows():
+            matrix = self.matrices[measure]
+            one, other = (matrix.systems.index(name) for name in (system, versus))
+            names = {"measure": measure, "system": system, "versus": versus}
+            values = pl.DataFrame(
+                {
+                    "query_id": matrix.queries,
+                    "value": matrix.values[:, one],
+                    "value_versus": matrix.values[:, other],
+                    "difference": matrix.differences(one, other),
+                }
+            )
+            order = ["measure", "query_id", "system", "versus", "value", "value_versus", "difference"]
+            parts.append(
+                values.with_columns(pl.lit(text).alias(name) for name, text in names.items()).select(order)
+            )
+        return pl.concat(parts)
+
+    @cached_property
+    def means(self) -> pl.DataFrame:
+        """One row a system and measure.
+
+        Columns ``system``, ``measure``, ``mean``, ``n``, ``runs`` (of the system), ``sd`` (of its runs'
+        means), and ``judged``, the mean share of judged documents, where it is known.
+        """
+        rows = []
+        for measure, matrix in self.matrices.items():
+            mean = matrix.units.mean
+            for at, system in enumerate(matrix.systems):
+                runs = self.replicates.get(system, [system])
+                several = matrix.replicates.get(system)
+                sd = None if several is None else float(np.std(several, ddof=1))
+                rows.append(
+                    (system, measure, float(mean[at]), len(matrix), len(runs), sd, self._judged(runs))
+                )
+        schema = {
+            "system": pl.String,
+            "measure": pl.String,
+            "mean": pl.Float64,
+            "n": pl.Int64,
+            "runs": pl.Int64,
+        }
+        return pl.DataFrame(rows, {**schema, "sd": pl.Float64, "judged": pl.Float64}, orient="row")
+
+    def _judged(self, runs: Sequence[str]) -> float | None:
+        if self.judged is None:
+            return None
+        parts = [self.judged[1][run]["value"] for run in runs if run in self.judged[1]]
+        return float(np.mean(np.concatenate([part.to_numpy() for part in parts]))) if parts else None
+
+    @cached_property
+    def pool_bias(self) -> list[tuple[str, str]]:
+        """The pairs of systems whose shares of judged documents differ: the judgments may favour one."""
+        if self.judged is None:
+            return []
+        pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
+        first = {system: runs[0] for system, runs in self.replicates.items()}
+        return [
+            (one, other) for one, other in pairs if judged_apart(self.judged[1], first[one], first[other])
+        ]
+
+    @cached_property
+    def anova(self) -> pl.DataFrame:
+        """Two-way analysis of variance of each measure, blocked on queries.
+
+        Columns ``measure``, ``f``, ``p``, ``df``, ``df_error``, ``error`` (mean square).
+        """
+        rows = [
+            (measure, found.f, found.p, found.df[0], found.df[2], found.error)
+            for measure, matrix in self.matrices.items()
+            if (found := matrix.anova) is not None
+        ]
+        schema = {
+            "measure": pl.String,
+            "f": pl.Float64,
+            "p": pl.Float64,
+            "df": pl.Int64,
+            "df_error": pl.Int64,
+        }
+        frame = pl.DataFrame(rows, {**schema, "error": pl.Float64}, orient="row")
+        return frame.with_columns(pl.col("f", "p").fill_nan(None))
+
+    def with_bounds(self, found: pl.DataFrame) -> Comparison:
+        """Return the comparison with the bounds that unjudged documents leave, ``lowest`` and ``highest``."""
+        keys = ["measure", "system", "versus"]
+        return replace(self, table=self.table.join(found, on=keys, how="left", maintain_order="left"))
+
+    def hashes(self) -> dict[str, str]:
+        """Return the SHA-256 of every input that is a file, read again for it."""
+        given = {"judgments": self.inputs.get("judgments"), **self.inputs.get("runs", {})}
+        given |= self.inputs.get("scores", {})
+        return {
+            name: sha256(Path(path).read_bytes()).hexdigest()
+            for name, path in given.items()
+            if isinstance(path, str) and Path(path).is_file()
+        }
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        return {
+            "systems": list(self.systems),
+            "baseline": self.baseline,
+            "primary": list(self.primary),
+            "means": self.means.to_dicts(),
+            "comparisons": self.table.to_dicts(),
+            "segments": None if self.segments is None else self.segments.to_dicts(),
+            "families": [_plain(family) for family in self.families],
+            "anova": self.anova.to_dicts(),
+            "judged": None if self.judged is None else self.judged[0],
+            "pool_bias": [list(pair) for pair in self.pool_bias],
+            "audit": None if self.audit is None else self.audit.to_dict(),
+            "conventions": dict(self.conventions),
+            "inputs": dict(self.inputs),
+        }
+
+
+def _plain(family: Family) -> dict[str, Any]:
+    """Return a family as a dict; JSON has no NaN."""
+    told = asdict(family)
+    return told | {"level": None if np.isnan(family.level) else family.level}

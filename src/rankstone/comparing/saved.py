@@ -1,0 +1,190 @@
+"""Scores per query that somebody saved: our tables, what ``trec_eval -q`` prints, what pytrec_eval gives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import BadLine, BadValue, DuplicateRows, EmptyInput, UsageError, printable
+from rankstone.io import read_attributes, read_text, reading, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["read_scores"]
+
+#: columns of a table of scores
+SCHEMA: Final[dict[str, Any]] = {
+    "run": pl.String,
+    "query_id": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "weight": pl.Float64,
+}
+#: the line of trec_eval that names the run
+_RUN: Final = "runid"
+_FIELDS: Final = 3
+
+
+def read_scores(source: object) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Return scores per query, and where they came from.
+
+    Parameters
+    ----------
+    source
+        A table (path or frame) with ``query_id``, ``measure``, ``value`` and, for several systems, ``run``;
+        text that ``trec_eval -q`` printed; ``{system: {query: {measure: value}}}``; or ``{system: table}``,
+        a list of paths.
+
+    Returns
+    -------
+    tuple
+        A frame ``run``, ``query_id``, ``measure``, ``value`` (null where undefined), ``weight``; system →
+        source.
+
+    Examples
+    --------
+    >>> frame, _ = read_scores({"bm25": {"q1": {"map": 0.5}, "q2": {"map": 0.25}}})
+    >>> frame.select("run", "query_id", "value").rows()
+    [('bm25', 'q1', 0.5), ('bm25', 'q2', 0.25)]
+    """
+    named = _named(source)
+    frames, sources = [], {}
+    for name, one in named:
+        frame = _read(name, one)
+        frames.append(frame)
+        told = os.fspath(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
+        sources.update(dict.fromkeys(frame["run"].unique(maintain_order=True), told))
+    whole = pl.concat(frames)
+    if not whole.height:
+        raise EmptyInput("there are no scores", where=", ".join(sources) or "scores")
+    _refuse_twice(whole)
+    return whole, sources
+
+
+def _named(source: object) -> list[tuple[str | None, object]]:
+    """Return tables with the names of systems that were given to them."""
+    if isinstance(source, Mapping):
+        return [(str(name), one) for name, one in source.items()]
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        return [(None, one) for one in source]
+    return [(None, source)]
+
+
+def _read(name: str | None, source: object) -> pl.DataFrame:
+    if isinstance(source, Mapping):
+        return _of_queries(name or "run", source)
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        if _is_printed(path):
+            return _printed(name or stem(path), read_text(path), path)
+        name_of_one, where = name or stem(path), path
+    else:
+        name_of_one, where = name or "run", "scores"
+    frame = _table(source, where)
+    if "run" not in frame.columns:
+        frame = frame.with_columns(run=pl.lit(name_of_one))
+    elif name is not None:
+        if frame["run"].n_unique() > 1:
+            raise UsageError(
+                f"{printable(name)} holds the scores of several systems",
+                where=where,
+                given=", ".join(map(printable, frame["run"].unique(maintain_order=True).head(5))),
+                fix="give the table without a name",
+            )
+        frame = frame.with_columns(run=pl.lit(name))
+    return frame.select(list(SCHEMA))
+
+
+def _is_printed(path: str) -> bool:
+    """Tell what trec_eval printed from a table with names of columns."""
+    suffixes = (".parquet", ".pq", ".csv", ".tsv", ".jsonl", ".ndjson", ".arrow", ".ipc", ".feather")
+    bare = path.removesuffix(".gz").removesuffix(".zst").lower()
+    return not bare.endswith(suffixes)
+
+
+def _table(source: object, where: str) -> pl.DataFrame:
+    """Read the columns of a table; what says nothing of weights weighs 1."""
+    table = read_attributes(source, "query_id")
+    table.require(["measure", "value"])
+    names = [name for name in SCHEMA if name in table.schema]
+    with reading(where):
+        frame = table.frame.select(names).collect()
+    for name in ("query_id", "measure", *(["run"] if "run" in names else [])):
+        frame = frame.with_columns(pl.col(name).cast(pl.String))
+    for name in ("value", "weight"):
+        if name in names:
+            frame = frame.with_columns(_numbers(frame[name], where))
+    return frame if "weight" in names else frame.with_columns(weight=pl.lit(1.0))
+
+
+def _numbers(column: pl.Series, where: str) -> pl.Series:
+    """Return numbers; nothing, an empty text or NaN is no value."""
+    texts = column.cast(pl.String).str.strip_chars() if column.dtype == pl.String else column
+    numbers = texts.cast(pl.Float64, strict=False)
+    if column.dtype == pl.String:
+        bad = numbers.is_null() & texts.is_not_null() & (texts != "")
+        if bad.any():
+            raise BadValue(
+                f"the {column.name} {printable(repr(texts.filter(bad)[0]), 40)} is no number", where=where
+            )
+    numbers = numbers.fill_nan(None)
+    if numbers.is_infinite().any():
+        raise BadValue(f"a {column.name} is infinite", where=where, expected="finite numbers")
+    return numbers
+
+
+def _of_queries(run: str, scores: Mapping[Any, Any]) -> pl.DataFrame:
+    rows = [
+        (run, str(query), str(measure), None if value is None else float(value), 1.0)
+        for query, values in scores.items()
+        for measure, value in values.items()
+    ]
+    return pl.DataFrame(rows, SCHEMA, orient="row").with_columns(pl.col("value").fill_nan(None))
+
+
+def _printed(name: str, text: str, where: str) -> pl.DataFrame:
+    """Read what ``trec_eval -q`` printed: lines of a measure, a query and a value."""
+    rows: list[tuple[str, str, float]] = []
+    for number, fields in _lines(text):
+        if len(fields) != _FIELDS:
+            raise BadLine(
+                "this is no line of trec_eval -q",
+                where=f"{where}:{number}",
+                given=printable(" ".join(fields), 60),
+                expected="measure, query, value",
+                fix="a table with names of columns ends in .csv, .tsv, .jsonl or .parquet",
+            )
+        measure, query, value = fields
+        if query == "all":
+            continue
+        try:
+            rows.append((query, measure, float(value)))
+        except ValueError:
+            continue  # runid, and what else is a text
+    if not rows:
+        raise EmptyInput("there are no scores of single queries", where=where, fix="trec_eval -q prints them")
+    columns = {name: SCHEMA[name] for name in ("query_id", "measure", "value")}
+    frame = pl.DataFrame(rows, columns, orient="row").with_columns(pl.col("value").fill_nan(None))
+    return frame.with_columns(run=pl.lit(name), weight=pl.lit(1.0)).select(list(SCHEMA))
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if fields := line.split():
+            yield number, fields
+
+
+def _refuse_twice(frame: pl.DataFrame) -> None:
+    keys = ["run", "query_id", "measure"]
+    twice = frame.filter(frame.select(keys).is_duplicated())
+    if twice.height:
+        run, query, measure = twice.select(keys).row(0)
+        raise DuplicateRows(
+            f"{printable(run)} has two values of {printable(measure)} for query {printable(query)}",
+            expected="one value for each system, query and measure",
+            fix="give two tables of one system names of their own: name=FILE",
+        )

@@ -1,0 +1,115 @@
+"""Intervals of single systems: how far a mean would move with other queries of the same kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.comparing.how import How
+from rankstone.comparing.matrix import Matrix
+from rankstone.comparing.source import MEANS, Source
+from rankstone.io import read_attributes
+from rankstone.stats import estimates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rankstone.scores import Scores
+
+__all__ = ["intervals"]
+
+_SCHEMA: Final[dict[str, Any]] = {
+    "run": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "error": pl.Float64,
+    "n": pl.Int64,
+    "units": pl.Int64,
+}
+
+
+def intervals(
+    scores: Scores,
+    *,
+    interval: str = "studentised",
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int = 0,
+    cluster: str | None = None,
+    queries: object = None,
+    columns: Mapping[str, str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> pl.DataFrame:
+    """Return an interval for the mean of each run and measure, over the queries that count.
+
+    Scores pile up at 0 and 1, so the studentised bootstrap is the default: Student's t misses too often on
+    their short side (docs/compare.md has the figures).
+
+    Parameters
+    ----------
+    scores
+        What :func:`rankstone.evaluate` returned.
+    interval
+        ``studentised``, ``bca``, ``percentile``, ``t`` or ``poisson``.
+    confidence
+        Of each interval by itself.
+    resamples, seed
+        Of the bootstrap, as for :func:`rankstone.compare`.
+    cluster
+        A column of ``queries``: users, sessions, which are drawn whole.
+    queries, columns
+        The table of queries, as for :func:`rankstone.evaluate`.
+    progress
+        Called while resamples are drawn.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``run``, ``measure``, ``value``, ``low``, ``high``, ``error`` (standard), ``n`` queries, ``units``
+        of them independent.  Null ends where a mean has no spread to be known, or queries become one number
+        otherwise than by a mean.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> run = {f"q{at}": ["a", "b", "c"][at % 3 :] + ["d"] for at in range(30)}
+    >>> scores = rankstone.evaluate({f"q{at}": {"c": 1} for at in range(30)}, run, "RR")
+    >>> intervals(scores, interval="t").select(pl.col("low", "high").round(4)).row(0)
+    (0.5035, 0.7187)
+    """
+    how = How(interval=interval, confidence=confidence, resamples=resamples, seed=seed)
+    clusters = None
+    if cluster is not None:
+        about = read_attributes(queries, "query_id", columns).collect(cluster)
+        clusters = about.select("query_id", cluster=cluster)
+    means = [measure for measure in scores.measures if measure.agg in MEANS]
+    source = Source.of(scores, means)
+    rows: list[tuple[Any, ...]] = []
+    for run in source.runs:
+        for text in source.measures:
+            table = source.tables.get((run, text))
+            if table is None or table["value"].drop_nulls().is_empty():
+                continue
+            matrix = Matrix.of({(run, text): table}, text, "higher", {run: [run]}, clusters)
+            found = estimates(
+                matrix.units,
+                how.interval,
+                resamples=how.draws(len(matrix.units)),
+                seed=seed,
+                keys=matrix.keys if interval == "poisson" else None,
+                progress=progress,
+            )[0]
+            ends = found.interval(confidence)
+            rows.append((run, text, found.value, *ends, found.error, len(matrix), len(matrix.units)))
+    frame = pl.DataFrame(rows, _SCHEMA, orient="row")
+    ends_known = [
+        pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in ("low", "high", "error")
+    ]
+    return (
+        scores.mean()
+        .select("run", "measure")
+        .join(frame.with_columns(ends_known), on=["run", "measure"], how="left", maintain_order="left")
+    )

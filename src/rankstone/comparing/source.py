@@ -1,0 +1,130 @@
+"""Scores per query, wherever they come from, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.comparing.judged import judged_among
+from rankstone.comparing.saved import read_scores
+from rankstone.errors import BadOption, RankstoneError, UsageError, nearest, printable
+from rankstone.measures import Measure, parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.hits.audit import Audit
+    from rankstone.scores import Scores
+
+__all__ = ["MEANS", "Source", "named_among"]
+
+#: how queries may become one number for their differences to be compared
+MEANS: Final = ("mean", "weighted")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Scores per query, wherever they come from.
+
+    Attributes
+    ----------
+    runs, measures
+        In their order; measure → which direction is better.
+    tables
+        Run and measure → ``query_id``, ``value``, ``weight``.
+    judged
+        Run → ``query_id``, ``value``: Judged@k, and its name; ``None`` where nobody knows.
+    grouped
+        Measures whose units are not queries.
+    """
+
+    runs: tuple[str, ...]
+    measures: dict[str, str]
+    tables: dict[tuple[str, str], pl.DataFrame]
+    judged: tuple[str, dict[str, pl.DataFrame]] | None
+    grouped: frozenset[str]
+    audit: Audit | None
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, scores: Scores, measures: Sequence[Measure]) -> Source:
+        """Take the scores that an evaluation gave."""
+        for measure in measures:
+            if measure.agg not in MEANS:
+                raise BadOption(
+                    f"{measure}: agg={measure.agg} is no mean, so differences of queries do not add up to it",
+                    fix="compare it under agg=mean, or agg=weighted",
+                )
+        weighted = [str(measure) for measure in measures if measure.agg == "weighted"]
+        weight = pl.when(pl.col("measure").is_in(weighted)).then("weight").otherwise(1.0)
+        grouped = frozenset(str(measure) for measure in measures if measure.unit is not None)
+        frame = scores.per_query.filter(~pl.col("measure").is_in(list(grouped))).with_columns(weight=weight)
+        tables = tables_of(frame)
+        if grouped:
+            units = scores.per_unit.rename({"unit": "query_id"}).with_columns(weight=pl.lit(1.0))
+            tables |= tables_of(units)
+        return cls(
+            tuple(scores.runs),
+            {str(measure): measure.card.direction for measure in measures},
+            tables,
+            judged_among(scores),
+            grouped,
+            scores.audit,
+            scores.conventions,
+            scores.inputs,
+        )
+
+    @classmethod
+    def saved(cls, source: object, measures: object) -> Source:
+        """Take scores that somebody saved."""
+        frame, sources = read_scores(source)
+        known = {text: _direction(text) for text in frame["measure"].unique(maintain_order=True)}
+        if measures is None:
+            chosen = {text: way for text, way in known.items() if way != "neither"} or known
+        else:
+            chosen = {text: known[text] for text in named_among(measures, tuple(known))}
+        runs = tuple(frame["run"].unique(maintain_order=True))
+        inputs = {"scores": sources}
+        return cls(runs, chosen, tables_of(frame), judged_among(frame), frozenset(), None, {}, inputs)
+
+
+def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
+    parts = frame.select("run", "measure", "query_id", "value", "weight").partition_by(
+        "run", "measure", as_dict=True, include_key=False, maintain_order=True
+    )
+    return {(str(key[0]), str(key[1])): part for key, part in parts.items()}
+
+
+def _direction(text: str) -> str:
+    """Return which way a measure is better, ``higher`` for one that nobody knows."""
+    try:
+        return parse_measure(text).card.direction
+    except RankstoneError:
+        return "higher"
+
+
+def named_among(asked: object, known: Sequence[str]) -> list[str]:
+    """Return those of the known texts that name the measures asked for, however they are spelled."""
+    found = []
+    items = asked.replace(",", " ").split() if isinstance(asked, str) and "(" not in asked else asked
+    for item in [items] if isinstance(items, (str, Measure)) else list(items):  # type: ignore[call-overload]
+        text = next((name for name in known if name == str(item) or _same(name, item)), None)
+        if text is None:
+            close = nearest(str(item), known, n=1)
+            raise UsageError(
+                f"there are no scores of {printable(item)}",
+                expected=", ".join(map(printable, known[:20])),
+                fix=f"did you mean {printable(close[0])}?" if close else None,
+            )
+        found.append(text)
+    return list(dict.fromkeys(found))
+
+
+def _same(name: str, item: object) -> bool:
+    try:
+        return parse_measure(name) == parse_measure(item)  # type: ignore[arg-type]
+    except RankstoneError:
+        return False

@@ -1,0 +1,401 @@
+"""Comparisons: who is held against whom, in which families, and what is said."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankstone
+from rankstone import compare, compare_scores, demo, intervals, power
+from rankstone.comparing.answer import verdict
+from rankstone.comparing.matrix import systems_of
+from rankstone.errors import BadOption, DuplicateRows, NotComparable, RankstoneError, UsageError
+from rankstone.stats import adjusted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Scores = dict[str, dict[str, dict[str, float]]]
+
+
+def scores(gains: dict[str, float], queries: int = 40, seed: int = 1, noise: float = 0.1) -> Scores:
+    """Return systems' scores: a query's level, a system's gain, and noise."""
+    draw = np.random.default_rng(seed)
+    level = draw.random(queries)
+    return {
+        system: {f"q{at}": {"m": float(level[at] + gain + draw.normal(0, noise))} for at in range(queries)}
+        for system, gain in gains.items()
+    }
+
+
+def rows(found: rankstone.Comparison, *columns: str) -> list[tuple[Any, ...]]:
+    return found.table.select(columns).rows()
+
+
+def test_two_systems_are_one_question() -> None:
+    """The first is what the second is held against."""
+    found = compare_scores(scores({"old": 0.0, "new": 0.1}))
+
+    assert rows(found, "system", "versus", "family", "verdict") == [("new", "old", 1, "better")]
+    assert found.baseline == "old"
+
+
+def test_a_baseline_is_held_against_every_other() -> None:
+    """Holm over the m - 1 questions."""
+    found = compare_scores(scores({"a": 0.0, "b": 0.02, "c": 0.2}), baseline="b")
+
+    assert rows(found, "system", "versus") == [("a", "b"), ("c", "b")]
+    assert found.families[0].correction == "holm"
+    assert found.table["p_adjusted"].to_list() == adjusted(found.table["p"].to_numpy()).tolist()
+
+
+def test_all_pairs_without_a_baseline() -> None:
+    """Three systems are three pairs, in one randomised Tukey."""
+    found = compare_scores(scores({"a": 0.0, "b": 0.02, "c": 0.2}), permutations=2000)
+
+    assert rows(found, "system", "versus") == [("b", "a"), ("c", "a"), ("c", "b")]
+    assert found.families[0].correction == "tukey"
+    assert found.baseline is None
+    assert found.families[0].permutations == 2000
+
+
+def test_verdicts_follow_the_interval() -> None:
+    """Every row's verdict is what its interval says, whatever the correction."""
+    data = scores({"a": 0.0, "b": 0.03, "c": 0.06, "d": -0.04}, queries=25)
+    asked: list[dict[str, Any]] = [{}, {"baseline": "a"}, {"correction": "bh"}, {"correction": "hsd"}]
+    for options in [*asked, {"interval": "bca"}, {"margin": 0.05, "baseline": "b"}]:
+        found = compare_scores(data, permutations=999, resamples=500, **options)
+        margin = options.get("margin")
+        for low, high, word in rows(found, "low", "high", "verdict"):
+            assert word == verdict((low, high), "higher", margin)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "hochberg", "bh", "by", "none", "hsd"])
+def test_p_and_interval_draw_one_line(correction: str) -> None:
+    """With t as the test, an adjusted p of at most 0.05 is an interval without 0."""
+    for seed in range(8):
+        data = scores({"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed)
+        found = compare_scores(data, test="t", correction=correction)
+        for p, low, high in rows(found, "p_adjusted", "low", "high"):
+            assert (p <= 0.05) == (low > 0 or high < 0)
+
+
+def test_tukey_and_interval_draw_one_line() -> None:
+    """Randomised Tukey's p is at most 0.05 exactly where its interval is without 0."""
+    for seed in range(5):
+        data = scores({"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed)
+        found = compare_scores(data, permutations=2000)
+        for p, low, high in rows(found, "p_adjusted", "low", "high"):
+            assert (p <= 0.05) == (low > 0 or high < 0)
+
+
+def test_less_can_be_better() -> None:
+    """Where lower is better, a system that is below is better and wins."""
+    qrels = {f"q{at}": {"d": 1} for at in range(30)}
+    deep = {f"q{at}": [*"abcfgh"[: at % 3 + 3], "d"] for at in range(30)}
+    high = {f"q{at}": ["d"] for at in range(30)}
+    found = compare(qrels, {"deep": deep, "high": high}, "LastRel")
+    row = found.table.row(0, named=True)
+
+    assert row["difference"] < 0
+    assert (row["verdict"], row["wins"], row["losses"]) == ("better", 30, 0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "direction", "margin", "word"),
+    [
+        ((0.01, 0.2), "higher", None, "better"),
+        ((0.01, 0.2), "lower", None, "worse"),
+        ((-0.2, -0.01), "neither", None, "lower"),
+        ((-0.01, 0.2), "higher", None, "inconclusive"),
+        ((-0.01, 0.02), "higher", 0.03, "equivalent"),
+        ((0.01, 0.02), "higher", 0.03, "equivalent"),
+        ((0.01, 0.04), "higher", 0.03, "better"),
+        ((math.nan, math.nan), "higher", 0.03, "inconclusive"),
+    ],
+)
+def test_words(ends: tuple[float, float], direction: str, margin: float | None, word: str) -> None:
+    """Better and worse exclude 0; equivalent lies within the margin; all else is open."""
+    assert verdict(ends, direction, margin) == word
+
+
+def test_queries_are_brought_together_by_id() -> None:
+    """The order of rows plays no part; queries that one system lacks are left out and counted."""
+    data = scores({"a": 0.0, "b": 0.1})
+    turned = {**data, "b": dict(reversed(list(data["b"].items())))}
+    short = {**data, "b": {query: value for query, value in data["b"].items() if query != "q7"}}
+
+    assert compare_scores(turned).table.equals(compare_scores(data).table)
+    assert rows(compare_scores(short), "n", "left_out") == [(39, 1)]
+
+
+def test_undefined_is_no_score() -> None:
+    """A query whose score is NaN for one system is left out, not zero."""
+    data = scores({"a": 0.0, "b": 0.1})
+    data["a"]["q3"]["m"] = math.nan
+
+    assert rows(compare_scores(data), "n", "left_out") == [(39, 1)]
+
+
+def test_exploratory_measures_are_families_of_their_own() -> None:
+    """The primary family does not grow with what else is looked at."""
+    found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP RR", primary="AP")
+
+    assert rows(found, "measure", "role", "family") == [
+        ("AP", "primary", 1),
+        ("nDCG@10", "exploratory", 1),
+        ("RR", "exploratory", 1),
+    ]
+
+
+def test_several_primary_measures_are_one_family() -> None:
+    """Two measures are two questions, and intervals widen with them."""
+    found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", primary="nDCG@10 AP", correction="bonferroni")
+    row = found.table.row(0, named=True)
+
+    assert found.table["family"].to_list() == [2, 2]
+    assert row["low"] < row["low_alone"] < row["high_alone"] < row["high"]
+
+
+def test_means_are_those_of_evaluate() -> None:
+    """A comparison shows the very means that evaluation gives."""
+    found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP")
+    means = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP").to_dict()
+
+    for system, measure, mean in found.means.select("system", "measure", "mean").rows():
+        assert mean == means[system][measure]
+
+
+def test_weights_count() -> None:
+    """agg=weighted is compared as a weighted mean."""
+    asked = {query: {"weight": at % 3} for at, query in enumerate(json.loads(_ids()))}
+    found = compare(demo.QRELS, demo.RUNS, "AP(agg=weighted)", queries=asked)
+    means = rankstone.evaluate(demo.QRELS, demo.RUNS, "AP(agg=weighted)", queries=asked).to_dict()
+    row = found.table.row(0, named=True)
+
+    assert row["mean"] == pytest.approx(means["tfidf"]["AP(agg=weighted)"], rel=1e-12)
+    assert row["difference"] == pytest.approx(row["mean"] - row["mean_versus"], abs=1e-15)
+
+
+def _ids() -> str:
+    scores = rankstone.evaluate(demo.QRELS, demo.RUNS, "AP")
+    return json.dumps(scores.per_query["query_id"].unique(maintain_order=True).to_list())
+
+
+def test_means_only() -> None:
+    """What queries do not become by a mean is refused, with what to do."""
+    with pytest.raises(BadOption, match="compare it under agg=mean"):
+        compare(demo.QRELS, demo.RUNS, "AP(agg=gmean)")
+
+
+def test_clusters_are_the_units() -> None:
+    """Users with four queries each: as many units as users, and a wider interval."""
+    draw = np.random.default_rng(3)
+    taste = np.repeat(draw.normal(0, 0.2, 15), 4)
+    data = {
+        "a": {f"q{at}": {"m": 0.5} for at in range(60)},
+        "b": {f"q{at}": {"m": 0.5 + float(taste[at]) + 0.01 * (at % 4)} for at in range(60)},
+    }
+    users = {f"q{at}": {"user": at // 4} for at in range(60)}
+    alone, clustered = compare_scores(data), compare_scores(data, queries=users, cluster="user")
+    width, wide = (one.table["high"][0] - one.table["low"][0] for one in (alone, clustered))
+
+    assert rows(clustered, "n", "units") == [(60, 15)]
+    assert wide > 1.5 * width
+    assert clustered.table["difference"][0] == pytest.approx(alone.table["difference"][0], abs=1e-12)
+
+
+def test_segments_are_a_family() -> None:
+    """Two countries are two questions, corrected by Holm, beside the one about all queries."""
+    about = {f"q{at}": {"country": "de" if at % 2 else "fr"} for at in range(40)}
+    found = compare_scores(scores({"a": 0.0, "b": 0.1}), queries=about, by="country")
+    assert found.segments is not None
+
+    assert found.segments.select("country", "n", "family").rows() == [("de", 20, 2), ("fr", 20, 2)]
+    assert found.segments["p_adjusted"].to_list() == adjusted(found.segments["p"].to_numpy()).tolist()
+    assert found.table["family"].to_list() == [1]
+
+
+def test_runs_of_one_system() -> None:
+    """Seeds become one system; what varies between them widens the interval."""
+    data = scores({"base": 0.0, "new/1": 0.02, "new/2": 0.1, "new/3": 0.18}, noise=0.02)
+    found = compare_scores(data)
+    alone = compare_scores({"base": data["base"], "new/2": data["new/2"]})
+    means = found.means.filter(system="new").row(0, named=True)
+
+    assert rows(found, "system", "versus") == [("new", "base")]
+    assert means["runs"] == 3
+    assert means["sd"] == pytest.approx(0.08, abs=0.02)
+    assert found.families[0].test == "t, queries and runs"
+    assert found.table["high"][0] - found.table["low"][0] > 3 * (
+        alone.table["high"][0] - alone.table["low"][0]
+    )
+    assert rows(found, "verdict") == [("inconclusive",)]
+
+
+def test_folds_are_one_run_in_parts() -> None:
+    """Runs that answer different queries say nothing of how runs vary."""
+    data = scores({"a": 0.0, "b": 0.1})
+    halves = {"a": data["a"]}
+    for part in (0, 1):
+        halves[f"b/{part}"] = {
+            query: value for query, value in data["b"].items() if int(query[1:]) % 2 == part
+        }
+    columns = ("difference", "low", "high", "p", "n")
+
+    assert rows(compare_scores(halves), *columns) == rows(compare_scores(data), *columns)
+
+
+def test_names_with_a_stroke() -> None:
+    """Only names that share what stands before one stroke are runs of one system."""
+    assert systems_of(["a/x", "b/x"]) == {"a/x": ["a/x"], "b/x": ["b/x"]}
+    assert systems_of(["a/x", "a/y", "b"]) == {"a": ["a/x", "a/y"], "b": ["b"]}
+    assert systems_of(["a/x", "a/y"]) == {"a/x": ["a/x"], "a/y": ["a/y"]}
+    assert list(systems_of(["r/a/x", "r/a/y", "b"])) == ["r/a/x", "r/a/y", "b"]
+
+
+def test_pool_bias_is_told() -> None:
+    """The demo's tf-idf run shows fewer judged documents, and the judgments may be unkind to it."""
+    found = compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    judged = dict(found.means.select("system", "judged").rows())
+
+    assert found.pool_bias == [("tfidf", "bm25")]
+    assert judged["tfidf"] < judged["bm25"]
+
+
+def test_bounds_of_the_difference() -> None:
+    """What unjudged documents leave open stands beside what queries leave open."""
+    found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", bounds=True)
+    peer = rankstone.bounds(demo.QRELS, demo.RUNS, "nDCG@10", difference=("tfidf", "bm25")).mean
+    row = found.table.row(0, named=True)
+
+    assert (row["lowest"], row["highest"]) == peer.filter(run="tfidf - bm25").select("low", "high").row(0)
+    assert row["lowest"] <= row["difference"] <= row["highest"]
+    assert found.table["lowest"][1] is None
+
+
+def test_saved_scores_are_the_same_comparison(tmp_path: Path) -> None:
+    """From Parquet, CSV, frames and memory: one table."""
+    whole = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP")
+    whole.write_parquet(tmp_path / "scores.parquet")
+    whole.write_csv(tmp_path / "scores.csv")
+    direct = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP").table
+
+    for source in (whole, whole.per_query, tmp_path / "scores.parquet", tmp_path / "scores.csv"):
+        assert compare_scores(source).table.equals(direct), source
+
+
+def test_what_trec_eval_prints(tmp_path: Path) -> None:
+    """Lines of measure, query and value; the lines of all queries are passed over."""
+    for name, gain in (("old", 0.0), ("new", 0.2)):
+        lines = [f"map                   \tq{at}\t{0.3 + gain + at % 7 / 20:.4f}" for at in range(30)]
+        lines += [f"runid                 \tall\t{name}", "map\tall\t0.5"]
+        (tmp_path / f"{name}.eval").write_text("\n".join(lines) + "\n")
+    found = compare_scores({name: tmp_path / f"{name}.eval" for name in ("old", "new")}, "AP")
+
+    assert rows(found, "measure", "system", "n", "verdict") == [("map", "new", 30, "better")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("map q1 0.5 x\n", "no line of trec_eval"), ("map all 0.5\n", "no scores of single queries")],
+)
+def test_what_is_not_printed_by_trec_eval(tmp_path: Path, text: str, message: str) -> None:
+    """Other text is told by line."""
+    path = tmp_path / "a.eval"
+    path.write_text(text)
+    with pytest.raises(RankstoneError, match=message):
+        compare_scores({"a": path, "b": path})
+
+
+def test_two_values_for_one_query() -> None:
+    """A table that gives a query twice is refused."""
+    row = {"run": "a", "query_id": "q", "measure": "m", "value": 0.5}
+    with pytest.raises(DuplicateRows, match="two values of m for query q"):
+        compare_scores(pl.DataFrame([row, row, {**row, "run": "b"}]))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"baseline": "c"}, UsageError, "no system 'c'"),
+        ({"test": "tt"}, BadOption, "test='tt' is not known"),
+        ({"correction": "tukey"}, BadOption, "all pairs"),
+        ({"confidence": 95}, BadOption, "confidence=95"),
+        ({"margin": -1}, BadOption, "margin"),
+        ({"permutations": 0}, BadOption, "permutations=0"),
+        ({"tries": 3}, BadOption, "no option of a comparison"),
+        ({"by": "country"}, BadOption, "table of queries"),
+        ({"measures": "n"}, UsageError, "no scores of n"),
+        ({"test": "mcnemar"}, BadOption, "0 or 1"),
+    ],
+)
+def test_what_cannot_be_asked(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Mistakes are told with what was expected."""
+    with pytest.raises(error, match=message):
+        compare_scores(scores({"a": 0.0, "b": 0.1}), **options)
+
+
+def test_one_run_is_no_comparison() -> None:
+    """Two runs or more."""
+    with pytest.raises(UsageError, match="two runs or more"):
+        compare(demo.QRELS, {"a": demo.RUNS["bm25"]}, "AP")
+    with pytest.raises(NotComparable, match="one system only"):
+        compare_scores(scores({"a": 0.0}))
+
+
+def test_the_report_is_json() -> None:
+    """Everything in it can be written as JSON, without NaN."""
+    for permutations in (None, 50):
+        data = scores({"a": 0.0, "b": 0.1, "c": 0.1})
+        told = compare_scores(data, permutations=permutations).report()
+        assert json.loads(json.dumps(told, allow_nan=False))["systems"] == ["a", "b", "c"]
+
+
+def test_per_query_differences() -> None:
+    """The rows that differences are means of."""
+    found = compare(demo.QRELS, demo.RUNS, "nDCG@10")
+
+    assert found.per_query["difference"].mean() == pytest.approx(found.table["difference"][0], abs=1e-15)
+    assert found.hashes().keys() == {"judgments", "bm25", "tfidf"}
+
+
+def test_what_would_decide() -> None:
+    """An open question says how many queries would settle it if what was seen were true."""
+    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15))
+    row = found.table.row(0, named=True)
+
+    assert row["verdict"] == "inconclusive"
+    assert row["needed"] > row["n"]
+    assert row["needed"] == rankstone.stats.needed(row["d_z"])
+
+
+def test_planning() -> None:
+    """More queries for smaller differences; a pilot's deviation is taken with caution, and families cost."""
+    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15))
+    table = power(found, [0.02, 0.05])
+    one, four = (power(0.2, 0.05, questions=size)["needed"][0] for size in (1, 4))
+
+    assert table["needed"][0] > table["needed"][1]
+    assert (table["needed_cautious"] > table["needed"]).all()
+    assert table["deviation"][0] == pytest.approx(found.per_query["difference"].std(), rel=1e-12)
+    assert one < four
+    with pytest.raises(BadOption):
+        power(0.2, 0.0)
+
+
+@pytest.mark.parametrize("interval", ["t", "bca", "percentile", "studentised", "poisson"])
+def test_intervals_of_single_systems(interval: str) -> None:
+    """Every mean lies in its interval, and what is no mean has none."""
+    found = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP NumRet")
+    table = intervals(found, interval=interval, resamples=500)
+    means = found.mean().filter(pl.col("measure") != "NumRet")
+
+    assert table.filter(pl.col("measure") != "NumRet")["value"].to_list() == means["value"].to_list()
+    known = table.filter(pl.col("measure") != "NumRet")
+    assert ((known["low"] < known["value"]) & (known["value"] < known["high"])).all()
