@@ -106,11 +106,11 @@ def test_names_play_no_part(seed: int) -> None:
         {name[u]: group for u, group in drawn.users.items()},
         {name.get(u, u): items for u, items in drawn.baseline.items()},
     )
-    wanted = per_user(drawn.beyond(texts))
+    before, after = drawn.beyond(texts), renamed.beyond(texts)
 
-    assert per_user(renamed.beyond(texts)) == {(m, name[u]): v for (m, u), v in wanted.items()}
-    for text, value in only(drawn.beyond(texts)).items():
-        assert near(only(renamed.beyond(texts))[text], value), text
+    assert per_user(after) == {(m, name[u]): v for (m, u), v in per_user(before).items()}
+    for text, value in only(before).items():
+        assert near(only(after)[text], value), text
 
 
 @given(seed=seeds, k=st.integers(1, 12))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
 from typing import Any
 
 import polars as pl
@@ -41,8 +42,13 @@ def lists() -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def test_real_lists(lists: tuple[pl.DataFrame, pl.DataFrame]) -> None:
-    """Engine and loops agree on every algorithm; users with odd numbers are the past, all are judged."""
+    """Engine and loops agree on the algorithms; users with odd numbers are the past, all are judged.
+
+    Continuous integration looks at two algorithms, since the loops take their time.
+    """
     runs, truth = lists
+    if os.environ.get("CI"):
+        runs = runs.filter(pl.col("Algorithm").is_in(sorted(set(runs["Algorithm"]))[:2]))
     past = truth.filter(pl.col("user") % 2 == 1)
     names = {"user": "query_id", "item": "doc_id", "rating": "relevance"}
     shown = {str(name): part.drop("Algorithm") for (name,), part in runs.group_by("Algorithm")}
