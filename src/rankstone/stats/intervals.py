@@ -166,7 +166,7 @@ def estimates(
         ]
     if method == "poisson":
         stream = PoissonBootstrap(units.total.shape[1], resamples=resamples, seed=seed)
-        stream.add(units.total, units.size, keys)
+        stream.add(units.total, units.size, keys, threads=threads, progress=progress)
         drawn = stream.means()
     else:
         drawn = _drawn(units, method, resamples, seed, threads, progress)

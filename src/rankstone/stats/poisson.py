@@ -13,31 +13,42 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rankstone.errors import BadOption
+from rankstone.stats.drawing import in_blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
     Keys = NDArray[np.uint64]
 
 __all__ = ["PoissonBootstrap"]
 
-#: units times resamples worked on at a time
-_BLOCK: Final = 1 << 20
+#: units times resamples worked on at a time: what a processor's cache holds
+_SLICE: Final = 1 << 17
+#: slices that one thread takes on
+_SLICES: Final = 32
 #: values are whole multiples of 2^-32, so that sums are exact in any order
 _BITS: Final = 32
-#: a block's sums below this are exact as float64, and all sums below the other as int64
+#: a slice's sums below this are exact as float64, and all sums below the other as int64
 _EXACT: Final = 2.0 ** (53 - _BITS) / 13
 _MOST: Final = 2.0 ** (61 - _BITS)
-#: chance that a Poisson number of mean 1 is at most 0, 1, 2 …, of 2^32
+#: chance that a Poisson number of mean 1 is at most 0, 1, 2 …, of 2^48
 _AT_MOST: Final = np.floor(
-    np.cumsum([math.exp(-1) / math.factorial(count) for count in range(13)]) * 2.0**32
+    np.cumsum([math.exp(-1) / math.factorial(count) for count in range(13)]) * 2.0**48
 ).astype(np.uint64)
-#: by the first 16 of 32 random bits: the count, or where the other bits must decide
-_FIRST: Final = np.searchsorted(_AT_MOST, np.arange(1 << 16, dtype=np.uint64) << np.uint64(16), side="right")
-_LAST: Final = np.searchsorted(
-    _AT_MOST, (np.arange(1 << 16, dtype=np.uint64) << np.uint64(16)) + np.uint64(0xFFFF), side="right"
-)
+_FIRSTS: Final = np.arange(1 << 16, dtype=np.uint64) << np.uint64(32)
+_OPEN: Final = 255
+#: the count that the first 16 of 48 random bits decide, or that they do not
+_COUNTS: Final = np.where(
+    np.searchsorted(_AT_MOST, _FIRSTS, side="right")
+    == np.searchsorted(_AT_MOST, _FIRSTS + np.uint64(0xFFFFFFFF), side="right"),
+    np.searchsorted(_AT_MOST, _FIRSTS, side="right"),
+    _OPEN,
+).astype(np.uint8)
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 class PoissonBootstrap:
@@ -71,7 +82,15 @@ class PoissonBootstrap:
         self._largest = 0.0
         self._sums = np.zeros((resamples, columns + 1), np.int64)
 
-    def add(self, total: Floats, size: Floats, keys: Keys | None = None) -> None:
+    def add(
+        self,
+        total: Floats,
+        size: Floats,
+        keys: Keys | None = None,
+        *,
+        threads: int | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
         """Take in units.
 
         Parameters
@@ -82,6 +101,8 @@ class PoissonBootstrap:
             float64 ``[units]``: how many queries those are.
         keys
             uint64 ``[units]``: what tells units apart; how many were seen before each unless given.
+        threads, progress
+            As for :func:`~rankstone.stats.drawing.in_blocks`.
         """
         if keys is None:
             keys = np.arange(self.seen, self.seen + len(size), dtype=np.uint64)
@@ -91,10 +112,18 @@ class PoissonBootstrap:
         self._check(self._largest + largest * len(both))
         self._largest += largest * len(both)
         whole = np.rint(np.ldexp(both, _BITS))
-        step = max(1, min(_BLOCK // self.resamples, int(_EXACT / (largest or 1.0))))
-        for begin in range(0, len(size), step):
-            part = slice(begin, begin + step)
-            self._sums += (self._counts(keys[part]).T @ whole[part]).astype(np.int64)
+        step = max(1, min(_SLICE // self.resamples, int(_EXACT / (largest or 1.0))))
+        each = step * _SLICES
+
+        def block(at: int) -> Ints:
+            sums = np.zeros_like(self._sums)
+            for begin in range(at * each, min((at + 1) * each, len(size)), step):
+                part = slice(begin, min(begin + step, (at + 1) * each))
+                sums += (self._counts(keys[part]).T @ whole[part]).astype(np.int64)
+            return sums
+
+        for sums in in_blocks(block, -(-len(size) // each), threads, progress):
+            self._sums += sums
 
     @staticmethod
     def _check(total: float) -> None:
@@ -126,15 +155,16 @@ class PoissonBootstrap:
 
     def _counts(self, keys: Keys) -> Floats:
         """Return how often each resample holds each unit, float64 ``[units, resamples]``."""
-        resample = np.arange(-(-self.resamples // 2), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         start = _mixed(_mixed(keys + np.uint64(1)) ^ _mixed(np.array([self.seed], np.uint64) + np.uint64(2)))
-        bits = _mixed(start[:, None] + resample).view(np.uint32)[:, : self.resamples]
-        first = bits >> np.uint32(16)
-        counts = _FIRST[first]
-        open_ = counts != _LAST[first]
-        counts[open_] = np.searchsorted(_AT_MOST, bits[open_].astype(np.uint64), side="right")
-        found: Floats = counts.astype(np.float64)
-        return found
+        place = np.arange(-(-self.resamples // 4), dtype=np.uint64) * _GOLDEN
+        words = _mixed(start[:, None] + place)
+        first = words.view(np.uint16)[:, : self.resamples]
+        counts = _COUNTS.take(first)
+        unit, resample = np.nonzero(counts == _OPEN)
+        more = _mixed(start[unit] ^ _mixed(resample.astype(np.uint64) + _GOLDEN)) >> np.uint64(32)
+        bits = (first[unit, resample].astype(np.uint64) << np.uint64(32)) | more
+        counts[unit, resample] = np.searchsorted(_AT_MOST, bits, side="right")
+        return counts.astype(np.float64)
 
 
 def _mixed(words: Keys) -> Keys:
