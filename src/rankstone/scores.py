@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankstone.hits.audit import Audit
     from rankstone.measures.base import Scored
 
-__all__ = ["RunScores", "Scores"]
+__all__ = ["RunScores", "Scores", "uncounted"]
 
 _STATUS = pl.Enum([status.name for status in Status])
 _NAMES = pl.Series([status.name for status in Status], dtype=_STATUS)
@@ -127,7 +127,7 @@ class Scores(WritesTable, ShowsTable):
             for measure, scored in run.by_measure.items():
                 if measure.unit is None:
                     continue
-                counted = ~np.isin(scored.status, _uncounted(measure))
+                counted = ~np.isin(scored.status, uncounted(measure))
                 units = _units(run, measure, scored, counted).with_columns(run=pl.lit(name))
                 parts.append(units.with_columns(measure=pl.lit(str(measure))).select(list(_UNIT_SCHEMA)))
         return pl.concat(parts)
@@ -175,7 +175,7 @@ class Scores(WritesTable, ShowsTable):
             for at, segment in enumerate(segments.rows() if by else [()]):
                 for measure, scored in run.by_measure.items():
                     inside = part == at
-                    counted = inside & ~np.isin(scored.status, [*_uncounted(measure), *asked])
+                    counted = inside & ~np.isin(scored.status, [*uncounted(measure), *asked])
                     value, n = _aggregate(run, measure, scored, counted)
                     undefined = int((inside & (scored.status == Status.undefined)).sum())
                     rows.append((name, *segment, str(measure), value, n, undefined))
@@ -236,7 +236,7 @@ def _status(name: str) -> Status:
     return Status[name]
 
 
-def _uncounted(measure: Measure) -> list[Status]:
+def uncounted(measure: Measure) -> list[Status]:
     """Return the statuses of queries that do not enter a mean."""
     return [Status.dropped] if measure.spoils else [Status.dropped, Status.undefined]
 

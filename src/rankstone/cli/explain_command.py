@@ -167,7 +167,7 @@ def _written(found: list[Found], form: str, width: int | None) -> str:
         told = [one.to_dict() for one in found]
         return as_json(told[0] if len(told) == 1 else told)
     if form == "text":
-        columns = width or _columns()
+        columns = width or columns_of_terminal()
         return "\n\n".join(one.text(columns) for one in found) + "\n"
     writers: dict[str, Callable[[Found], str]] = {
         "md": lambda one: one.markdown(),
@@ -177,7 +177,7 @@ def _written(found: list[Found], form: str, width: int | None) -> str:
     return "\n".join(map(writers[form], found))
 
 
-def _columns() -> int:
+def columns_of_terminal() -> int:
     """Return the width of the terminal, 80 where there is none."""
     import shutil
     import sys

@@ -165,7 +165,12 @@ class Entry:
 
     def measure(self, numbers: Mapping[str, str]) -> Named:
         """Return our measure for the numbers in a library's text."""
-        return named(_PLACE.sub(lambda place: numbers[place[1]], self.ours))
+        return named(self.written(self.ours, numbers))
+
+    @staticmethod
+    def written(text: str, numbers: Mapping[str, str]) -> str:
+        """Return a text with numbers in the places it leaves for them."""
+        return _PLACE.sub(lambda place: numbers[place[1]], text)
 
 
 def named(text: str) -> Named:
@@ -274,8 +279,7 @@ class Convention:
 
     def reading(self, entry: Entry, numbers: Mapping[str, str]) -> Reading:
         """Return one of its measures, with numbers where its spelling leaves places for them."""
-        text = _PLACE.sub(lambda place: numbers[place[1]], entry.spelling)
-        return _reading(text, entry, entry.measure(numbers))
+        return _reading(entry.written(entry.spelling, numbers), entry, entry.measure(numbers))
 
     def everything(self, k: int = 10, *, of_lists: bool = False) -> list[str]:
         """Return every measure that takes nothing but a cutoff, or not even that, and grades of any kind.

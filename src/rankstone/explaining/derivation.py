@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.results import WritesReport
+from rankstone.sheets import ShowsSheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,7 +120,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation(WritesReport):
+class Explanation(ShowsSheet, WritesReport):
     """How the score of one query came about.
 
     The last running total, plus what was missed and what nobody judged, is the numerator; the numerator over
@@ -265,34 +266,11 @@ class Explanation(WritesReport):
         """Return everything as plain dicts, as :meth:`write_json` writes it."""
         return self.to_dict()
 
-    def text(self, width: int = 80) -> str:
-        """Return it for a terminal of some width."""
-        from rankstone.explaining.terminal import text
+    def sheet(self) -> Sheet:
+        """Return what is shown."""
+        from rankstone.explaining.sheets import of_explanation
 
-        return text(self, width)
-
-    def markdown(self) -> str:
-        """Return it as Markdown."""
-        from rankstone.explaining.markup import markdown
-
-        return markdown(self)
-
-    def latex(self) -> str:
-        """Return it as LaTeX (booktabs, amsmath)."""
-        from rankstone.explaining.markup import latex
-
-        return latex(self)
-
-    def html(self) -> str:
-        """Return it as a piece of HTML with its own style."""
-        from rankstone.explaining.markup import html
-
-        return html(self)
-
-    _repr_html_ = html
-
-    def __repr__(self) -> str:
-        return self.text()
+        return of_explanation(self)
 
 
 def _number(value: float | bool | None) -> float | None:  # noqa: FBT001 - what measures tell
@@ -301,3 +279,4 @@ def _number(value: float | bool | None) -> float | None:  # noqa: FBT001 - what 
 
 if TYPE_CHECKING:
     from rankstone.explaining.versus import Comparison
+    from rankstone.sheets import Sheet

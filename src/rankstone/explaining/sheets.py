@@ -1,15 +1,12 @@
-"""What is shown of an explanation, whatever shows it: titles, tables of texts, lines.
-
-Numbers are rounded here and nowhere before.
-"""
+"""What is shown of explanations and comparisons."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import printable
 from rankstone.explaining.words import heading
+from rankstone.sheets import Sheet, Table, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,52 +14,12 @@ if TYPE_CHECKING:
     from rankstone.explaining.derivation import Explanation, Row
     from rankstone.explaining.versus import Comparison, Share
 
-__all__ = ["Sheet", "Table", "of_comparison", "of_explanation"]
+__all__ = ["of_comparison", "of_explanation"]
 
 #: rows shown at most; what adds nothing is left out first
 _ROWS: Final = 25
 #: letters of a run's name in a heading
 _RUN: Final = 9
-#: digits after the point
-_DIGITS: Final = 4
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts; ``numeric`` says which columns are numbers, ``total`` how many last rows sum up."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: tuple[bool, ...]
-    total: int = 0
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """Everything that is shown: a title, lines and tables in their order."""
-
-    title: str
-    formula: str
-    symbols: str
-    parts: tuple[Table | tuple[str, tuple[str, ...]], ...]
-
-
-def number(value: float | bool | None) -> str:  # noqa: FBT001 - what measures tell
-    """Return a number as it is shown: whole ones whole, others with four decimals.
-
-    >>> number(2.0), number(0.63093), number(True), number(None), number(1e-7)
-    ('2', '0.6309', 'yes', '–', '1e-07')
-    """
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value == int(value) and abs(value) < 1e15:  # noqa: PLR2004 - whole as long as floats are
-        return str(int(value))
-    if abs(value) < 10**-_DIGITS:
-        return f"{value:.0e}"
-    return f"{value:.{_DIGITS}f}"
 
 
 def of_explanation(one: Explanation) -> Sheet:

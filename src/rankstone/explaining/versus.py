@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.results import WritesReport
+from rankstone.sheets import ShowsSheet
 
 if TYPE_CHECKING:
     from rankstone.explaining.derivation import Explanation
+    from rankstone.sheets import Sheet
 
 __all__ = ["Comparison", "Share"]
 
@@ -45,7 +47,7 @@ class Share:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(WritesReport):
+class Comparison(ShowsSheet, WritesReport):
     """Two explanations of one query, and whence their difference comes.
 
     Attributes
@@ -116,34 +118,11 @@ class Comparison(WritesReport):
         """Return everything as plain dicts, as :meth:`write_json` writes it."""
         return self.to_dict()
 
-    def text(self, width: int = 80) -> str:
-        """Return it for a terminal of some width."""
-        from rankstone.explaining.terminal import comparison
+    def sheet(self) -> Sheet:
+        """Return what is shown."""
+        from rankstone.explaining.sheets import of_comparison
 
-        return comparison(self, width)
-
-    def markdown(self) -> str:
-        """Return it as Markdown."""
-        from rankstone.explaining.markup import markdown_comparison
-
-        return markdown_comparison(self)
-
-    def latex(self) -> str:
-        """Return it as LaTeX (booktabs)."""
-        from rankstone.explaining.markup import latex_comparison
-
-        return latex_comparison(self)
-
-    def html(self) -> str:
-        """Return it as a piece of HTML with its own style."""
-        from rankstone.explaining.markup import html_comparison
-
-        return html_comparison(self)
-
-    _repr_html_ = html
-
-    def __repr__(self) -> str:
-        return self.text()
+        return of_comparison(self)
 
 
 def _over(one: Explanation) -> float:

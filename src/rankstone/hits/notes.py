@@ -35,10 +35,13 @@ class Notes:
         Name → one value a hit, as far down as the measure looked.
     of_ideal
         Name → one value a rank of the ideal list; ``gain`` among them.
+    ideal
+        That list.
     """
 
     of_hits: dict[str, NDArray[Any]] = field(default_factory=dict)
     of_ideal: dict[str, Floats] = field(default_factory=dict)
+    ideal: Ideal | None = None
 
     def take(self, hits: int, columns: Mapping[str, Told]) -> None:
         """Keep columns of a measure that looks at the first ``hits`` hits; what was told first stays."""
@@ -51,3 +54,4 @@ class Notes:
         """Keep the gains of an ideal list, and columns beside them."""
         if not self.of_ideal:
             self.of_ideal = {"gain": ideal.grade, **columns}
+            self.ideal = ideal

@@ -99,6 +99,12 @@ class Scored:
         weight = None if parts[0].weight is None else column("weight")
         return cls(column("numerator"), column("denominator"), column("value"), column("status"), weight)
 
+    def of(self, some: Bools) -> Scored:
+        """Return the scores of some of the queries, bool ``[queries]``."""
+        weight = None if self.weight is None else self.weight[some]
+        parts = (self.numerator, self.denominator, self.value, self.status)
+        return Scored(*(part[some] for part in parts), weight)
+
     def without_value(self) -> Scored:
         """Return the same queries, none of which has a value."""
         nothing = np.full(len(self.value), np.nan)
@@ -231,7 +237,7 @@ class Measure(PerQuery):
 
     def score(self, hits: Hits, empty: str = "zero") -> Scored:
         """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
-        with np.errstate(over="ignore", invalid="ignore"):  # what is no number is refused below
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # no number is refused below
             hits, parts = self.parts(hits)
             numerator = hits.total(parts.hits)
             for pseudo_row in (parts.missed, parts.unjudged):

@@ -160,6 +160,11 @@ class DCG(GainMeasure):
         if self.p is not None and self.p >= 1:
             raise BadParameter(f"{self.name}: p={self.p:g} is out of range", expected="0 < p < 1")
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """The base, where no logarithm of a base of its own is taken."""
+        return frozenset() if self.discount == "jk" else frozenset(("base",))
+
     def divisor(self, rank: Ints) -> Floats:
         """Return what a gain at each rank is divided by."""
         return divisors(self.discount, rank, base=self.base, p=self.p)

@@ -173,12 +173,15 @@ class Named(metaclass=_Kind):
             if f.name != "k" and getattr(self, f.name) != f.default
         }
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """Parameters that do nothing beside the others: the base of a logarithm that is not taken."""
+        return frozenset()
+
     def unsaid(self) -> dict[str, str]:
         """Return the parameters that the canonical text leaves out: ``{"nDCG.gain": "linear"}``."""
-        said = {"k", "agg", *self.changed()}
-        silent = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in said}
-        if silent.get("base") is not None and getattr(self, "discount", "jk") != "jk":
-            del silent["base"]
+        said = frozenset(("k", "agg", *self.changed()))
+        silent = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in said | self.idle}
         return {f"{self.name}.{name}": _text(value) for name, value in silent.items() if value is not None}
 
     def __matmul__(self, k: int) -> Self:

@@ -1,4 +1,4 @@
-"""Explanations as Markdown, LaTeX and HTML.  Ids are anybody's text, and every format escapes them."""
+"""Sheets as Markdown, LaTeX and HTML.  Ids are anybody's text, and every format escapes them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import html as escaping
 import re
 from typing import TYPE_CHECKING, Final
 
-from rankstone.explaining.sheets import Sheet, Table, of_comparison, of_explanation
+from rankstone.sheets.sheet import Sheet, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankstone.explaining.derivation import Explanation
-    from rankstone.explaining.versus import Comparison
 
-__all__ = ["html", "html_comparison", "latex", "latex_comparison", "markdown", "markdown_comparison"]
+__all__ = ["html", "latex", "markdown"]
 
 #: what Markdown takes for more than itself
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!()])")
@@ -41,42 +39,15 @@ _STYLE: Final = """
 """
 
 
-def markdown(one: Explanation) -> str:
-    """Return an explanation as Markdown."""
-    return _markdown(of_explanation(one))
-
-
-def markdown_comparison(both: Comparison) -> str:
-    """Return a comparison as Markdown."""
-    return _markdown(of_comparison(both))
-
-
-def latex(one: Explanation) -> str:
-    """Return an explanation as LaTeX: put it into a document that uses booktabs."""
-    return _latex(of_explanation(one))
-
-
-def latex_comparison(both: Comparison) -> str:
-    """Return a comparison as LaTeX: put it into a document that uses booktabs."""
-    return _latex(of_comparison(both))
-
-
-def html(one: Explanation) -> str:
-    """Return an explanation as a piece of HTML."""
-    return _html(of_explanation(one))
-
-
-def html_comparison(both: Comparison) -> str:
-    """Return a comparison as a piece of HTML."""
-    return _html(of_comparison(both))
-
-
 def _marked(text: str) -> str:
     return _MARKS.sub(r"\\\1", text)
 
 
-def _markdown(sheet: Sheet) -> str:
-    lines = [f"### {_marked(sheet.title)}", "", _marked(sheet.formula), "", _marked(sheet.symbols)]
+def markdown(sheet: Sheet) -> str:
+    """Return a sheet as Markdown."""
+    lines = [f"### {_marked(sheet.title)}"]
+    for text in filter(None, (sheet.formula, sheet.symbols)):
+        lines += ["", _marked(text)]
     for part in sheet.parts:
         if not isinstance(part, Table):
             title, said = part
@@ -99,8 +70,10 @@ def _tex(text: str) -> str:
     return "".join(_LATEX.get(sign, sign) for sign in text)
 
 
-def _latex(sheet: Sheet) -> str:
-    lines = [rf"\paragraph{{{_tex(sheet.title)}}}", _tex(sheet.formula) + r"\\", _tex(sheet.symbols), ""]
+def latex(sheet: Sheet) -> str:
+    """Return a sheet as LaTeX: put it into a document that uses booktabs and amsmath."""
+    above = (r"\\" + "\n").join(map(_tex, filter(None, (sheet.formula, sheet.symbols))))
+    lines = [rf"\paragraph{{{_tex(sheet.title)}}}", *([above] if above else []), ""]
     for part in sheet.parts:
         if not isinstance(part, Table):
             title, said = part
@@ -118,10 +91,11 @@ def _latex(sheet: Sheet) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _html(sheet: Sheet) -> str:
+def html(sheet: Sheet) -> str:
+    """Return a sheet as a piece of HTML with its own style."""
     say = escaping.escape
     lines = [f"<style>{_STYLE}</style>", '<div class="rankstone">', f"<h3>{say(sheet.title)}</h3>"]
-    lines += [f'<p class="formula">{say(text)}</p>' for text in (sheet.formula, sheet.symbols)]
+    lines += [f'<p class="formula">{say(text)}</p>' for text in (sheet.formula, sheet.symbols) if text]
     for part in sheet.parts:
         if not isinstance(part, Table):
             title, said = part

@@ -1,4 +1,4 @@
-"""Explanations for a terminal."""
+"""Sheets for a terminal."""
 
 from __future__ import annotations
 
@@ -7,37 +7,27 @@ from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 
-from rankstone.explaining.sheets import Sheet, Table, of_comparison, of_explanation
+from rankstone.sheets.sheet import Table
 
 if TYPE_CHECKING:
-    from rankstone.explaining.derivation import Explanation
-    from rankstone.explaining.versus import Comparison
+    from rankstone.sheets.sheet import Sheet
 
-__all__ = ["comparison", "text"]
+__all__ = ["text"]
 
 #: the least that is left of a name
 _NAME: Final = 8
 
 
-def text(one: Explanation, width: int) -> str:
-    """Return an explanation that fits a width."""
-    return _written(of_explanation(one), width)
-
-
-def comparison(both: Comparison, width: int) -> str:
-    """Return a comparison that fits a width."""
-    return _written(of_comparison(both), width)
-
-
-def _written(sheet: Sheet, width: int) -> str:
+def text(sheet: Sheet, width: int) -> str:
+    """Return a sheet that fits a width."""
     from rich.console import Console
     from rich.padding import Padding
     from rich.text import Text
 
     console = Console(file=io.StringIO(), width=width, highlight=False, color_system=None)
     console.print(Text(sheet.title))
-    console.print(Padding(Text(sheet.formula), (0, 0, 0, 2)))
-    console.print(Padding(Text(sheet.symbols), (0, 0, 0, 2)))
+    for line in filter(None, (sheet.formula, sheet.symbols)):
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
     for part in sheet.parts:
         console.print()
         if isinstance(part, Table):

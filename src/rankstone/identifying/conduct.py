@@ -1,0 +1,273 @@
+"""The conductor: which ways there are, what each gives, and which of them print as the number."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.conventions.refusing import refused, refused_grade, witnesses
+from rankstone.errors import RankstoneError
+from rankstone.hits.options import Alignment
+from rankstone.identifying.asked import Asked
+from rankstone.identifying.printed import Printed
+from rankstone.identifying.result import Identification
+from rankstone.identifying.space import around, meant_by_libraries, starts
+from rankstone.identifying.sweep import Sweeper
+from rankstone.identifying.ways import Way
+from rankstone.scores import uncounted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from rankstone.hits.arrays import Bools
+    from rankstone.identifying.facts import Facts
+    from rankstone.identifying.space import Meant
+    from rankstone.identifying.sweep import Swept
+    from rankstone.measures import Measure
+    from rankstone.measures.base import Scored
+
+    Progress = Callable[[int], None]
+
+__all__ = ["identify"]
+
+#: steps from what is usual, where a measure is named and where none is
+_REACH, _REACH_UNNAMED = 3, 1
+#: other ways to make one number of those of queries
+_AGGREGATES: Final = ("median", "gmean", "sum", "pooled")
+#: a way no more steps away than this is no surprise
+_NEAR: Final = 1
+
+
+def identify(
+    qrels: object,
+    run: object,
+    value: str | float,
+    measure: str | Measure | None = None,
+    *,
+    digits: int | None = None,
+    progress: Progress | None = None,
+    **given: Any,  # noqa: ANN401 - arguments of Evaluator
+) -> Identification:
+    """Find out what somebody computed who printed a number for a run: which measure, by whose conventions.
+
+    The search starts from the measure under our usual options, and from what every library we know means by
+    such a measure, and changes one choice after another: gain, discount, ideal list, denominator, threshold,
+    cutoff, ties, unjudged documents, queries without a list or a relevant document, how queries are put
+    together, numbers that were rounded on the way.
+
+    Parameters
+    ----------
+    qrels, run, **given
+        As for :func:`rankstone.evaluate`, one run; options of alignment are what the search starts from.
+    value
+        The number as it was printed, best as a text: ``"0.8270"`` has four decimals, ``"82.7"`` and
+        ``"82.7%"`` may be per cent.
+    measure
+        What it was called: ``"nDCG@10"``; ``None`` when nobody said.
+    digits
+        Decimals, where the number is no text that shows them.
+    progress
+        Called after every alignment with the rows it read.
+
+    Returns
+    -------
+    Identification
+        Groups of ways that give the same value here: those that print as the number, and the nearest others.
+
+    Raises
+    ------
+    InputError
+        When a file or table is not what it should be.
+    UsageError
+        When the value is no number, or a measure or option does not exist.
+
+    Examples
+    --------
+    >>> qrels, run = {"q": {"a": 3, "b": 2, "c": 1}}, {"q": ["b", "a", "x", "c"]}
+    >>> found = identify(qrels, run, "0.8354", "nDCG@10")
+    >>> found.groups[0].simplest.measure, round(found.groups[0].value, 6)
+    ('nDCG(gain=exp2)@10', 0.835448)
+    >>> "xgboost-3.2" in found.groups[0].libraries
+    True
+    """
+    printed = Printed.of(value, digits)
+    asked = None if measure is None else Asked.of(measure)
+    given = {"duplicates": "first_drop", "duplicate_judgments": "max", **given}
+    search = _Search(
+        Sweeper(qrels, run, (asked and asked.measure) or "nDCG", **given), printed, asked, progress
+    )
+    ways = [way for way in search.ways() if math.isfinite(way.value)]
+    return Identification.of(printed, measure, ways, search.facts, search.sweeper.options)
+
+
+@dataclass(frozen=True, eq=False)
+class _Load:
+    """What is computed under one alignment: measures of ours with their steps, and those of libraries."""
+
+    options: dict[str, Any]
+    ours: list[tuple[Measure, int, Mapping[str, Any]]] = field(default_factory=list)
+    meant: list[Meant] = field(default_factory=list)
+
+
+class _Search:
+    """One search: the data, the number, and where to start."""
+
+    def __init__(
+        self, sweeper: Sweeper, printed: Printed, asked: Asked | None, progress: Progress | None
+    ) -> None:
+        self.sweeper = sweeper
+        self.facts: Facts = sweeper.facts()
+        self._printed = printed
+        self._asked = asked
+        self._usual = sweeper.options
+        self._reach = _REACH_UNNAMED if asked is None else _REACH
+        self._counted = self.facts.counted(self._usual)
+        self._progress = progress or (lambda _rows: None)
+
+    def ways(self) -> Iterator[Way]:
+        """Try everything, and where nothing usual fits, numbers that were written down on the way."""
+        near = False
+        for load in self._plan():
+            for way in self._carry_out(load):
+                near |= way.how is not None and way.away <= _NEAR
+                yield way
+            self._progress(self.facts.run.rows)
+        if not near:
+            yield from self._rounded()
+
+    def _rounded(self) -> Iterator[Way]:
+        """Try numbers that were rounded or cut off on the way, for measures that are not far from usual."""
+        reach = min(self._reach, _NEAR) if self._asked is not None else 0
+        known = dict(one for start in starts(self._asked) for one in around(start, self.facts, reach))
+        swept = self.sweeper.sweep(tuple(known), self._usual.as_dict(), ("zero",), rounded=True)
+        for measure, by_rounding in swept.rounded.items():
+            for rounding, scored in by_rounding.items():
+                counted = _counted(swept, scored, measure, self._usual.missing, self._usual.extra)
+                value = _value(measure, scored, counted)
+                yield self._way(value, str(measure), {}, known[measure] + 1, rounding=str(rounding))
+
+    # -- what to try ------------------------------------------------------------------------------------
+    def _plan(self) -> Iterable[_Load]:
+        """Bring together what is aligned alike, so that the run is walked as seldom as can be."""
+        usual = self._usual.as_dict()
+        loads: dict[Any, _Load] = {}
+
+        def under(options: Mapping[str, Any]) -> _Load:
+            whole = {**usual, **options}
+            return loads.setdefault(self.facts.effective(whole), _Load(whole))
+
+        first = starts(self._asked)
+        here = [one for start in first for one in around(start, self.facts, self._reach)]
+        under({}).ours.extend((measure, steps, {}) for measure, steps in here)
+        for option, value in self.facts.alignments(self._usual):
+            near = [one for one in here if one[1] < self._reach - 1 or one[1] == 0]
+            under({option: value}).ours.extend((m, steps + 1, {option: value}) for m, steps in near)
+        grades = self.sweeper.judgments().grade
+        for meant in meant_by_libraries(self._asked, self.facts):
+            if refused_grade(meant.entry, grades) is None:
+                free = {name: usual[name] for name in ("order", "depth", "candidates")}
+                under({**Alignment().as_dict(), **free, **meant.aligned}).meant.append(meant)
+        return loads.values()
+
+    def _carry_out(self, load: _Load) -> Iterator[Way]:
+        asked = witnesses((one.entry for one in load.meant), self._usual)
+        meant = _read(load.meant)
+        first = {one.values: meant[one.number] for one in reversed(load.meant) if one.number in meant}
+        empties = self._counted["empty"]
+        measures = [*(m for m, _, _ in load.ours), *first.values(), *asked.values()]
+        try:
+            swept = self.sweeper.sweep(measures, load.options, empties)
+        except RankstoneError:  # a library that refuses such lists or judgments
+            return
+        for measure, steps, options in load.ours:
+            if measure in swept.scores:
+                yield from self._ours(swept, measure, steps, options)
+        betrayed = {n: swept.scores[one][empties[0]] for n, one in asked.items() if one in swept.scores}
+        for one in load.meant:
+            by_rule = swept.scores.get(first[one.values]) if one.number in meant else None
+            if by_rule is not None:
+                scored = by_rule[empties[0]]
+                yield from self._library(swept, one, meant[one.number], scored, betrayed)
+
+    # -- in our words -----------------------------------------------------------------------------------
+    def _ours(self, swept: Swept, measure: Measure, steps: int, options: Mapping[str, Any]) -> Iterator[Way]:
+        """Return the ways of a measure under one alignment, whatever queries count."""
+        for values in product(*self._counted.values()):
+            rule = dict(zip(self._counted, values, strict=True))
+            said = {name: value for name, value in rule.items() if value != self._counted[name][0]}
+            if steps + len(said) <= max(self._reach, 1):
+                scored = swept.scores[measure][rule["empty"]]
+                counted = _counted(swept, scored, measure, rule["missing"], rule["extra"])
+                changed = {**options, **said}
+                yield from self._aggregates(measure, scored, counted, changed, steps + len(said))
+
+    def _aggregates(
+        self, measure: Measure, scored: Scored, counted: Bools, options: Mapping[str, Any], steps: int
+    ) -> Iterator[Way]:
+        """Return the ways to make one number of those of queries."""
+        yield self._way(_value(measure, scored, counted), str(measure), options, steps)
+        if steps <= 1 and measure.agg == "mean" and self.facts.queries > 1 and counted.any():
+            for agg in _AGGREGATES:
+                with suppress(RankstoneError):  # cutoffs of their own cannot be pooled
+                    other = replace(measure, agg=agg)
+                    yield self._way(_value(other, scored, counted), str(other), options, steps + 1)
+
+    def _way(self, value: float, measure: str, options: Mapping[str, Any], steps: int, **told: str) -> Way:
+        how, off = self._printed.how(value), self._printed.off(value)
+        return Way(value, measure, dict(options), steps, how=how, off=off, **told)
+
+    # -- as libraries do --------------------------------------------------------------------------------
+    def _library(
+        self, swept: Swept, meant: Meant, measure: Measure, scored: Scored, betrayed: Mapping[str, Scored]
+    ) -> Iterator[Way]:
+        """Return what a library prints, unless it refuses."""
+        options = meant.aligned
+        missing, extra = options.get("missing", "zero"), options.get("extra", "drop")
+        if (missing == "error" and swept.missing.any()) or (extra == "error" and swept.extra.any()):
+            return
+        present = _present(swept, missing, extra)
+        if refused(meant.entry, scored.of(present), {n: one.of(present) for n, one in betrayed.items()}):
+            return
+        value = _value(measure, scored, _counted(swept, scored, measure, missing, extra))
+        matter = {name for name, _ in self.facts.effective(meant.entry.options)}
+        matter |= {name for name, values in self._counted.items() if len(values) > 1}
+        usual = self._usual.as_dict()
+        own = meant.entry.options.items()
+        said = {name: told for name, told in own if usual.get(name) != told and name in matter}
+        steps = int(self._asked is not None and self._asked.k not in (None, measure.k))
+        named = {"library": str(meant.library), "spelling": meant.spelling}
+        yield self._way(value, meant.ours, said, steps, **named)
+
+
+def _read(meant: Iterable[Meant]) -> dict[Any, Measure]:
+    """Read measures of libraries; what they call by different words is read once."""
+    found: dict[Any, Measure] = {}
+    for one in meant:
+        if one.number not in found:
+            with suppress(RankstoneError):  # our measure takes no such number
+                found[one.number] = one.reading.measure
+    return found
+
+
+def _present(swept: Swept, missing: str, extra: str) -> Bools:
+    """Tell which queries there are under rules for missing and extra ones."""
+    present: Bools = ~((swept.missing & (missing == "drop")) | (swept.extra & (extra == "drop")))
+    return present
+
+
+def _counted(swept: Swept, scored: Scored, measure: Measure, missing: str, extra: str) -> Bools:
+    """Tell which queries enter the mean."""
+    counted: Bools = _present(swept, missing, extra) & ~np.isin(scored.status, uncounted(measure))
+    return counted
+
+
+def _value(measure: Measure, scored: Scored, counted: Bools) -> float:
+    """Return one number for the queries that count."""
+    weight = np.ones(len(scored.value)) if scored.weight is None else scored.weight
+    parts = (scored.value, weight, scored.numerator, scored.denominator)
+    return measure.aggregate(*(part[counted] for part in parts))

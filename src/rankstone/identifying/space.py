@@ -1,0 +1,197 @@
+"""The measures near a measure: every parameter it declares, with every value it may take."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.conventions import conventions
+from rankstone.errors import RankstoneError
+from rankstone.identifying.asked import kind
+from rankstone.measures import MEASURES, Measure, parse_measure
+from rankstone.measures.threshold import Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rankstone.conventions import Convention, Entry, Reading
+    from rankstone.identifying.asked import Asked
+    from rankstone.identifying.facts import Facts
+
+__all__ = ["Meant", "around", "cutoffs", "meant_by_libraries", "starts"]
+
+#: depths that people cut lists at
+_USUAL_CUTOFFS: Final = (1, 3, 5, 10, 20, 50, 100, 1000)
+#: grades that are tried where a library asks for a threshold, at most
+_THRESHOLDS: Final = 8
+#: measures whose cutoff nobody said are tried with these
+_FIRST_CUTOFFS: Final = (None, 10)
+
+
+def cutoffs(measure: Measure | None, longest: int) -> list[int | None]:
+    """Return the cutoffs that are tried beside a measure's own: usual ones, and its neighbours."""
+    own = None if measure is None else measure.k
+    near = [] if own is None else [own - 1, own + 1]
+    usual = [k for k in _USUAL_CUTOFFS if k < longest]
+    return [k for k in dict.fromkeys([None, *usual, *near]) if k is None or k > 0]
+
+
+def starts(asked: Asked | None) -> list[Measure]:
+    """Return the measures to start from: the one asked for, or each that any library has."""
+    if asked is not None:
+        return [] if asked.measure is None else [asked.measure]
+    found: list[Measure] = []
+    known = {kind(entry.ours) for library in conventions() for entry in library.entries}
+    for name, each in MEASURES.items():
+        if name not in known or not issubclass(each, Measure) or each.query_columns or each.judgment_columns:
+            continue
+        found += _with_first_cutoffs(name) or _with_first_cutoffs(*each.examples[:1])
+    return [one for one in dict.fromkeys(found) if not one.brings & {"groups", "pool"}]
+
+
+def _with_first_cutoffs(*texts: str) -> list[Measure]:
+    found = []
+    for text, k in product(texts, _FIRST_CUTOFFS):
+        try:
+            measure = parse_measure(text)
+            measure = measure if k is None or not measure.takes_cutoff else replace(measure, k=k)
+        except RankstoneError:  # it needs a number that nobody said, or a cutoff
+            continue
+        if isinstance(measure, Measure):
+            found.append(measure)
+    return found
+
+
+def around(measure: Measure, facts: Facts, reach: int) -> Iterator[tuple[Measure, int]]:
+    """Return measures up to so many steps away from one, itself among them, and how many steps that is.
+
+    A parameter that was said is two steps from another value, others are one.
+    """
+    sides = _sides(measure, facts)
+    said = {*measure.changed(), *(() if measure.k is None else ("k",))}
+    for changed in range(reach + 1):
+        for names in combinations(sides, changed):
+            steps = sum(1 + (name in said) for name in names)
+            for values in product(*(sides[name] for name in names)) if steps <= reach else ():
+                try:
+                    other = replace(measure, **dict(zip(names, values, strict=True)))
+                except RankstoneError:  # these do not go together
+                    continue
+                if other.idle.isdisjoint(names):
+                    yield other, steps
+
+
+def _sides(measure: Measure, facts: Facts) -> dict[str, list[Any]]:
+    """Return every parameter with the values it does not have."""
+    numbers = _numbers_of_libraries(measure.name)
+    sides: dict[str, list[Any]] = {}
+    for field in fields(measure):
+        own = getattr(measure, field.name)
+        if field.name == "k":
+            values: Sequence[Any] = cutoffs(measure, facts.run.longest) if measure.takes_cutoff else ()
+        elif field.name == "rel":
+            values = [None, *(Threshold(grade) for grade in facts.thresholds)]
+        elif field.name == "agg":
+            values = ()
+        else:
+            values = [*field.metadata.get("choices", ()), *numbers.get(field.name, ())]
+        others = [value for value in values if value != own]
+        if others:
+            sides[field.name] = others
+    return sides
+
+
+_NUMBER: Final = re.compile(r"(\w+)=([0-9]+(?:\.[0-9]+)?)(?=[,)])")
+
+
+@cache
+def _numbers_of_libraries(name: str) -> dict[str, list[float]]:
+    """Return the numbers that libraries give to the parameters of a measure: bases, persistences."""
+    found: dict[str, dict[float, None]] = {"base": {math.e: None, 10.0: None}}
+    head = re.compile(rf"{re.escape(name)}\(")
+    for library in conventions():
+        for entry in library.entries:
+            if head.match(entry.ours):
+                for parameter, number in _NUMBER.findall(entry.ours):
+                    found.setdefault(parameter, {})[float(number)] = None
+    return {parameter: list(numbers) for parameter, numbers in found.items() if parameter not in ("k", "rel")}
+
+
+@dataclass(frozen=True, eq=False)
+class Meant:
+    """A measure of a library, with numbers for the places that its spelling leaves."""
+
+    library: Convention
+    entry: Entry
+    numbers: Mapping[str, str]
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The measure, read; with all the digits its mean has, for the number may show more or fewer."""
+        return self.library.reading(replace(self.entry, digits=None), self.numbers)
+
+    @property
+    def spelling(self) -> str:
+        """What the library calls it."""
+        return self.entry.written(self.entry.spelling, self.numbers)
+
+    @property
+    def ours(self) -> str:
+        """The same in our words."""
+        own = self.entry.ours.startswith("replay:")
+        return self.entry.written(self.entry.ours, self.numbers) if own else self.reading.ours
+
+    @property
+    def aligned(self) -> dict[str, Any]:
+        """Options that decide where documents stand and which queries there are."""
+        return {name: value for name, value in self.entry.options.items() if name != "empty"}
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """What decides the values of queries, the alignment aside."""
+        ours = self.entry.written(self.entry.ours, self.numbers)
+        return ours, self.entry.options.get("empty"), self.entry.unbounded
+
+    @property
+    def number(self) -> tuple[Any, ...]:
+        """What decides how these become one number."""
+        return *self.values, self.entry.spoils, self.entry.nobody
+
+
+def meant_by_libraries(asked: Asked | None, facts: Facts) -> Iterator[Meant]:
+    """Return what libraries mean by words for such a measure, with the cutoffs that may be meant."""
+    ks = [asked.k] if asked is not None else cutoffs(None, facts.run.longest)
+    for library in conventions():
+        for entry in library.entries:
+            if not entry.of_lists and (asked is None or asked.fits(entry)):
+                yield from (Meant(library, entry, numbers) for numbers in _fillings(entry, asked, ks, facts))
+
+
+def _fillings(
+    entry: Entry, asked: Asked | None, ks: Sequence[int | None], facts: Facts
+) -> Iterator[dict[str, str]]:
+    """Return numbers for the places that a library's spelling leaves."""
+    sides = []
+    for place in entry.places:
+        if place == "k":
+            sides.append([str(k) for k in ks if k is not None])
+        else:
+            sides.append([f"{number:g}" for number in _for_place(entry, place, asked, facts)])
+    for numbers in product(*sides):
+        yield dict(zip(entry.places, numbers, strict=True))
+
+
+def _for_place(entry: Entry, place: str, asked: Asked | None, facts: Facts) -> Iterable[float]:
+    """Return what the parameter of ours may be that a place stands for."""
+    fed = re.search(rf"(\w+)=\W*<{place}>", entry.ours)
+    parameter = place if fed is None else fed[1]
+    own = {} if asked is None or asked.measure is None else asked.measure.changed()
+    if parameter in own:
+        return [own[parameter].level if parameter == "rel" else own[parameter]]
+    if parameter == "rel":
+        return 0.0, *facts.grades[:_THRESHOLDS]
+    return _numbers_of_libraries(kind(entry.ours)).get(parameter, [])
