@@ -127,7 +127,7 @@ class Scores(WritesTable, ShowsTable):
             for measure, scored in run.by_measure.items():
                 if measure.unit is None:
                     continue
-                counted = ~np.isin(scored.status, uncounted(measure))
+                counted = ~np.isin(scored.status, uncounted(spoils=measure.spoils))
                 units = _units(run, measure, scored, counted).with_columns(run=pl.lit(name))
                 parts.append(units.with_columns(measure=pl.lit(str(measure))).select(list(_UNIT_SCHEMA)))
         return pl.concat(parts)
@@ -175,7 +175,7 @@ class Scores(WritesTable, ShowsTable):
             for at, segment in enumerate(segments.rows() if by else [()]):
                 for measure, scored in run.by_measure.items():
                     inside = part == at
-                    counted = inside & ~np.isin(scored.status, [*uncounted(measure), *asked])
+                    counted = inside & ~np.isin(scored.status, [*uncounted(spoils=measure.spoils), *asked])
                     value, n = _aggregate(run, measure, scored, counted)
                     undefined = int((inside & (scored.status == Status.undefined)).sum())
                     rows.append((name, *segment, str(measure), value, n, undefined))
@@ -236,9 +236,9 @@ def _status(name: str) -> Status:
     return Status[name]
 
 
-def uncounted(measure: Measure) -> list[Status]:
+def uncounted(*, spoils: bool) -> list[Status]:
     """Return the statuses of queries that do not enter a mean."""
-    return [Status.dropped] if measure.spoils else [Status.dropped, Status.undefined]
+    return [Status.dropped] if spoils else [Status.dropped, Status.undefined]
 
 
 def _aggregate(run: RunScores, measure: Measure, scored: Scored, counted: Bools) -> tuple[float, int]:

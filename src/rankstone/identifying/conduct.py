@@ -144,7 +144,8 @@ class _Search:
         """Try numbers that were rounded or cut off on the way, for measures that are not far from usual."""
         reach = min(self._reach, _NEAR) if self._asked is not None else 0
         known = dict(one for start in starts(self._asked) for one in around(start, self.facts, reach))
-        swept = self.sweeper.sweep(tuple(known), self._usual.as_dict(), ("zero",), rounded=True)
+        rule = (self._usual.empty,)
+        swept = self.sweeper.sweep(dict.fromkeys(known, rule), self._usual.as_dict(), rounded=True)
         for measure, by_rounding in swept.rounded.items():
             for rounding, scored in by_rounding.items():
                 counted = _counted(swept, scored, measure, self._usual.missing, self._usual.extra)
@@ -175,24 +176,27 @@ class _Search:
         return loads.values()
 
     def _carry_out(self, load: _Load) -> Iterator[Way]:
-        asked = witnesses((one.entry for one in load.meant), self._usual)
-        meant = _read(load.meant)
-        first = {one.values: meant[one.number] for one in reversed(load.meant) if one.number in meant}
         empties = self._counted["empty"]
-        measures = [*(m for m, _, _ in load.ours), *first.values(), *asked.values()]
+        asked = witnesses((one.entry for one in load.meant), self._usual)
+        wanted: dict[Measure, dict[str, None]] = {m: dict.fromkeys(empties) for m, _, _ in load.ours}
+        for measure in asked.values():
+            wanted.setdefault(measure, {})[empties[0]] = None
+        meant = []
+        for one in load.meant:
+            with suppress(RankstoneError):  # our measure takes no such number
+                wanted.setdefault(one.measure, {})[one.empty] = None
+                meant.append(one)
         try:
-            swept = self.sweeper.sweep(measures, load.options, empties)
+            swept = self.sweeper.sweep(wanted, load.options)
         except RankstoneError:  # a library that refuses such lists or judgments
             return
         for measure, steps, options in load.ours:
             if measure in swept.scores:
                 yield from self._ours(swept, measure, steps, options)
         betrayed = {n: swept.scores[one][empties[0]] for n, one in asked.items() if one in swept.scores}
-        for one in load.meant:
-            by_rule = swept.scores.get(first[one.values]) if one.number in meant else None
-            if by_rule is not None:
-                scored = by_rule[empties[0]]
-                yield from self._library(swept, one, meant[one.number], scored, betrayed)
+        for one in meant:
+            if one.measure in swept.scores:
+                yield from self._library(swept, one, betrayed)
 
     # -- in our words -----------------------------------------------------------------------------------
     def _ours(self, swept: Swept, measure: Measure, steps: int, options: Mapping[str, Any]) -> Iterator[Way]:
@@ -222,36 +226,29 @@ class _Search:
         return Way(value, measure, dict(options), steps, how=how, off=off, **told)
 
     # -- as libraries do --------------------------------------------------------------------------------
-    def _library(
-        self, swept: Swept, meant: Meant, measure: Measure, scored: Scored, betrayed: Mapping[str, Scored]
-    ) -> Iterator[Way]:
+    def _library(self, swept: Swept, meant: Meant, betrayed: Mapping[str, Scored]) -> Iterator[Way]:
         """Return what a library prints, unless it refuses."""
-        options = meant.aligned
+        entry, options = meant.entry, meant.entry.options
         missing, extra = options.get("missing", "zero"), options.get("extra", "drop")
         if (missing == "error" and swept.missing.any()) or (extra == "error" and swept.extra.any()):
             return
+        scored = swept.scores[meant.measure][meant.empty]
         present = _present(swept, missing, extra)
-        if refused(meant.entry, scored.of(present), {n: one.of(present) for n, one in betrayed.items()}):
+        if refused(entry, scored.of(present), {name: one.of(present) for name, one in betrayed.items()}):
             return
-        value = _value(measure, scored, _counted(swept, scored, measure, missing, extra))
-        matter = {name for name, _ in self.facts.effective(meant.entry.options)}
+        counted = present & ~np.isin(scored.status, uncounted(spoils=entry.spoils))
+        nobody = entry.nobody == "zero" and not counted.any()
+        value = 0.0 if nobody else _value(meant.measure, scored, counted)
+        steps = int(self._asked is not None and self._asked.k not in (None, meant.measure.k))
+        named = {"library": str(meant.library), "spelling": meant.spelling}
+        yield self._way(value, meant.ours, self._told(options), steps, **named)
+
+    def _told(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a library that are not the usual ones and can matter here."""
+        matter = {name for name, _ in self.facts.effective(options)}
         matter |= {name for name, values in self._counted.items() if len(values) > 1}
         usual = self._usual.as_dict()
-        own = meant.entry.options.items()
-        said = {name: told for name, told in own if usual.get(name) != told and name in matter}
-        steps = int(self._asked is not None and self._asked.k not in (None, measure.k))
-        named = {"library": str(meant.library), "spelling": meant.spelling}
-        yield self._way(value, meant.ours, said, steps, **named)
-
-
-def _read(meant: Iterable[Meant]) -> dict[Any, Measure]:
-    """Read measures of libraries; what they call by different words is read once."""
-    found: dict[Any, Measure] = {}
-    for one in meant:
-        if one.number not in found:
-            with suppress(RankstoneError):  # our measure takes no such number
-                found[one.number] = one.reading.measure
-    return found
+        return {name: told for name, told in options.items() if usual.get(name) != told and name in matter}
 
 
 def _present(swept: Swept, missing: str, extra: str) -> Bools:
@@ -262,7 +259,9 @@ def _present(swept: Swept, missing: str, extra: str) -> Bools:
 
 def _counted(swept: Swept, scored: Scored, measure: Measure, missing: str, extra: str) -> Bools:
     """Tell which queries enter the mean."""
-    counted: Bools = _present(swept, missing, extra) & ~np.isin(scored.status, uncounted(measure))
+    counted: Bools = _present(swept, missing, extra) & ~np.isin(
+        scored.status, uncounted(spoils=measure.spoils)
+    )
     return counted
 
 

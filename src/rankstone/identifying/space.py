@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.conventions import conventions
+from rankstone.conventions.convention import named
 from rankstone.errors import RankstoneError
 from rankstone.identifying.asked import kind
 from rankstone.measures import MEASURES, Measure, parse_measure
@@ -18,7 +20,7 @@ from rankstone.measures.threshold import Threshold
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rankstone.conventions import Convention, Entry, Reading
+    from rankstone.conventions import Convention, Entry
     from rankstone.identifying.asked import Asked
     from rankstone.identifying.facts import Facts
 
@@ -26,6 +28,8 @@ __all__ = ["Meant", "around", "cutoffs", "meant_by_libraries", "starts"]
 
 #: depths that people cut lists at
 _USUAL_CUTOFFS: Final = (1, 3, 5, 10, 20, 50, 100, 1000)
+#: a measure that fewer libraries have is tried as these compute it, and no step further
+_SEVERAL: Final = 3
 #: grades that are tried where a library asks for a threshold, at most
 _THRESHOLDS: Final = 8
 #: measures whose cutoff nobody said are tried with these
@@ -41,13 +45,19 @@ def cutoffs(measure: Measure | None, longest: int) -> list[int | None]:
 
 
 def starts(asked: Asked | None) -> list[Measure]:
-    """Return the measures to start from: the one asked for, or each that any library has."""
+    """Return the measures to start from: the one asked for, or those that several libraries have."""
     if asked is not None:
         return [] if asked.measure is None else [asked.measure]
     found: list[Measure] = []
-    known = {kind(entry.ours) for library in conventions() for entry in library.entries}
+    have = {(kind(entry.ours), library.name) for library in conventions() for entry in library.entries}
+    known = Counter(name for name, _ in have)
     for name, each in MEASURES.items():
-        if name not in known or not issubclass(each, Measure) or each.query_columns or each.judgment_columns:
+        if (
+            known[name] < _SEVERAL
+            or not issubclass(each, Measure)
+            or each.query_columns
+            or each.judgment_columns
+        ):
             continue
         found += _with_first_cutoffs(name) or _with_first_cutoffs(*each.examples[:1])
     return [one for one in dict.fromkeys(found) if not one.brings & {"groups", "pool"}]
@@ -130,9 +140,15 @@ class Meant:
     numbers: Mapping[str, str]
 
     @cached_property
-    def reading(self) -> Reading:
-        """The measure, read; with all the digits its mean has, for the number may show more or fewer."""
-        return self.library.reading(replace(self.entry, digits=None), self.numbers)
+    def measure(self) -> Measure:
+        """Ours; libraries that mean the same have the same one, so that it is computed once."""
+        text = self.entry.written(self.entry.ours, self.numbers)
+        if self.entry.unbounded:
+            kept: Measure = self.library.reading(self.entry, self.numbers).measure
+            return kept
+        found = _read(text)
+        assert isinstance(found, Measure)  # noqa: S101 - those of whole lists are left out
+        return found
 
     @property
     def spelling(self) -> str:
@@ -141,25 +157,23 @@ class Meant:
 
     @property
     def ours(self) -> str:
-        """The same in our words."""
-        own = self.entry.ours.startswith("replay:")
-        return self.entry.written(self.entry.ours, self.numbers) if own else self.reading.ours
+        """The same in our words; a replay of what only that library has keeps its long name."""
+        text = self.entry.written(self.entry.ours, self.numbers)
+        return text if text.startswith("replay:") or self.entry.unbounded else str(self.measure)
+
+    @property
+    def empty(self) -> str:
+        """Its rule for queries without a relevant document."""
+        rule: str = self.entry.options.get("empty", "zero")
+        return rule
 
     @property
     def aligned(self) -> dict[str, Any]:
         """Options that decide where documents stand and which queries there are."""
         return {name: value for name, value in self.entry.options.items() if name != "empty"}
 
-    @property
-    def values(self) -> tuple[Any, ...]:
-        """What decides the values of queries, the alignment aside."""
-        ours = self.entry.written(self.entry.ours, self.numbers)
-        return ours, self.entry.options.get("empty"), self.entry.unbounded
 
-    @property
-    def number(self) -> tuple[Any, ...]:
-        """What decides how these become one number."""
-        return *self.values, self.entry.spoils, self.entry.nobody
+_read = cache(named)
 
 
 def meant_by_libraries(asked: Asked | None, facts: Facts) -> Iterator[Meant]:
@@ -186,10 +200,12 @@ def _fillings(
 
 
 def _for_place(entry: Entry, place: str, asked: Asked | None, facts: Facts) -> Iterable[float]:
-    """Return what the parameter of ours may be that a place stands for."""
+    """Return what the parameter of ours may be that a place stands for, where a measure was named."""
+    if asked is None:
+        return ()
     fed = re.search(rf"(\w+)=\W*<{place}>", entry.ours)
     parameter = place if fed is None else fed[1]
-    own = {} if asked is None or asked.measure is None else asked.measure.changed()
+    own = {} if asked.measure is None else asked.measure.changed()
     if parameter in own:
         return [own[parameter].level if parameter == "rel" else own[parameter]]
     if parameter == "rel":

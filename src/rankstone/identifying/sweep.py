@@ -18,7 +18,7 @@ from rankstone.identifying.rounding import roundings
 from rankstone.road import Road
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankstone.hits.align import Chunk
     from rankstone.hits.arrays import Bools
@@ -82,9 +82,8 @@ class Sweeper(Evaluator):
 
     def sweep(
         self,
-        measures: Sequence[Measure],
+        measures: Mapping[Measure, Iterable[str]],
         options: Mapping[str, Any],
-        empties: Sequence[str],
         *,
         rounded: bool = False,
     ) -> Swept:
@@ -93,11 +92,10 @@ class Sweeper(Evaluator):
         Parameters
         ----------
         measures
-            What to compute; what cannot be computed under these options is passed over.
+            What to compute, each under which rules for queries without a relevant document; what cannot be
+            computed under these options is passed over.
         options
             Options of alignment, ``one_group`` perhaps among them.
-        empties
-            Rules for queries without a relevant document.
         rounded
             Whether to compute them with numbers written down on the way, too.
 
@@ -107,7 +105,7 @@ class Sweeper(Evaluator):
             When the run cannot be aligned so.
         """
         alignment = Alignment(**{**{n: v for n, v in options.items() if n != "one_group"}, **_ALL})
-        able = [measure for measure in dict.fromkeys(measures) if self._can(measure, alignment)]
+        able = [measure for measure in measures if self._can(measure, alignment)]
         ready = self.under(alignment, one_group=bool(options.get("one_group")))
         table, (judgments, exclude) = ready._matched(self.lists)  # noqa: SLF001 - a copy of ourselves
         road = Road(judgments, alignment, tuple(able), exclude, self._collapse, self._queries)
@@ -117,9 +115,10 @@ class Sweeper(Evaluator):
         scores, written = {}, {}
         for measure in able:
             try:
-                scores[measure] = _scored(measure, parts, empties)
+                rules = tuple(measures[measure])
+                scores[measure] = _scored(measure, parts, rules)
                 if rounded:
-                    written[measure] = _rounded(measure, parts, empties[0], several=several)
+                    written[measure] = _rounded(measure, parts, rules[0], several=several)
             except RankstoneError:  # grades it has no gain for, values out of range
                 continue
         missing = np.concatenate([~part.hits.found for part in parts])
@@ -158,15 +157,15 @@ def _as_few(chunks: Sequence[tuple[Chunk, Hits]]) -> Iterator[tuple[Hits, Any, b
             yield hits, chunk.codes, chunk.undefined
 
 
-def _scored(measure: Measure, parts: Sequence[_Part], empties: Sequence[str]) -> dict[str, Scored]:
+def _scored(measure: Measure, parts: Sequence[_Part], rules: Sequence[str]) -> dict[str, Scored]:
     """Score under every rule for queries without a relevant document, where there are such queries."""
     counts = [measure.relevant_count(part.hits) for part in parts]
     empty = any(count is not None and not count.all() for count in counts)
     found = {
         rule: _together([part.scored(measure, rule) for part in parts])
-        for rule in (empties if empty else empties[:1])
+        for rule in (rules if empty else rules[:1])
     }
-    return {rule: found.get(rule, found[empties[0]]) for rule in empties}
+    return {rule: found.get(rule, found[rules[0]]) for rule in rules}
 
 
 def _rounded(
