@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rankstone.beyond_accuracy import beyond
     from rankstone.bounding import Bounds, bounds
     from rankstone.checking import check
-    from rankstone.comparing import Comparison, compare, compare_scores, intervals, power
+    from rankstone.comparing import Comparison, Plan, compare, compare_scores, intervals, power
     from rankstone.curves import Curves
     from rankstone.errors import InputError, RankstoneError, UsageError
     from rankstone.evaluation import Evaluator, evaluate, evaluate_labelled
@@ -104,7 +104,7 @@ _HOMES = {
     "rankstone.beyond_accuracy": ("beyond",),
     "rankstone.bounding": ("Bounds", "bounds"),
     "rankstone.checking": ("check",),
-    "rankstone.comparing": ("Comparison", "compare", "compare_scores", "intervals", "power"),
+    "rankstone.comparing": ("Comparison", "Plan", "compare", "compare_scores", "intervals", "power"),
     "rankstone.curves": ("Curves",),
     "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
     "rankstone.evaluation": ("Evaluator", "evaluate", "evaluate_labelled"),
@@ -227,6 +227,7 @@ __all__ = [
     "P_measure",
     "P_plus",
     "Personalization",
+    "Plan",
     "Popularity",
     "PopularityLift",
     "Prefs",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import rankstone
 from rankstone import compare, compare_scores, demo, intervals, power
 from rankstone.comparing.answer import verdict
 from rankstone.comparing.matrix import systems_of
+from rankstone.comparing.words import LANGUAGES
 from rankstone.errors import BadOption, DuplicateRows, NotComparable, RankstoneError, UsageError
 from rankstone.stats import adjusted
 
@@ -378,8 +380,8 @@ def test_what_would_decide() -> None:
 def test_planning() -> None:
     """More queries for smaller differences; a pilot's deviation is taken with caution, and families cost."""
     found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15))
-    table = power(found, [0.02, 0.05])
-    one, four = (power(0.2, 0.05, questions=size)["needed"][0] for size in (1, 4))
+    table = power(found, [0.02, 0.05]).table
+    one, four = (power(0.2, 0.05, questions=size).table["needed"][0] for size in (1, 4))
 
     assert table["needed"][0] > table["needed"][1]
     assert (table["needed_cautious"] > table["needed"]).all()
@@ -399,3 +401,45 @@ def test_intervals_of_single_systems(interval: str) -> None:
     assert table.filter(pl.col("measure") != "NumRet")["value"].to_list() == means["value"].to_list()
     known = table.filter(pl.col("measure") != "NumRet")
     assert ((known["low"] < known["value"]) & (known["value"] < known["high"])).all()
+
+
+def test_both_languages_say_everything() -> None:
+    """Every phrase stands in both languages, with the same parts to fill in."""
+    english, chinese = LANGUAGES["en"], LANGUAGES["zh"]
+
+    assert english.keys() == chinese.keys()
+    for name, phrase in english.items():
+        assert _parts(phrase) == _parts(chinese[name]), name
+
+
+def _parts(phrase: str) -> set[str | None]:
+    return {part for _, part, _, _ in Formatter().parse(phrase) if part}
+
+
+def test_letters_tell_who_is_better() -> None:
+    """A mean carries the letters of the systems it is better than."""
+    found = compare_scores(scores({"a": 0.0, "b": 0.3, "c": 0.6}, noise=0.02), permutations=2000)
+    text = found.text().splitlines()
+
+    assert any(line.split()[:2] == ["b", "b"] and line.endswith(" a") for line in text)
+    assert any(line.split()[:2] == ["c", "c"] and line.endswith(" ab") for line in text)
+
+
+def test_borderline_is_told() -> None:
+    """Where p and interval fall on two sides of the line, the reader hears that the interval decides."""
+    data = {"a": {f"q{at}": {"m": 0.0} for at in range(8)}}
+    data["b"] = {f"q{at}": {"m": value} for at, value in enumerate([0.01] * 7 + [0.5])}
+    found = compare_scores(data)
+    row = found.table.row(0, named=True)
+
+    assert row["p"] <= 0.05
+    assert row["verdict"] == "inconclusive"
+    assert "two sides of the line" in " ".join(found.text().split())
+
+
+def test_names_are_untrusted() -> None:
+    """A name that holds a terminal's escapes is shown, not obeyed."""
+    found = compare_scores(scores({"a\x1b[31m": 0.0, "b": 0.1}))
+
+    assert "\x1b" not in found.text()
+    assert "<script>" not in compare_scores(scores({"<script>": 0.0, "b": 0.1})).html()

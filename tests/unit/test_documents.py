@@ -81,6 +81,9 @@ def test_the_list_of_measures_is_the_cards() -> None:
     "line",
     [
         "eval {qrels} {a} {b} --queries {queries} --by half",
+        "eval {qrels} {a} --ci -m AP",
+        "compare {qrels} {a} {b} --queries {queries} --by half",
+        "power {qrels} {a} {b} -d 0.1",
         "bounds {qrels} {a} {b}",
         "curve {qrels} {a} {b} --reach 0.5 --resamples 10",
         "thresholds {qrels} {a} {b}",

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rankstone.cli.render import FORMATS as OF_SCORES
-from rankstone.cli.render import conventions_line, markdown, number
+from rankstone.cli.render import Beside, conventions_line, markdown, number
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def render(scores: BeyondScores, form: str, digits: int, by: tuple[str, ...] = (
     if form == "md":
         body = [[name, *cells] for name, cells in _rows(scores, digits, by)]
         return markdown(["measure", *map(printable, scores.runs)], body)
-    return OF_SCORES[form](scores, digits, by)
+    return OF_SCORES[form](scores, digits, Beside(by))
 
 
 def _rows(scores: BeyondScores, digits: int, by: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:

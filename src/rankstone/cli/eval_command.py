@@ -42,6 +42,17 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
 @click.option(
     "--convention", metavar="LIBRARY", help="print the numbers a library would: rankstone conventions"
 )
+@click.option("--ci", is_flag=True, help="an interval for every mean, over queries (docs/compare.md)")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="--ci: of each interval")
+@click.option(
+    "--interval",
+    default="studentised",
+    show_default=True,
+    metavar="studentised|bca|percentile|t|poisson",
+    help="--ci: how",
+)
+@click.option("--cluster", metavar="COLUMN", help="--ci: column of --queries (users), drawn whole")
+@click.option("--seed", type=int, default=0, show_default=True, help="--ci: of the resamples")
 @click.option("--within", type=float, metavar="E", help="--truth: scores so close to the last count as tied")
 @importing
 @reading
@@ -64,6 +75,11 @@ def command(
     truth: str | None,
     convention: str | None,
     within: float | None,
+    ci: bool,  # noqa: FBT001 - click passes flags so
+    confidence: float,
+    interval: str,
+    cluster: str | None,
+    seed: int,
     columns: str | None,
     format_in: str | None,
     **options: Any,  # noqa: ANN401 - click hands values over as they are
@@ -79,10 +95,11 @@ def command(
     rankstone eval qrels.txt bm25.run --convention xgboost -m "ndcg@10 map@10-"
     rankstone eval qrels.txt bm25.run --queries queries.csv --by country
     rankstone eval --truth exact.run --depth 10 hnsw.run
+    rankstone eval qrels.txt bm25.run --ci -m "nDCG@10 AP"
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
-    from rankstone.cli.render import FORMATS, render
-    from rankstone.errors import UsageError
+    from rankstone.cli.render import FORMATS, Beside, render
+    from rankstone.errors import UsageError, printable
     from rankstone.io import read_attributes
 
     check_format(form, FORMATS)
@@ -101,6 +118,7 @@ def command(
         )
     _need(queries, "--queries", {"--by": by})
     _need(truth, "--truth", {"--within": within})
+    _need(queries, "--queries", {"--cluster": cluster})
     if queries is not None and segments:
         read_attributes(queries, "query_id", named).require(segments)
     with Ticker(quiet=quiet) as ticker:
@@ -116,7 +134,27 @@ def command(
             more = {**read, **lists, "queries": queries, "one_group": one_group, **given}
             scores = _against(files, wanted, ticker, more)
     named.require_present()
-    text = render(scores, form, digits, segments)
+    beside = Beside(tuple(segments))
+    if ci:
+        from rankstone import intervals
+
+        with Ticker(quiet=quiet, what="blocks drawn") as drawing:
+            ends = intervals(
+                scores,
+                interval=interval,
+                confidence=confidence,
+                seed=seed,
+                cluster=cluster,
+                queries=queries,
+                columns=named,
+                progress=drawing,
+            )
+        over = "queries" if cluster is None else f"queries, by {printable(cluster)}"
+        how = f"intervals  {100 * confidence:g} % over {over}, {interval}"
+        beside = Beside(tuple(segments), ends, how if interval == "t" else f"{how} bootstrap, seed {seed}")
+    elif cluster is not None:
+        raise UsageError("--cluster is about intervals", given=printable(cluster), fix="--ci")
+    text = render(scores, form, digits, beside)
     deliver(scores, text, output, per_query)
     if form not in ("table", "json") and not quiet:
         for line in scores.audit.lines():

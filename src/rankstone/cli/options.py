@@ -21,6 +21,7 @@ __all__ = [
     "printed",
     "reading",
     "refuse_with",
+    "statistics",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -97,6 +98,31 @@ def refuse_with(flag: str, others: Mapping[str, str | None]) -> None:
         raise UsageError(f"{' and '.join(given)} cannot go with {flag}")
 
 
+def statistics(command: Command) -> Command:
+    """Add the options that say how systems are compared; values are checked where they are defined."""
+    numbers: dict[str, tuple[type, str, str]] = {
+        "confidence": (float, "SHARE", "of the family as a whole [0.95]"),
+        "margin": (float, "D", "a difference that does not matter: systems can be equivalent"),
+        "power": (float, "SHARE", "chance by which numbers of queries are counted [0.8]"),
+        "permutations": (int, "N", "drawn at random [100000; fewer of very many queries]"),
+        "resamples": (int, "N", "of the bootstrap [10000; fewer of very many queries]"),
+        "seed": (int, "N", "of everything drawn [0]"),
+    }
+    words = {
+        "test": ("randomisation|t|wilcoxon|sign|mcnemar", "of a pair"),
+        "interval": ("t|bca|percentile|studentised|poisson", "of a difference"),
+        "correction": (
+            "holm|bonferroni|hochberg|bh|by|none|tukey|hsd",
+            "of a family [all pairs: tukey, else holm]",
+        ),
+    }
+    for name, (kind, value, text) in reversed(numbers.items()):
+        command = click.option(f"--{name}", type=kind, metavar=value, help=text)(command)
+    for name, (values, text) in reversed(words.items()):
+        command = click.option(f"--{name}", metavar=values, help=text)(command)
+    return command
+
+
 def ordering(command: Command) -> Command:
     """Add the alignment options that say how a run is ordered, and no judgments are needed for."""
     command = click.option(
@@ -132,9 +158,18 @@ def reading(command: Command) -> Command:
 
 
 class Ticker:
-    """A progress bar on standard error for work of more than a second; silent in pipes and in CI."""
+    """A progress bar on standard error for work of more than a second; silent in pipes and in CI.
 
-    def __init__(self, *, quiet: bool) -> None:
+    Parameters
+    ----------
+    quiet
+        Whether nothing is shown.
+    what
+        What is counted.
+    """
+
+    def __init__(self, *, quiet: bool, what: str = "rows") -> None:
+        self._what = what
         self._shown = not quiet and sys.stderr.isatty() and not os.environ.get("CI")
         self._progress: Progress | None = None
         self._task: TaskID | None = None
@@ -159,7 +194,9 @@ class Ticker:
         if self._progress is not None and self._task is not None:
             seconds = max(time.monotonic() - self._began, 1e-9)
             self._progress.update(
-                self._task, rows=f"{self._rows:,} rows", rate=f"{self._rows / seconds / 1e6:.1f} M/s"
+                self._task,
+                rows=f"{self._rows:,} {self._what}",
+                rate=f"{self._rows / seconds / 1e6:.1f} M/s" if self._what == "rows" else "",
             )
 
     def _start(self) -> None:

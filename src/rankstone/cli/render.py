@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.outputs import as_json, as_json_lines
@@ -16,9 +17,9 @@ from rankstone.errors import UsageError, printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from rankstone import Bounds, Curves, Scores, Similarity
+    from rankstone import Bounds, Comparison, Curves, Scores, Similarity
 
-__all__ = ["FORMATS", "render"]
+__all__ = ["FORMATS", "Beside", "render"]
 
 #: from this share of queries without a relevant document on, the mean without them is shown, too
 _MANY_EMPTY = 0.01
@@ -26,16 +27,51 @@ _MANY_EMPTY = 0.01
 _WRAPS_AT = 28
 
 Row = tuple[str, list[str]]
-#: columns of the query table that means are grouped by
-By = tuple[str, ...]
 
 
-def render(scores: Scores, form: str, digits: int, by: Sequence[str] = ()) -> str:
-    """Return scores in one of :data:`FORMATS`, ending in a newline; with means by columns of queries."""
-    return FORMATS[form](scores, digits, tuple(by))
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What is shown beside the means.
+
+    Attributes
+    ----------
+    by
+        Columns of the query table that means are grouped by.
+    intervals
+        A frame with ``run``, ``measure``, ``low``, ``high``; ``None`` where nobody asked.
+    told
+        How these were found.
+    """
+
+    by: tuple[str, ...] = ()
+    intervals: Any = None
+    told: str = ""
+
+    def interval(self, run: str, digits: int) -> dict[str, str]:
+        """Return measure → its interval as text, with a blank in front."""
+        if self.intervals is None:
+            return {}
+        found = self.intervals.filter(run=run).select("measure", "low", "high").rows()
+        return {
+            name: f" [{number(low, digits)}, {number(high, digits)}]"
+            for name, low, high in found
+            if low is not None
+        }
+
+    def joined(self, means: Any) -> Any:  # noqa: ANN401 - a frame
+        """Return means with the ends of their intervals."""
+        if self.intervals is None:
+            return means
+        ends = self.intervals.select("run", "measure", "low", "high")
+        return means.join(ends, on=["run", "measure"], how="left", maintain_order="left")
 
 
-def _rows(scores: Scores, digits: int, by: By) -> Iterable[Row]:
+def render(scores: Scores, form: str, digits: int, beside: Beside | None = None) -> str:
+    """Return scores in one of :data:`FORMATS`, ending in a newline."""
+    return FORMATS[form](scores, digits, beside or Beside())
+
+
+def _rows(scores: Scores, digits: int, beside: Beside) -> Iterable[Row]:
     """Yield a row for each run; more where other means than the asked-for one should be seen."""
     names = [str(measure) for measure in scores.measures]
 
@@ -45,16 +81,18 @@ def _rows(scores: Scores, digits: int, by: By) -> Iterable[Row]:
         return [number(values[name], digits) for name in names]
 
     for run, audit in scores.audit.runs.items():
-        yield printable(run), cells(run, ())
+        ends = beside.interval(run, digits)
+        values = zip(names, cells(run, ()), strict=True)
+        yield printable(run), [f"{cell}{ends.get(name, '')}" for name, cell in values]
         if audit.missing and scores.conventions["alignment"]["missing"] == "zero":
             yield f"  … {audit.queries} answered queries", cells(run, ("missing",))
         if _has_many_empty(scores, run):
             yield "  … queries with a relevant document", cells(run, ("no_relevant",))
-        if by:
-            yield from _segments(scores, digits, by, run)
+        if beside.by:
+            yield from _segments(scores, digits, beside.by, run)
 
 
-def _segments(scores: Scores, digits: int, by: By, run: str) -> Iterable[Row]:
+def _segments(scores: Scores, digits: int, by: tuple[str, ...], run: str) -> Iterable[Row]:
     """Yield a row for each segment of a run's queries."""
     means = scores.mean(by=by).filter(run=run)
     for segment in means.partition_by(by, maintain_order=True):
@@ -86,7 +124,7 @@ def number(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def conventions_line(scores: Scores | Similarity | Curves | Bounds) -> str:
+def conventions_line(scores: Scores | Similarity | Curves | Bounds | Comparison) -> str:
     """Return the one line that says by which conventions the numbers are made."""
     alignment: dict[str, Any] = scores.conventions["alignment"]
     if "convention" in scores.conventions:
@@ -104,7 +142,7 @@ def _by_convention(conventions: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {text} is {meaning['ours']}{f' with {options}' if options else ''}"
 
 
-def _table(scores: Scores, digits: int, by: By) -> str:
+def _table(scores: Scores, digits: int, beside: Beside) -> str:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -115,7 +153,7 @@ def _table(scores: Scores, digits: int, by: By) -> str:
     console = Console(
         file=out, width=width, force_terminal=terminal, highlight=False, no_color="NO_COLOR" in os.environ
     )
-    rows = list(_rows(scores, digits, by))
+    rows = list(_rows(scores, digits, beside))
     left, blocks = _blocks([str(measure) for measure in scores.measures], rows, console.width)
     for place, block in enumerate(blocks):
         if place:
@@ -128,7 +166,7 @@ def _table(scores: Scores, digits: int, by: By) -> str:
             style = "dim" if name.startswith("  ") else ""
             table.add_row(Text(name, style=style), *(Text(cells[at]) for at in block))
         console.print(table)
-    for line in [*scores.audit.lines(), conventions_line(scores)]:
+    for line in filter(None, [beside.told, *scores.audit.lines(), conventions_line(scores)]):
         console.print(Text(line, style="dim"), soft_wrap=not terminal)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
@@ -159,21 +197,23 @@ def _blocks(names: Sequence[str], rows: Sequence[Row], width: int) -> tuple[int,
     return left, blocks
 
 
-def _json(scores: Scores, _digits: int, by: By) -> str:
-    return as_json(scores.report(by))
+def _json(scores: Scores, _digits: int, beside: Beside) -> str:
+    intervals = {} if beside.intervals is None else {"intervals": beside.intervals.to_dicts()}
+    return as_json({**scores.report(beside.by), **intervals})
 
 
-def _jsonl(scores: Scores, _digits: int, by: By) -> str:
-    return as_json_lines(scores.mean(by=by).iter_rows(named=True))
+def _jsonl(scores: Scores, _digits: int, beside: Beside) -> str:
+    return as_json_lines(beside.joined(scores.mean(by=beside.by)).iter_rows(named=True))
 
 
-def _csv(scores: Scores, _digits: int, by: By) -> str:
-    return scores.mean(by=by).write_csv()
+def _csv(scores: Scores, _digits: int, beside: Beside) -> str:
+    text: str = beside.joined(scores.mean(by=beside.by)).write_csv()
+    return text
 
 
-def _markdown(scores: Scores, digits: int, by: By) -> str:
+def _markdown(scores: Scores, digits: int, beside: Beside) -> str:
     head = ["run", *map(str, scores.measures)]
-    return markdown(head, [[name, *cells] for name, cells in _rows(scores, digits, by)])
+    return markdown(head, [[name, *cells] for name, cells in _rows(scores, digits, beside)])
 
 
 def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
@@ -204,12 +244,12 @@ _LATEX = {
 }
 
 
-def _latex(scores: Scores, digits: int, by: By) -> str:
+def _latex(scores: Scores, digits: int, beside: Beside) -> str:
     def escaped(text: str) -> str:
         return "".join(_LATEX.get(c, c) for c in text.strip())
 
     head = " & ".join(["run", *(escaped(str(m)) for m in scores.measures)])
-    rows = [" & ".join(map(escaped, [name, *cells])) for name, cells in _rows(scores, digits, by)]
+    rows = [" & ".join(map(escaped, [name, *cells])) for name, cells in _rows(scores, digits, beside)]
     body = "\n".join(rf"{row} \\" for row in rows)
     columns = "l" + "r" * len(scores.measures)
     return (
@@ -218,12 +258,14 @@ def _latex(scores: Scores, digits: int, by: By) -> str:
     )
 
 
-def _trec(scores: Scores, digits: int, by: By) -> str:
+def _trec(scores: Scores, digits: int, beside: Beside) -> str:
     """Return trec_eval's three columns; a ``runid`` line begins each run."""
     from rankstone.measures import trec_name
 
-    if by:
-        raise UsageError("trec_eval's format has no place for segments", fix="--format csv or jsonl")
+    if beside.by or beside.intervals is not None:
+        raise UsageError(
+            "trec_eval's format has no place for segments and intervals", fix="--format csv or jsonl"
+        )
     lines = []
     for run, means in scores.to_dict().items():
         lines.append(f"{'runid':<22}\tall\t{printable(run)}")
@@ -235,7 +277,7 @@ def _trec(scores: Scores, digits: int, by: By) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMATS: dict[str, Callable[[Scores, int, By], str]] = {
+FORMATS: dict[str, Callable[[Scores, int, Beside], str]] = {
     "table": _table,
     "json": _json,
     "jsonl": _jsonl,

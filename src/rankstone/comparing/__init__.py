@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from rankstone.comparing.conduct import compare, compare_scores
 from rankstone.comparing.how import How
-from rankstone.comparing.planning import power
+from rankstone.comparing.planning import Plan, power
 from rankstone.comparing.result import Comparison
 from rankstone.comparing.single import intervals
 
-__all__ = ["Comparison", "How", "compare", "compare_scores", "intervals", "power"]
+__all__ = ["Comparison", "How", "Plan", "compare", "compare_scores", "intervals", "power"]

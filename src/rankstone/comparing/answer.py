@@ -10,6 +10,7 @@ from rankstone.stats import Estimate, Units, d_z, detectable, hedges, needed, pa
 from rankstone.stats.paired import t_tail
 
 if TYPE_CHECKING:
+    from rankstone.comparing.family import Family
     from rankstone.comparing.how import How
     from rankstone.comparing.matrix import Matrix
 
@@ -71,7 +72,7 @@ def told(
     level: float,
     p: float,
     p_adjusted: float,
-    size: int,
+    family: Family,
 ) -> dict[str, Any]:
     """Return everything there is to say about one question."""
     matrix, units = question.matrix, question.units
@@ -92,13 +93,14 @@ def told(
         "difference": found.value,
         "low": ends[0],
         "high": ends[1],
+        "confidence": 1 - (family.alpha if math.isnan(family.level) else family.level),
         "low_alone": alone[0],
         "high_alone": alone[1],
         "error": found.error,
         "p": float(p),
         "p_t": two_sided(found) if matrix.replicates else sure(paired_t(units)),
         "p_adjusted": float(p_adjusted),
-        "family": size,
+        "family": family.size,
         "wins": int((differences > 0).sum()),
         "ties": int((differences == 0).sum()),
         "losses": int((differences < 0).sum()),

@@ -13,6 +13,7 @@ from rankstone.comparing.asking import asked
 from rankstone.comparing.how import How
 from rankstone.comparing.judged import with_judged
 from rankstone.comparing.source import Source
+from rankstone.comparing.words import Words
 from rankstone.errors import BadOption, UsageError, printable
 from rankstone.evaluation import Evaluator, evaluate, name_runs
 from rankstone.io import read_attributes
@@ -42,7 +43,9 @@ def compare(
     bounds: bool = False,
     columns: Mapping[str, str] | None = None,
     convention: str | None = None,
+    lang: str = "en",
     progress: Progress | None = None,
+    drawing: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by How and Alignment
 ) -> Comparison:
     """Say which of several runs is better, and how sure that is.
@@ -68,6 +71,10 @@ def compare(
         independent is clusters.
     bounds
         Whether to say, too, how far the unjudged documents could move each difference (of primary measures).
+    lang
+        Of sentences and headings: ``en`` or ``zh``.
+    drawing
+        Called with 1 for every block of permutations or resamples that is done.
     **options
         How systems are compared (see :class:`~rankstone.comparing.how.How`): ``test``, ``interval``,
         ``correction``, ``confidence``, ``margin``, ``power``, ``permutations``, ``resamples``, ``seed``;
@@ -91,6 +98,7 @@ def compare(
     >>> found.table.select("measure", "system", "versus", "verdict").row(0)
     ('nDCG@10', 'bm25', 'tfidf', 'inconclusive')
     """
+    Words(lang)
     how, aligned = _split(options)
     named = name_runs(runs)
     if len(named) < 2:  # noqa: PLR2004 - two make a pair
@@ -110,7 +118,7 @@ def compare(
     about = _about(queries, columns, by, cluster)
     conventions = {**scores.conventions, "measures": [str(measure) for measure in kept]}
     source = replace(Source.of(scores, kept), conventions=conventions)
-    found = asked(source, baseline, primary, _columns(by), cluster, about, how, progress)
+    found = replace(asked(source, baseline, primary, _columns(by), cluster, about, how, drawing), lang=lang)
     if bounds:
         found = found.with_bounds(_bounds(found, qrels, named, convention, columns, aligned))
     return found
@@ -126,7 +134,8 @@ def compare_scores(
     cluster: str | None = None,
     queries: object = None,
     columns: Mapping[str, str] | None = None,
-    progress: Progress | None = None,
+    lang: str = "en",
+    drawing: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by How
 ) -> Comparison:
     """Compare systems whose scores per query are known already.
@@ -140,7 +149,7 @@ def compare_scores(
         pytrec_eval returns.
     measures
         Which of them; all that say what is better, unless given.
-    baseline, primary, by, cluster, queries, columns, progress, **options
+    baseline, primary, by, cluster, queries, columns, lang, drawing, **options
         As for :func:`compare`.
 
     Examples
@@ -151,6 +160,7 @@ def compare_scores(
     >>> found.table.select("system", "verdict", "wins").row(0)
     ('new', 'better', 10)
     """
+    Words(lang)
     how, unknown = _split(options)
     if unknown:
         name = next(iter(unknown))
@@ -164,7 +174,8 @@ def compare_scores(
     else:
         source = Source.saved(scores, measures)
     about = _about(queries, columns, by, cluster)
-    return asked(source, baseline, primary, _columns(by), cluster, about, how, progress)
+    found = asked(source, baseline, primary, _columns(by), cluster, about, how, drawing)
+    return replace(found, lang=lang)
 
 
 def _split(options: Mapping[str, Any]) -> tuple[How, dict[str, Any]]:

@@ -99,7 +99,7 @@ def answered(
     test = "t, queries and runs" if any(q.matrix.replicates for q in questions) else how.test
     family = Family(name, len(questions), correction, test, how.alpha, level, drawn)
     return family, [
-        Answer(q, told(q, e, how, ends, at, raw, p_adjusted, len(questions)))
+        Answer(q, told(q, e, how, ends, at, raw, p_adjusted, family))
         for q, e, ends, at, raw, p_adjusted in zip(
             questions, found, intervals, levels, p, corrected, strict=True
         )

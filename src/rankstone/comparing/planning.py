@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from rankstone.comparing.result import Comparison
-from rankstone.errors import BadOption
+from rankstone.comparing.shown import percent
+from rankstone.errors import BadOption, printable
+from rankstone.results import WritesReport
+from rankstone.sheets import Sheet, ShowsSheet, Table
 from rankstone.stats import chi_square, detectable, needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["power"]
+__all__ = ["Plan", "power"]
 
 _SCHEMA: Final[dict[str, Any]] = {
     "measure": pl.String,
@@ -31,6 +35,58 @@ _SCHEMA: Final[dict[str, Any]] = {
 _CAUTION: Final = 0.8
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(ShowsSheet, WritesReport):
+    """How many queries differences need.
+
+    Attributes
+    ----------
+    table
+        One row a pair, measure and difference: ``measure``, ``system``, ``versus``, ``n`` (queries of the
+        pilot), ``deviation`` (of differences per query; for clusters what it comes to), ``difference``,
+        ``needed`` queries, ``needed_cautious`` (by the upper 80 % limit of the deviation, since a pilot
+        knows it only roughly: Browne 1995), and ``detectable``, the smallest difference that n queries show
+        so.
+    power
+        The chance to find the difference.
+    alpha
+        The level at which each question is asked.
+    digits
+        Decimals shown.
+    """
+
+    table: pl.DataFrame
+    power: float
+    alpha: float
+    digits: int = 4
+
+    def sheet(self) -> Sheet:
+        """Return what is shown."""
+        piloted = self.table["n"].null_count() == 0
+        head: tuple[str, ...] = ("deviation", "difference", "queries")
+        if piloted:
+            head = ("measure", "pair", *head, "with caution", "shown by now")
+        rows = tuple(self._row(row, piloted=piloted) for row in self.table.iter_rows(named=True))
+        level = percent(1 - self.alpha)
+        title = f"Queries that show a difference with a chance of {self.power:g}, at {level} confidence"
+        caution = "with caution: by the upper 80 % limit of the deviation (Browne 1995)"
+        numeric = tuple(name not in ("measure", "pair") for name in head)
+        told = (("", (caution, "shown by now: the smallest difference that the pilot's queries show")),)
+        return Sheet(title, "", "", (Table("", head, rows, numeric), *(told if piloted else ())))
+
+    def _row(self, row: dict[str, Any], *, piloted: bool) -> tuple[str, ...]:
+        counts = ["–" if row[name] is None else f"{row[name]:,}" for name in ("needed", "needed_cautious")]
+        spread, wanted = f"{row['deviation']:.{self.digits}f}", f"{row['difference']:g}"
+        if not piloted:
+            return spread, wanted, counts[0]
+        pair = f"{printable(row['system'], 20)} − {printable(row['versus'], 20)}"
+        return row["measure"], pair, spread, wanted, *counts, f"{row['detectable']:.{self.digits}f}"
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        return {"power": self.power, "alpha": self.alpha, "plan": self.table.to_dicts()}
+
+
 def power(
     pilot: Comparison | float,
     differences: float | Sequence[float],
@@ -38,7 +94,7 @@ def power(
     power: float = 0.8,
     confidence: float = 0.95,
     questions: int | None = None,
-) -> pl.DataFrame:
+) -> Plan:
     """Return how many queries show a true difference, by the paired t-test.
 
     Parameters
@@ -57,15 +113,12 @@ def power(
 
     Returns
     -------
-    polars.DataFrame
-        ``measure``, ``system``, ``versus``, ``n`` (of the pilot), ``deviation`` (of differences per query;
-        for clusters what it comes to), ``difference``, ``needed`` queries, ``needed_cautious`` (by the
-        upper 80 % limit of the deviation, since a pilot knows it only roughly: Browne 1995), and
-        ``detectable``, the smallest difference that n queries show so.
+    Plan
+        A row a difference, of every pair and measure of the pilot.
 
     Examples
     --------
-    >>> power(0.2, [0.01, 0.05])["needed"].to_list()
+    >>> power(0.2, [0.01, 0.05]).table["needed"].to_list()
     [3142, 128]
     """
     wanted = [differences] if isinstance(differences, (int, float)) else list(differences)
@@ -102,7 +155,7 @@ def power(
             ]
             shown = deviation * math.sqrt(each)
             rows.append((measure, system, versus, n, shown, difference, *counts, least))
-    return pl.DataFrame(rows, _SCHEMA, orient="row")
+    return Plan(pl.DataFrame(rows, _SCHEMA, orient="row"), power, alpha)
 
 
 def _upper(df: int) -> float:

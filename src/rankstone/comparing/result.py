@@ -13,6 +13,7 @@ import polars as pl
 
 from rankstone.comparing.judged import judged_apart
 from rankstone.results import WritesTable
+from rankstone.sheets import ShowsSheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rankstone.comparing.how import How
     from rankstone.comparing.matrix import Matrix
     from rankstone.hits.audit import Audit
+    from rankstone.sheets import Sheet
 
 __all__ = ["Comparison", "framed"]
 
@@ -38,6 +40,7 @@ _ROWS: Final[dict[str, Any]] = {
     "difference": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "confidence": pl.Float64,
     "verdict": pl.String,
     "needed": pl.Int64,
     "p": pl.Float64,
@@ -82,7 +85,7 @@ def framed(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(WritesTable):
+class Comparison(ShowsSheet, WritesTable):
     """Which systems are better, and how sure that is.
 
     Attributes
@@ -122,6 +125,8 @@ class Comparison(WritesTable):
         What alignment did; ``None`` for saved scores.
     conventions, inputs
         As for :class:`~rankstone.Scores`.
+    lang, digits
+        Of what is shown: ``en`` or ``zh``, and decimals.
 
     Examples
     --------
@@ -145,6 +150,20 @@ class Comparison(WritesTable):
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    lang: str = "en"
+    digits: int = 4
+
+    def sheet(self) -> Sheet:
+        """Return what is shown."""
+        from rankstone.comparing.shown import sheet
+
+        return sheet(self, self.digits)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each question of the primary family."""
+        from rankstone.comparing.shown import sentences
+
+        return sentences(self, self.digits)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -259,6 +278,7 @@ class Comparison(WritesTable):
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
         return {
+            "verdict": self.sentences(),
             "systems": list(self.systems),
             "baseline": self.baseline,
             "primary": list(self.primary),

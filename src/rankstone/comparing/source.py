@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,12 +11,14 @@ import polars as pl
 from rankstone.comparing.judged import judged_among
 from rankstone.comparing.saved import read_scores
 from rankstone.errors import BadOption, RankstoneError, UsageError, nearest, printable
-from rankstone.measures import Measure, parse_measure
+from rankstone.measures import parse_measure, parse_measures
+from rankstone.measures.named import Named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone.hits.audit import Audit
+    from rankstone.measures import Measure
     from rankstone.scores import Scores
 
 __all__ = ["MEANS", "Source", "named_among"]
@@ -109,8 +112,7 @@ def _direction(text: str) -> str:
 def named_among(asked: object, known: Sequence[str]) -> list[str]:
     """Return those of the known texts that name the measures asked for, however they are spelled."""
     found = []
-    items = asked.replace(",", " ").split() if isinstance(asked, str) and "(" not in asked else asked
-    for item in [items] if isinstance(items, (str, Measure)) else list(items):  # type: ignore[call-overload]
+    for item in _one_by_one(asked, known):
         text = next((name for name in known if name == str(item) or _same(name, item)), None)
         if text is None:
             close = nearest(str(item), known, n=1)
@@ -121,6 +123,20 @@ def named_among(asked: object, known: Sequence[str]) -> list[str]:
             )
         found.append(text)
     return list(dict.fromkeys(found))
+
+
+def _one_by_one(asked: object, known: Sequence[str]) -> list[object]:
+    """Return what is asked for one by one; a text may hold several names that nobody but its author knows."""
+    found: list[object] = []
+    for item in [asked] if isinstance(asked, (str, Named)) or not isinstance(asked, Iterable) else asked:
+        if not isinstance(item, str) or item in known:
+            found.append(item)
+            continue
+        try:
+            found += parse_measures(item)
+        except RankstoneError:
+            found += item.replace(",", " ").split()
+    return found
 
 
 def _same(name: str, item: object) -> bool:

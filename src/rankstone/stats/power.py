@@ -42,7 +42,7 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
     from scipy import special
 
     df, shift = n - 1, abs(effect) * math.sqrt(n)
-    least = float(special.stdtrit(df, 1 - alpha / 2))
+    least = -float(special.stdtrit(df, alpha / 2))
     above = float(special.nctdtr(df, shift, least))
     below = float(special.nctdtr(df, shift, -least))
     below = 0.0 if math.isnan(below) else below
@@ -109,6 +109,8 @@ def _smallest(enough: Callable[[float], bool]) -> float:
     low, high = 0.0, 1.0
     while not enough(high):
         low, high = high, 2 * high
+        if math.isinf(high):  # a level that no effect reaches
+            return math.inf
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if middle in (low, high):

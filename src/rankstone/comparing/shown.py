@@ -1,0 +1,274 @@
+"""Comparisons as people read them: sentences, means with letters, differences with intervals."""
+
+from __future__ import annotations
+
+from itertools import product
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.comparing.words import Words
+from rankstone.errors import printable
+from rankstone.sheets import Sheet, Table
+from rankstone.stats import CORRECTIONS, METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from rankstone.comparing.result import Comparison
+
+__all__ = ["percent", "sentences", "sheet", "signed"]
+
+#: sentences and cautions beyond so many are counted only
+_SAID: Final = 12
+#: a p below this is shown as being below it
+_LEAST: Final = 0.0001
+#: from so many systems on a title counts them
+_MANY: Final = 4
+#: names of systems in titles are cut to so many characters
+_NAME: Final = 30
+
+
+def signed(value: float | None, digits: int = 4) -> str:
+    """Return a difference with its sign.
+
+    >>> signed(0.03171), signed(-0.5, 2), signed(None)
+    ('+0.0317', '-0.50', '–')
+    """
+    return "–" if value is None else f"{value:+.{digits}f}"
+
+
+def percent(confidence: float) -> str:
+    """Return a confidence as a percentage.
+
+    >>> percent(0.95), percent(1 - 0.05 / 3)
+    ('95 %', '98.33 %')
+    """
+    return f"{100 * confidence:.4g} %"
+
+
+def _p(value: float) -> str:
+    """Return a p-value.
+
+    >>> _p(0.031), _p(0.00001)
+    ('0.031', '<0.0001')
+    """
+    return f"<{_LEAST}" if value < _LEAST else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"  # noqa: PLR2004
+
+
+def sheet(found: Comparison, digits: int = 4) -> Sheet:
+    """Return everything a person should see."""
+    say = Words(found.lang)
+    names = [printable(system, _NAME) for system in found.systems]
+    systems = " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
+    n = max(found.table["n"].to_list())
+    parts: list[Table | tuple[str, tuple[str, ...]]] = [
+        (say("verdict"), tuple(_cut(sentences(found, digits), say))),
+        _means(found, say, digits),
+        _differences(found, say, digits),
+    ]
+    if found.segments is not None:
+        parts.append(_segments(found, say, digits))
+    if cautions := list(_cautions(found, say, digits)):
+        parts.append((say("care"), tuple(_cut(cautions, say))))
+    parts.append((say("how"), tuple(_how(found, say, digits))))
+    return Sheet(say("title", systems=systems, n=f"{n:,}"), "", "", tuple(parts))
+
+
+def _cut(lines: list[str], say: Words) -> list[str]:
+    if len(lines) <= _SAID:
+        return lines
+    return [*lines[:_SAID], say("more", count=len(lines) - _SAID)]
+
+
+def _names(row: dict[str, Any]) -> dict[str, str]:
+    return {name: printable(row[name], _NAME) for name in ("system", "versus", "measure")}
+
+
+def _ends(row: dict[str, Any], digits: int) -> str:
+    return f"[{signed(row['low'], digits)}, {signed(row['high'], digits)}]"
+
+
+def sentences(found: Comparison, digits: int = 4) -> list[str]:
+    """Return a sentence for each question of the primary family."""
+    say, lines = Words(found.lang), []
+    for row in found.table.filter(role="primary").iter_rows(named=True):
+        numbers = f"{signed(row['difference'], digits)} {_ends(row, digits)}"
+        line = say(row["verdict"], **_names(row), numbers=numbers, margin=found.how.margin)
+        if row["needed"] is not None:
+            line += say("would_decide", n=f"{row['needed']:,}")
+        lines.append(line)
+    return lines
+
+
+def letters(count: int) -> list[str]:
+    """Return so many different letters, then pairs of letters.
+
+    >>> letters(28)[-3:]
+    ['z', 'aa', 'ab']
+    """
+    found: list[str] = []
+    width = 1
+    while len(found) < count:
+        found += ["".join(one) for one in product(ascii_lowercase, repeat=width)]
+        width += 1
+    return found[:count]
+
+
+def _means(found: Comparison, say: Words, digits: int) -> Table:
+    """Return the means of every system, with the letters of those it is better than."""
+    letter = dict(zip(found.systems, letters(len(found.systems)), strict=True))
+    beaten: dict[tuple[str, str], list[str]] = {}
+    for row in found.table.iter_rows(named=True):
+        if row["verdict"] in ("better", "worse"):
+            winner, loser = (row["system"], row["versus"])[:: 1 if row["verdict"] == "better" else -1]
+            beaten.setdefault((winner, row["measure"]), []).append(letter[loser])
+    wide: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in found.means.iter_rows(named=True):
+        wide.setdefault(row["system"], {})[row["measure"]] = row
+    judged = found.judged is not None
+    rows = []
+    for system, cells in wide.items():
+        texts = []
+        for measure in found.measures:
+            row = cells[measure]
+            sd = "" if row["sd"] is None else f" ±{row['sd']:.{digits}f}"
+            texts.append(f"{row['mean']:.{digits}f}{sd} {_joined(beaten.get((system, measure), []))}".strip())
+        share = next(iter(cells.values()))["judged"]
+        rows.append(
+            (
+                letter[system],
+                printable(system, _NAME),
+                *texts,
+                *([("–" if share is None else f"{share:.3f}")] if judged else []),
+            )
+        )
+    head = ("", say("system"), *found.measures, *([found.judged[0]] if found.judged is not None else []))
+    numeric = (True, False, *(True for _ in head[2:]))
+    return Table(say("means"), head, tuple(rows), numeric)
+
+
+def _joined(found: list[str]) -> str:
+    """Return letters as one word, with commas where some are longer than one."""
+    ordered = sorted(found, key=lambda letter: (len(letter), letter))
+    return ("," if any(len(letter) > 1 for letter in ordered) else "").join(ordered)
+
+
+def _row(row: dict[str, Any], say: Words, digits: int, corrected: bool) -> tuple[str, ...]:  # noqa: FBT001
+    return (
+        signed(row["difference"], digits),
+        _ends(row, digits),
+        _p(row["p_adjusted"] if corrected else row["p"]),
+        f"{row['wins']}/{row['ties']}/{row['losses']}",
+        say(f"word_{row['verdict']}"),
+    )
+
+
+def _head(found: Comparison, table: pl.DataFrame, say: Words, family: int) -> tuple[tuple[str, ...], bool]:
+    """Return the head of differences, and whether p is corrected; families may differ in their level."""
+    one = found.families[family]
+    corrected = one.size > 1 and one.correction != "none"
+    p = say("adjusted", correction=one.correction) if corrected else say("p")
+    levels = list(dict.fromkeys(map(percent, table["confidence"])))
+    interval = say("interval", level=levels[0]) if len(levels) == 1 else say("intervals")
+    return (say("difference"), interval, p, say("wtl"), say("verdict_head")), corrected
+
+
+def _differences(found: Comparison, say: Words, digits: int) -> Table:
+    head, corrected = _head(found, found.table, say, 0)
+    held = found.baseline is not None
+    letter = dict(zip(found.systems, letters(len(found.systems)), strict=True))
+    rows = [
+        (
+            printable(row["measure"], _NAME),
+            printable(row["system"], _NAME) if held else f"{letter[row['system']]} − {letter[row['versus']]}",
+            *_row(row, say, digits, corrected),
+        )
+        for row in found.table.iter_rows(named=True)
+    ]
+    title = say("differences_from", baseline=printable(found.baseline, _NAME)) if held else say("differences")
+    return Table(title, (say("measure"), say("system"), *head), tuple(rows), _NUMERIC)
+
+
+#: measure and system are names, all else keeps its width
+_NUMERIC: Final = (False, False, True, True, True, True, True)
+
+
+def _segments(found: Comparison, say: Words, digits: int) -> Table:
+    assert found.segments is not None  # noqa: S101 - who asks has looked
+    head, corrected = _head(found, found.segments, say, len(found.families) - 1)
+    by = found.segments.columns[: found.segments.columns.index("measure")]
+    several = len(found.primary) > 1 or len(found.systems) > 2  # noqa: PLR2004 - more than one question each
+    rows = []
+    for row in found.segments.iter_rows(named=True):
+        values = ", ".join("–" if row[name] is None else printable(row[name], _NAME) for name in by)
+        names = _names(row)
+        what = f"{names['measure']} {names['system']} − {names['versus']}" if several else names["measure"]
+        rows.append((f"{values} ({row['n']:,})", what, *_row(row, say, digits, corrected)))
+    return Table(
+        say("segments"), (", ".join(map(printable, by)), say("measure"), *head), tuple(rows), _NUMERIC
+    )
+
+
+def _cautions(found: Comparison, say: Words, digits: int) -> Iterator[str]:
+    """Say what a reader should not miss."""
+    shares = dict(found.means.select("system", "judged").unique(maintain_order=True).rows())
+    for one, other in found.pool_bias:
+        yield say(
+            "pool",
+            judged=found.judged[0] if found.judged else "",
+            one=printable(one, _NAME),
+            other=printable(other, _NAME),
+            a=f"{shares[one]:.3f}",
+            b=f"{shares[other]:.3f}",
+        )
+    for measure, matrix in found.matrices.items():
+        if matrix.left_out:
+            yield say("left_out", measure=measure, n=f"{matrix.left_out:,}")
+    for row in found.table.iter_rows(named=True):
+        open_ = row["low"] is None or row["low"] <= 0 <= row["high"]
+        if (row["p_adjusted"] <= found.how.alpha) == open_:
+            yield say("borderline", **_names(row))
+        if row.get("lowest") is not None:
+            low, high = signed(row["lowest"], digits), signed(row["highest"], digits)
+            yield say("flip", **_names(row), low=low, high=high)
+
+
+def _how(found: Comparison, say: Words, digits: int) -> Iterator[str]:
+    """Say how the numbers were found."""
+    family = found.families[0]
+    alpha = f"{found.how.alpha:g}"
+    if family.size == 1:
+        yield say("single", alpha=alpha)
+    else:
+        told = CORRECTIONS.get(family.correction, _PAIRWISE.get(family.correction, family.correction))
+        yield say("family", size=family.size, correction=told.split(":")[0], alpha=alpha)
+    if family.test == "randomisation":
+        n, seed = f"{family.permutations:,}", found.how.seed
+        drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")
+        yield say("test", test=say("test_randomisation", permutations=drawn))
+    else:
+        yield say("test", test=family.test)
+    told = METHODS[found.how.interval] if family.level == family.level else _PAIRWISE[family.correction]
+    levels = dict.fromkeys(map(percent, found.table["confidence"]))
+    yield say("interval_method", method=told, levels=", ".join(levels))
+    others = [measure for measure in found.measures if measure not in found.primary]
+    if others:
+        yield say("exploratory", measures=", ".join(others))
+    several = [name for name, runs in found.replicates.items() if len(runs) > 1]
+    if several:
+        yield say("runs", systems=", ".join(printable(name, _NAME) for name in several))
+    if found.table["units"][0] != found.table["n"][0]:
+        yield say("clusters", units=f"{found.table['units'][0]:,}")
+    least = found.table.filter(role="primary").drop_nulls("detectable")["detectable"]
+    if len(least):
+        low, high = (f"{value:.{digits}f}" for value in (min(least), max(least)))
+        yield say("detectable", power=found.how.power, values=low if low == high else f"{low} – {high}")
+
+
+#: procedures that look at all pairs at once
+_PAIRWISE: Final = {
+    "tukey": "randomised Tukey HSD (Carterette 2012)",
+    "hsd": "Tukey's HSD blocked on queries",
+}
