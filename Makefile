@@ -36,7 +36,7 @@ fix: $(VENV)/.lint ## format and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 
 parity: $(VENV)/.test $(VENV)/.parity ## compare with the real peers on fresh random data
-	$(BIN)/python -m pytest -q -m parity tests/parity $(ARGS)
+	$(BIN)/python -m pytest -q -n auto -m parity tests/parity $(ARGS)
 	$(MAKE) live
 
 # libraries that install in seconds; `make live LIBRARIES="$$(python3 tests/live/environments.py --list)"` takes all
