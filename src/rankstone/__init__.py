@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation import Evaluator, evaluate, evaluate_labelled
     from rankstone.explaining import Explanation, explain
     from rankstone.hits.options import Alignment
+    from rankstone.identifying import Identification, identify
     from rankstone.lists import ListMeasure, Similarity, diff, similarity
     from rankstone.lists.ap_correlation import tau_ap
     from rankstone.lists.beyond.calibration import Calibration
@@ -110,6 +111,7 @@ _HOMES = {
     "rankstone.evaluation": ("Evaluator", "evaluate", "evaluate_labelled"),
     "rankstone.explaining": ("Explanation", "explain"),
     "rankstone.hits.options": ("Alignment",),
+    "rankstone.identifying": ("Identification", "identify"),
     "rankstone.lists.beyond.gaps": ("group_gaps",),
     "rankstone.lists.beyond.results": ("BeyondScores",),
     "rankstone.lists.beyond.sampled": ("SampledScores", "correct_sampled", "expected_sampled"),
@@ -206,6 +208,7 @@ __all__ = [
     "G",
     "Gini",
     "IPrec",
+    "Identification",
     "InputError",
     "Jaccard",
     "Judged",
@@ -272,6 +275,7 @@ __all__ = [
     "explain",
     "footrule",
     "group_gaps",
+    "identify",
     "infAP",
     "intervals",
     "label_propensity",

@@ -20,6 +20,7 @@ __all__ = ["cli", "main"]
 _COMMANDS = {
     "eval": "score runs against judgments, or one labelled table",
     "explain": "how a number came about: the table a score is the sum of",
+    "identify": "what somebody computed who printed a number: measure, conventions, library",
     "compare": "which run is better, and how sure that is: tests, intervals, verdicts",
     "power": "how many queries would show a difference",
     "bounds": "what scores could be if the unjudged documents were judged",

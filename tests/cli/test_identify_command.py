@@ -1,0 +1,75 @@
+"""``rankstone identify`` as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rankstone.cli import cli
+from rankstone.errors import RankstoneError
+
+DEMO = Path(__file__).parents[2] / "src" / "rankstone" / "demo"
+FILES = (str(DEMO / "qrels.txt"), str(DEMO / "bm25.run"))
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(cli, ["identify", *arguments], catch_exceptions=True)
+
+
+def test_a_number_of_files() -> None:
+    """The demo's nDCG@10 with 2^g − 1, told with the libraries that print it."""
+    done = run(*FILES, "--value", "0.5493", "-m", "nDCG@10")
+    assert done.exit_code == 0
+    assert "0.5493, called nDCG@10" in done.stdout
+    assert "nDCG(gain=exp2)@10" in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+def test_typed_in_grades_need_no_files() -> None:
+    """The number of an article that was rounded midway and then cut off."""
+    given = ("--grades", "5,3,2,1,2", "--judged", "5,3,2,1,2,4,0", "-m", "nDCG(gain=exp2)@5")
+    done = run(*given, "--value", "0.827")
+    assert done.exit_code == 0
+    assert "each term rounded to 1 decimal" in done.stdout
+    assert "cut off, not rounded" in done.stdout
+
+
+def test_every_format(tmp_path: Path) -> None:
+    """Text, Markdown, LaTeX, HTML, JSON, CSV; to a file, too."""
+    asked = (*FILES, "--value", "0.5704", "-m", "nDCG@10")
+    for form, sign in (("text", "The nearest"), ("md", "| --: |"), ("latex", "toprule"), ("html", "<table>")):
+        assert sign in run(*asked, "--format", form).stdout
+    found = json.loads(run(*asked, "--format", "json").stdout)
+    assert found["groups"][0]["ways"][0]["measure"] == "nDCG@10"
+    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
+    assert rows[0]["group"] == "1"
+    done = run(*asked, "-o", str(tmp_path / "it.json"), "--format", "json")
+    assert not done.stdout
+    assert json.loads((tmp_path / "it.json").read_text(encoding="utf-8"))["digits"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "which number"),
+        (("--value", "0.5"), "judgments and one run"),
+        (("--value", "0.5", "a", "b", "c"), "judgments and one run"),
+        (("--value", "x", *FILES), "no value to look for"),
+        (("--value", "0.5", *FILES, "--format", "xml"), "not known"),
+        (("--value", "0.5", *FILES, "-m", "nDGC"), "did you mean"),
+        (("--value", "0.5", *FILES, "--digits", "99"), "out of range"),
+        (("--value", "0.5", *FILES, "--grades", "1,0"), "list of its own"),
+        (("--value", "0.5", FILES[0], "/nowhere.run"), "nowhere.run"),
+    ],
+)
+def test_mistakes_are_told(arguments: tuple[str, ...], said: str) -> None:
+    """One message, no traceback."""
+    done = run(*arguments)
+    assert isinstance(done.exception, RankstoneError)
+    assert said in str(done.exception)

@@ -1,0 +1,250 @@
+"""A stranger's number: what is read of it, what is searched, what is found."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankstone
+from rankstone.errors import UsageError
+from rankstone.explaining.typed import QUERY, typed_in
+from rankstone.identifying import Printed
+
+FILMS = ("5,3,2,1,2", "5,3,2,1,2,4,0")
+QUERIES = [f"q{at}" for at in range(30)]
+
+
+def collection() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Return judgments with several grades, a query without a relevant document, and lists with ties."""
+    rng = np.random.default_rng(3)
+    docs = [f"d{at}" for at in range(40)]
+    qrels = {
+        q: {str(doc): int(rng.choice([0, 0, 1, 2, 3])) for doc in rng.choice(docs, 12, replace=False)}
+        for q in QUERIES
+    }
+    qrels["q0"] = {"d0": 0, "d1": 0}
+    run = {
+        q: {str(doc): float(rng.integers(0, 12)) for doc in rng.choice(docs, 20, replace=False)}
+        for q in QUERIES[:27]
+    }
+    return qrels, run
+
+
+QRELS, RUN = collection()
+
+
+# -- the number ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "value", "digits", "scales"),
+    [
+        ("0.827", 0.827, 3, (1.0,)),
+        ("0.8270", 0.827, 4, (1.0,)),
+        ("82.7", 82.7, 1, (1.0, 100.0)),
+        ("82.7%", 82.7, 1, (100.0,)),
+        ("1e-3", 0.001, 3, (1.0,)),
+        ("0,827", 0.827, 3, (1.0,)),
+        ("3", 3.0, 0, (1.0, 100.0)),
+    ],
+)
+def test_a_number_as_it_was_printed(text: str, value: float, digits: int, scales: tuple[float, ...]) -> None:
+    """Its decimals are those it shows; above 1 it may be per cent."""
+    printed = Printed.of(text)
+    assert (printed.value, printed.digits, printed.scales()) == (value, digits, scales)
+
+
+def test_decimals_may_be_said() -> None:
+    """A float does not show the zeros that were printed."""
+    assert Printed.of(0.5, 4).how(0.50004) == "rounded"
+    assert Printed.of(0.5, 4).how(0.50011) is None
+
+
+@pytest.mark.parametrize("text", ["", "nan", "inf", "many", "0.8.2", "1e400", "--"])
+def test_what_is_no_number_is_refused(text: str) -> None:
+    """With what was expected."""
+    with pytest.raises(UsageError, match="no value to look for"):
+        Printed.of(text)
+
+
+def test_rounded_or_cut_off() -> None:
+    """Half a step to either side rounds to the number; up to a whole step above is cut off to it."""
+    printed = Printed.of("0.827")
+    assert printed.how(0.8265) == "rounded"
+    assert printed.how(0.82751) == "cut off"
+    assert printed.how(0.82649) is None
+    assert printed.how(0.828) is None
+    assert Printed.of("-0.5").how(-0.58) == "cut off"
+    assert Printed.of("82.7").how(0.8268) == "rounded"
+
+
+# -- the search ------------------------------------------------------------------------------------
+def printed(value: float, digits: int = 6) -> str:
+    return f"{value:.{digits}f}"
+
+
+def only_value(measure: str, **options: Any) -> float:
+    value = rankstone.evaluate(QRELS, RUN, measure, **options).to_dict()["run"][measure]
+    assert value is not None
+    return value
+
+
+@pytest.mark.parametrize(
+    ("asked", "measure", "options"),
+    [
+        ("nDCG@10", "nDCG@10", {}),
+        ("nDCG@10", "nDCG(gain=exp2)@10", {}),
+        ("nDCG@10", "nDCG(ideal=list)@10", {"missing": "drop"}),
+        ("nDCG@10", "nDCG(discount=jk)@10", {"ties": "expected"}),
+        ("nDCG@10", "nDCG@9", {}),
+        ("AP", "AP(denom=hits)", {}),
+        ("AP", "AP(rel=2)", {"empty": "drop"}),
+        ("AP", "AP", {"unjudged": "condensed"}),
+        ("P@5", "P(denom=n)@5", {"pool": "list"}),
+        ("RR", "RR(agg=median)", {}),
+        ("R@10", "R(denom=min_R_k)@10", {"missing": "drop"}),
+        ("ERR@10", "ERR(max_grade=3)@10", {}),
+    ],
+)
+def test_a_way_is_found(asked: str, measure: str, options: dict[str, Any]) -> None:
+    """Whatever is a step or two away prints as its own number, and is in the first group or equal to it."""
+    if asked == "ERR@10":
+        asked = measure
+    found = rankstone.identify(QRELS, RUN, printed(only_value(measure, **options)), asked)
+    ways = [way for group in found.groups for way in group.ways]
+
+    assert any(way.measure == measure and way.options == options for way in ways)
+
+
+def test_every_way_is_a_number_evaluate_gives() -> None:
+    """What is told in our words gives that value when it is asked for, whatever the options."""
+    found = rankstone.identify(QRELS, RUN, printed(only_value("nDCG@10"), 2), "nDCG@10")
+    ours = [way for group in found.groups for way in group.ways if not way.library and not way.rounding]
+    assert len(ours) > 50
+    for way in ours[::7]:
+        value = only_value(way.measure, **way.options)
+        assert math.isclose(value, way.value, rel_tol=1e-12), way
+
+
+def test_every_library_prints_what_is_told_of_it() -> None:
+    """A library's value is the one its convention gives."""
+    found = rankstone.identify(QRELS, RUN, "0.4", "nDCG@10", digits=0)
+    theirs = [way for group in found.groups for way in group.ways if way.library]
+    assert len({way.library for way in theirs}) > 15
+    for way in theirs:
+        scores = rankstone.evaluate(QRELS, RUN, way.spelling, convention=way.library)
+        value = scores.to_dict()["run"][way.spelling]
+        assert value is not None
+        digits = 4 if math.isclose(value, round(value, 4), rel_tol=1e-12) else 15
+        assert math.isclose(value, round(way.value, digits), rel_tol=1e-9), way
+
+
+def test_equal_values_are_one_group() -> None:
+    """Where nothing ties, rules for ties are no different ways."""
+    run = {q: {doc: score + at / 1024 for at, (doc, score) in enumerate(s.items())} for q, s in RUN.items()}
+    found = rankstone.identify(QRELS, run, "0.3", "nDCG@10", digits=1)
+    values = [group.value for group in found.groups]
+    assert not any("ties" in way.options for group in found.groups for way in group.ways if not way.library)
+    assert all(abs(a - b) > 1e-11 for a, b in zip(sorted(values), sorted(values)[1:], strict=False))
+
+
+def test_without_a_name_every_measure_is_tried() -> None:
+    """RR is found although nobody said so, and told with the libraries that mean it."""
+    answered = {query: judged for query, judged in QRELS.items() if query in RUN}
+    value = rankstone.evaluate(answered, RUN, "RR@10").to_dict()["run"]["RR@10"]
+    assert value is not None
+    found = rankstone.identify(answered, RUN, printed(value))
+    assert found.groups[0].simplest.measure.startswith("RR")
+    assert "mteb-2.26" in found.groups[0].libraries
+
+
+def test_per_cent() -> None:
+    """Papers print 41.3 for 0.413."""
+    value = only_value("nDCG@10")
+    found = rankstone.identify(QRELS, RUN, f"{100 * value:.2f}", "nDCG@10")
+    assert found.groups[0].simplest.measure == "nDCG@10"
+
+
+def test_numbers_rounded_on_the_way() -> None:
+    """A famous 0.827: terms were rounded to one decimal, and the quotient 38.5 / 46.5 was cut off."""
+    qrels, listed = typed_in(*FILMS)
+    found = rankstone.identify(qrels, {QUERY: listed}, "0.827", "nDCG(gain=exp2)@5")
+    best = found.groups[0].simplest
+    assert (best.measure, best.rounding, best.how) == (
+        "nDCG(gain=exp2)@5",
+        "each term rounded to 1 decimal",
+        "cut off",
+    )
+    assert math.isclose(best.value, 38.5 / 46.5, rel_tol=1e-12)
+
+
+def test_values_of_queries_written_down() -> None:
+    """The mean of 0.33, 0.5 and 1 is not that of 1/3, 1/2 and 1."""
+    qrels = {q: {"a": 1} for q in ("x", "y", "z")}
+    run = {"x": ["b", "c", "a"], "y": ["b", "a"], "z": ["a"]}
+    found = rankstone.identify(qrels, run, "0.6100", "RR")
+    roundings = {way.rounding for group in found.groups for way in group.ways}
+    assert "each query's value rounded to 2 decimals" in roundings
+    assert math.isclose(found.groups[0].value, (0.33 + 0.5 + 1) / 3, rel_tol=1e-12)
+
+
+def test_where_nothing_fits_the_nearest_are_told() -> None:
+    """Five of them, the nearest first, and how far off they are."""
+    found = rankstone.identify(QRELS, RUN, "0.99999", "nDCG@10")
+    assert found.groups == ()
+    off = [abs(group.off) for group in found.nearest]
+    assert len(off) == 5
+    assert off == sorted(off)
+    assert found.nearest[0].value == pytest.approx(0.99999 + found.nearest[0].off)
+    assert "nothing prints so" in found.text()
+
+
+def test_a_measure_of_some_library() -> None:
+    """What only a library calls so is searched, too."""
+    binary = {query: {doc: min(grade, 1) for doc, grade in judged.items()} for query, judged in QRELS.items()}
+    scores = rankstone.evaluate(binary, RUN, "RetrievalMRR", convention="torchmetrics")
+    value = scores.to_dict()["run"]["RetrievalMRR"]
+    assert value is not None
+    found = rankstone.identify(binary, RUN, printed(value), "RetrievalMRR")
+    assert "RetrievalMRR" in found.groups[0].libraries["torchmetrics-1.9"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "said"), [("nDGC@10", "did you mean"), ("PR", "no measure of one run"), ("tau", "measure")]
+)
+def test_a_measure_nobody_has_is_refused(measure: str, said: str) -> None:
+    """As everywhere."""
+    with pytest.raises(UsageError, match=said):
+        rankstone.identify(QRELS, RUN, "0.5", measure)
+
+
+def test_options_say_where_the_search_begins() -> None:
+    """Missing queries that are dropped are then no step."""
+    value = only_value("AP", missing="drop")
+    found = rankstone.identify(QRELS, RUN, printed(value), "AP", missing="drop")
+    assert (found.groups[0].simplest.measure, found.groups[0].simplest.steps) == ("AP", 0)
+    assert found.usual == {"missing": "drop"}
+
+
+def test_duplicates_are_searched_instead_of_refused() -> None:
+    """A list with a document twice has a number somebody printed, too."""
+    qrels = {"q": {"a": 1, "b": 1}}
+    run = (["q"] * 3, ["a", "a", "b"], [3.0, 2.0, 1.0])
+    found = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 3) / 2), "AP")
+    assert any(w.options.get("duplicates") == "first_keep_rank" for g in found.groups for w in g.ways)
+
+
+# -- the result ------------------------------------------------------------------------------------
+def test_it_is_told_in_every_format() -> None:
+    """A frame, plain dicts, text, Markdown, LaTeX and HTML."""
+    found = rankstone.identify(QRELS, RUN, printed(only_value("nDCG@10"), 3), "nDCG@10")
+    assert found.frame.columns[:4] == ["group", "value", "prints", "off"]
+    assert found.frame["group"].n_unique() == len(found.groups) + len(found.nearest)
+    assert json.loads(json.dumps(found.report()))["groups"][0]["ways"][0]["measure"] == "nDCG@10"
+    assert all(len(line) <= 80 for line in found.text(80).splitlines())
+    assert "nDCG@10" in found.markdown()
+    assert "nDCG@10" in found.latex()
+    assert "<h3>" in found._repr_html_()
+    assert repr(found) == found.text()
