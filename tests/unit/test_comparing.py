@@ -237,7 +237,9 @@ def test_runs_of_one_system() -> None:
     assert found.table["high"][0] - found.table["low"][0] > 3 * (
         alone.table["high"][0] - alone.table["low"][0]
     )
-    assert rows(found, "verdict") == [("inconclusive",)]
+    assert rows(found, "verdict", "needed", "detectable") == [("inconclusive", None, None)]
+    with pytest.raises(BadOption, match="however many queries"):
+        power(found, 0.1)
 
 
 def test_folds_are_one_run_in_parts() -> None:

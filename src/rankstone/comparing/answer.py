@@ -80,6 +80,7 @@ def told(
     mean = matrix.units.mean
     differences = matrix.differences(question.one, question.other) * matrix.sign
     deviation = found.error * math.sqrt(count)
+    planned = math.nan if matrix.replicates else deviation  # more queries say nothing more of how runs vary
     effect = d_z(found.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
     alone = found.interval(how.confidence)
     word = verdict(ends, matrix.direction, how.margin)
@@ -107,11 +108,11 @@ def told(
         "d_z": effect,
         "g": None if effect is None else effect * hedges(count),
         "es_hsd": _es_hsd(matrix, found.value),
-        "detectable": _detectable(deviation, count, level, how.power),
+        "detectable": _detectable(planned, count, level, how.power),
         "p_not_worse": not_worse,
         "p_equivalent": None if margins is None else max(margins),
         "verdict": word,
-        "needed": _needed(word, found, deviation, level, how, n / max(count, 1)),
+        "needed": _needed(word, found, planned, level, how, n / max(count, 1)),
         "left_out": matrix.left_out,
     }
 

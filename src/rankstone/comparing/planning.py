@@ -128,6 +128,11 @@ def power(
                 f"a difference of {difference!r} cannot be planned for", expected="a number above 0"
             )
     if isinstance(pilot, Comparison):
+        if any(matrix.replicates for matrix in pilot.matrices.values()):
+            raise BadOption(
+                "several runs of one system vary, however many queries there are",
+                fix="plan with a pilot of single runs",
+            )
         size = questions or pilot.families[0].size
         found = [
             (measure, system, versus, n, units, error * math.sqrt(units))
