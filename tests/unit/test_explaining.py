@@ -214,3 +214,20 @@ def test_intents_are_told_apart() -> None:
     told = [(intent.name, intent.relevant, intent.ranks) for intent in found.intents]
     assert told == [("s1", 1, (2,)), ("s2", 2, (2, 3)), ("s3", 1, ())]
     assert "found at ranks" in found.text()
+
+
+def test_a_pooled_hit_ratio_says_what_this_query_adds() -> None:
+    """Pooled over users, hits and relevant items are summed apart; per user the ratio itself is averaged."""
+    qrels, ranked = {"u": {"a": 1, "b": 1, "c": 1}}, {"u": ["a", "x", "b"]}
+    pooled = explain(qrels, ranked, "R(agg=pooled)@3", "u")
+    assert [note.about for note in pooled.footnotes if note.code == "pooled"] == [
+        {"numerator": "2", "denominator": "3"}
+    ]
+    assert not [note for note in explain(qrels, ranked, "R@3", "u").footnotes if note.code == "pooled"]
+
+
+def test_an_empty_run_is_no_run() -> None:
+    """A query without a list is told of; a run without any list is a mistake."""
+    assert explain(QRELS, {"other": ["a"]}, "RR", next(iter(QRELS))).status == "missing"
+    with pytest.raises(RankstoneError, match="the run is empty"):
+        explain(QRELS, ([], [], []), "RR", next(iter(QRELS)))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.asked import choices
-from rankstone.errors import BadOption, NotComparable, nearest, printable
+from rankstone.errors import BadOption, EmptyInput, NotComparable, nearest, printable
 from rankstone.evaluation import Evaluator, name_runs
 from rankstone.explaining.derivation import Change, Explanation, Missed
 from rankstone.explaining.footnotes import footnotes
@@ -262,6 +262,7 @@ class Explainer(Evaluator):
             duplicates=0 if parts.chunk.tally is None else parts.chunk.tally.duplicates,
             linked=linked,
             answered=parts.chunk.tally is not None,
+            pooled=(parts.numerator, parts.denominator) if measure.agg == "pooled" else None,
         )
         of = measure if self._curve is None else self._curve
         card = {part: getattr(of.card, part) for part in ("sentence", "formula", "symbols")}
@@ -324,6 +325,8 @@ def _of_query(table: Table, query: object) -> tuple[Table, pl.DataFrame]:
             kept.append(piece[mine])
             rows.append(mine.astype(np.int64) + seen)
         seen += piece.height
+    if not seen and not (table.unanswered is not None and len(table.unanswered)):
+        raise EmptyInput("the run is empty", where=table.source)
     frame = pl.concat(kept) if kept else pl.DataFrame(schema=dict(table.schema))
     numbers: Sequence[int] = np.concatenate(rows).tolist() if rows else []
 

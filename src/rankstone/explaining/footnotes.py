@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.measures.base import Status
+from rankstone.words import exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -68,6 +69,11 @@ _SENTENCES: Final[dict[str, dict[str, str]]] = {
         "en": "only judgments of listed documents count: pool=list",
         "zh": "只计入列表中文档的评判:pool=list",
     },
+    "pooled": {
+        "en": "agg=pooled: over queries, numerators and denominators are summed apart; this query adds "
+        "{numerator} to the one and {denominator} to the other",
+        "zh": "agg=pooled:各查询的分子与分母分别求和;本查询贡献分子 {numerator}、分母 {denominator}",
+    },
     "link": {
         "en": "the value is a function of the ratio, see the formula",
         "zh": "得分是该比值的函数,见公式",
@@ -98,6 +104,7 @@ def footnotes(
     duplicates: int,
     linked: bool,
     answered: bool,
+    pooled: tuple[float, float] | None = None,
 ) -> Iterator[Footnote]:
     """Say which rules fired.
 
@@ -119,6 +126,8 @@ def footnotes(
         Whether the value is another one than the ratio.
     answered
         Whether the run has a list for the query.
+    pooled
+        Numerator and denominator, where queries are put together as a ratio of sums.
     """
     said = options.as_dict()
     if not answered:
@@ -131,6 +140,8 @@ def footnotes(
     for code, count in (("negative", negative), ("duplicates", duplicates)):
         if count:
             yield Footnote(code, {**said, "count": count})
+    if pooled is not None:
+        yield Footnote("pooled", {"numerator": exact(pooled[0]), "denominator": exact(pooled[1])})
     for code, fired in (("pool", options.pool == "list"), ("link", linked)):
         if fired:
             yield Footnote(code)

@@ -17,8 +17,9 @@ __all__ = ["sheet"]
 _GROUPS: Final = 8
 _WAYS: Final = 3
 _LIBRARIES: Final = 8
-#: decimals shown beyond those that are known
+#: decimals shown beyond those that are known, and at most
 _MORE: Final = 3
+_MOST_DECIMALS: Final = 15
 
 
 def sheet(found: Identification) -> Sheet:
@@ -44,8 +45,12 @@ def _title(found: Identification) -> str:
     return f"{found.printed}{said}: {answer} ({found.tried:,} ways tried)"
 
 
+def _decimals(found: Identification) -> int:
+    return min(found.printed.digits + _MORE, _MOST_DECIMALS)
+
+
 def _value(found: Identification, group: Group) -> str:
-    return f"{group.value:.{found.printed.digits + _MORE}f}"
+    return f"{group.value:.{_decimals(found)}f}"
 
 
 def _lines(group: Group) -> tuple[str, ...]:
@@ -76,7 +81,7 @@ def _steps(way: Way) -> str:
 
 def _nearest(found: Identification) -> Table:
     rows = tuple(
-        (_value(found, group), f"{group.off:+.{found.printed.digits + _MORE}f}", str(group.simplest))
+        (_value(found, group), f"{group.off:+.{_decimals(found)}f}", str(group.simplest))
         for group in found.nearest
     )
     title = "The nearest others" if found.groups else "The nearest"
