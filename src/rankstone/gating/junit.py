@@ -1,0 +1,43 @@
+"""Outcomes as JUnit XML, which continuous integration knows how to show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from rankstone.errors import printable
+
+if TYPE_CHECKING:
+    from rankstone.gating.result import Gate
+
+__all__ = ["junit"]
+
+
+def junit(gate: Gate) -> str:
+    """Return a test suite: failed rules are failures, guards that do not hold errors.
+
+    An open question is a skipped test, a failure where it is asked to fail.  Names and texts have no control
+    characters, which XML cannot hold.
+    """
+    open_as = "failure" if gate.strict else "skipped"
+    tags = {"fail": "failure", "not comparable": "error", "inconclusive": open_as}
+    found = [tags.get(outcome.verdict) for outcome in gate.outcomes]
+    counts = {
+        "tests": len(found),
+        "failures": found.count("failure"),
+        "errors": found.count("error"),
+        "skipped": found.count("skipped"),
+    }
+    suite = ET.Element(
+        "testsuite", {"name": "rankstone gate", **{n: str(count) for n, count in counts.items()}}
+    )
+    for outcome, tag in zip(gate.outcomes, found, strict=True):
+        name = printable(outcome.name, 200)
+        case = ET.SubElement(suite, "testcase", {"classname": f"rankstone.{outcome.kind}", "name": name})
+        text = printable(outcome.text, 1000)
+        if tag is None:
+            ET.SubElement(case, "system-out").text = text
+        else:
+            ET.SubElement(case, tag, {"message": f"{outcome.verdict}: {text}"})
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,92 @@
+"""``rankstone gate`` as continuous integration meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+DEMO = Path(__file__).parents[2] / "src" / "rankstone" / "demo"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ci" / "rankstone.toml"
+
+
+def run(*arguments: str, code: int, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "rankstone", "gate", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ},
+    )
+    assert done.returncode == code, done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make a project with judgments and two runs, of which BM25 is the better one."""
+    (tmp_path / "rankstone.toml").write_text(
+        f"""
+[gate]
+qrels = "{DEMO / "qrels.txt"}"
+baseline = "{DEMO / "tfidf.run"}"
+candidate = "{DEMO / "bm25.run"}"
+
+[[gate.rules]]
+measure = "nDCG@10"
+margin = 0.05
+floor = 0.5
+
+[gate.guards]
+queries = 30
+""",
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def test_exit_codes(folder: Path) -> None:
+    """0 passed, 1 failed, 2 usage, 3 not comparable, 4 open and asked to fail."""
+    runs = {name: str(DEMO / f"{name}.run") for name in ("bm25", "tfidf")}
+    assert run(code=0, cwd=folder).stdout.startswith("pass: bm25 in place of tfidf")
+    run("--baseline", runs["bm25"], "--candidate", runs["bm25"], code=0, cwd=folder)
+    text = (folder / "rankstone.toml").read_text(encoding="utf-8")
+    (folder / "floor.toml").write_text(text.replace("floor = 0.5", "floor = 0.6"), encoding="utf-8")
+    run("--config", "floor.toml", code=1, cwd=folder)
+    run("--inconclusive", "maybe", code=2, cwd=folder)
+    (folder / "guard.toml").write_text(text.replace("queries = 30", "queries = 300"), encoding="utf-8")
+    run("--config", "guard.toml", code=3, cwd=folder)
+    run("--candidate", "nowhere.run", code=3, cwd=folder)
+    (folder / "open.toml").write_text(text.replace("margin = 0.05", "margin = 0.001"), encoding="utf-8")
+    run("--config", "open.toml", code=0, cwd=folder)
+    run("--config", "open.toml", "--inconclusive", "fail", code=4, cwd=folder)
+
+
+def test_what_is_written(folder: Path) -> None:
+    """JUnit XML, a summary behind what others wrote, JSON."""
+    (folder / "summary.md").write_text("# before\n", encoding="utf-8")
+    done = run("--junit", "gate.xml", "--summary", "summary.md", "--format", "json", code=0, cwd=folder)
+    assert json.loads(done.stdout)["verdict"] == "pass"
+    assert ET.parse(folder / "gate.xml").getroot().get("failures") == "0"  # noqa: S314 - our own
+    summary = (folder / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("# before\n### pass")
+
+
+def test_without_a_configuration(tmp_path: Path) -> None:
+    """It says what to do."""
+    assert "--config FILE" in run(code=2, cwd=tmp_path).stderr
+
+
+def test_the_example_is_understood() -> None:
+    """The configuration that people start from."""
+    from rankstone.gating import Config
+
+    read = Config.read(EXAMPLE, {})
+    assert [rule.measure for rule in read.rules] == ["nDCG@10", "R@100"]

@@ -1,0 +1,252 @@
+"""A gate: what it is told, what its rules and guards say, how it ends."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import rankstone
+from rankstone.errors import InputError, UsageError
+from rankstone.gating import Config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUERIES = [f"q{at}" for at in range(40)]
+QRELS = {query: {"good": 1, "bad": 0} for query in QUERIES}
+
+
+def scores(base: float, step: float = 0.0, seed: int = 0) -> dict[str, dict[str, float]]:
+    """Return saved scores per query; the same seed gives the same noise."""
+    noise = np.random.default_rng(seed).normal(0, 0.05, len(QUERIES))
+    return {q: {"map": base + step + float(n)} for q, n in zip(QUERIES, noise, strict=True)}
+
+
+def gated(baseline: Any, candidate: Any, *rules: dict[str, Any], **told: Any) -> rankstone.Gate:
+    return rankstone.gate({"baseline": baseline, "candidate": candidate, "rules": list(rules), **told})
+
+
+BETTER = scores(0.5, 0.03, seed=1)
+OLD = scores(0.5)
+
+
+# -- rules -----------------------------------------------------------------------------------------
+def test_an_interval_above_the_margin_passes() -> None:
+    """The interval of 40 differences of 0.03 ± 0.07 lies above −0.02."""
+    found = gated(OLD, BETTER, {"measure": "map", "margin": 0.02})
+    outcome = found.outcomes[0]
+    assert (found.verdict, found.exit_code) == ("pass", 0)
+    assert outcome.numbers["low"] > -0.02
+    assert outcome.numbers["difference"] == pytest.approx(
+        np.mean([BETTER[q]["map"] - OLD[q]["map"] for q in QUERIES])
+    )
+
+
+def test_an_interval_below_the_margin_fails() -> None:
+    """Surely worse by more than the margin."""
+    found = gated(OLD, scores(0.5, -0.1, seed=1), {"measure": "map", "margin": 0.02})
+    assert (found.verdict, found.exit_code) == ("fail", 1)
+    assert found.outcomes[0].numbers["high"] < -0.02
+
+
+def test_an_interval_around_the_margin_is_open() -> None:
+    """It passes unless it is asked to fail, and says how many queries would decide."""
+    rule = {"measure": "map", "margin": 0.001}
+    found = gated(OLD, scores(0.5, 0.005, seed=1), rule)
+    assert (found.verdict, found.exit_code) == ("inconclusive", 0)
+    strict = gated(OLD, scores(0.5, 0.005, seed=1), rule, inconclusive="fail")
+    assert (strict.verdict, strict.exit_code) == ("inconclusive", 4)
+    if found.outcomes[0].numbers["difference"] > -0.001:
+        assert "queries would decide" in found.outcomes[0].text
+
+
+def test_the_same_run_passes_without_any_margin() -> None:
+    """The interval of nothing is nothing, and equality passes."""
+    found = gated(OLD, dict(OLD), {"measure": "map", "margin": 0, "floor": 0.0})
+    assert found.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict"),
+    [
+        ({"floor": 0.5}, "pass"),
+        ({"floor": 0.5000001}, "fail"),
+        ({"ceiling": 0.5}, "pass"),
+        ({"ceiling": 0.4999}, "fail"),
+        ({"floor": 0.4, "ceiling": 0.6}, "pass"),
+    ],
+)
+def test_floors_and_ceilings(rule: dict[str, float], verdict: str) -> None:
+    """Equality passes."""
+    half = {q: {"map": 0.5} for q in QUERIES}
+    assert gated(OLD, half, {"measure": "map", **rule}).verdict == verdict
+
+
+def test_drops_count_queries() -> None:
+    """Three queries lose half; two may."""
+    fallen = {q: {"map": v["map"] - 0.5 * (at < 3)} for at, (q, v) in enumerate(OLD.items())}
+    assert gated(OLD, fallen, {"measure": "map", "drops": {"by": 0.4, "most": 3}}).verdict == "pass"
+    found = gated(OLD, fallen, {"measure": "map", "drops": {"by": 0.4, "most": 2}})
+    assert found.verdict == "fail"
+    assert "3 queries lose more than 0.4" in found.outcomes[0].text
+
+
+def test_rules_with_margins_hold_at_once() -> None:
+    """The level is shared (Bonferroni): two rules have wider intervals than one."""
+    both = {q: {"map": v["map"], "rr": v["map"]} for q, v in BETTER.items()}
+    old = {q: {"map": v["map"], "rr": v["map"]} for q, v in OLD.items()}
+    one = gated(old, both, {"measure": "map", "margin": 0.02}).outcomes[0]
+    two = gated(old, both, *({"measure": name, "margin": 0.02} for name in ("map", "rr"))).outcomes[0]
+    assert two.numbers["low"] < one.numbers["low"]
+    assert two.numbers["confidence"] == pytest.approx(1 - 0.05 / 2)
+
+
+def test_lower_may_be_better() -> None:
+    """LastRel is the rank of the last relevant document: a higher one is worse."""
+    first, second = {q: ["good", "bad"] for q in QUERIES}, {q: ["bad", "good"] for q in QUERIES}
+    told = {"qrels": QRELS, "statistics": {"test": "t"}}
+    assert gated(first, second, {"measure": "LastRel", "margin": 0.5}, **told).verdict == "fail"
+    assert gated(second, first, {"measure": "LastRel", "margin": 0.5}, **told).verdict == "pass"
+
+
+def test_segments_have_to_hold_too() -> None:
+    """Better in all, worse in one country."""
+    country = {q: {"country": "de" if at < 20 else "fr"} for at, q in enumerate(QUERIES)}
+    mixed = {
+        q: {"map": v["map"] + (0.5 if at < 20 else -0.1)}
+        for at, (q, v) in enumerate(scores(0.5, seed=1).items())
+    }
+    rule = {"measure": "map", "margin": 0.01}
+    assert gated(OLD, mixed, rule).verdict == "pass"
+    found = gated(OLD, mixed, rule, queries=country, by="country")
+    assert [(one.name, one.verdict) for one in found.outcomes] == [
+        ("map", "pass"),
+        ("map where country=de", "pass"),
+        ("map where country=fr", "fail"),
+    ]
+
+
+# -- guards ----------------------------------------------------------------------------------------
+def test_guards_say_what_cannot_be_compared() -> None:
+    """Too few queries, too few judged documents, other judgments: exit 3, whatever the rules say."""
+    rule = {"measure": "map", "floor": 0.0}
+    found = gated(OLD, BETTER, rule, guards={"queries": 41})
+    assert (found.verdict, found.exit_code) == ("not comparable", 3)
+    assert gated(OLD, BETTER, rule, guards={"queries": 40}).verdict == "pass"
+    assert gated(OLD, BETTER, rule, guards={"judged": 0.5}).verdict == "not comparable"  # nobody knows
+    run = {q: ["good", "other"] for q in QUERIES}
+    told = {"qrels": QRELS, "statistics": {"test": "t"}}
+    for share, verdict in ((0.5, "pass"), (0.51, "not comparable")):
+        found = gated(run, run, {"measure": "RR@10", "floor": 0.0}, **told, guards={"judged": share})
+        assert found.verdict == verdict
+
+
+def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
+    """Nobody changes them unnoticed."""
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("".join(f"{q} 0 good 1\n" for q in QUERIES))
+    run = {q: ["good"] for q in QUERIES}
+    told = {"qrels": str(qrels), "guards": {"qrels_sha256": sha256(qrels.read_bytes()).hexdigest()}}
+    assert gated(run, run, {"measure": "RR", "floor": 1}, **told).verdict == "pass"
+    qrels.write_text("".join(f"{q} 0 good 2\n" for q in QUERIES))
+    assert gated(run, run, {"measure": "RR", "floor": 1}, **told).verdict == "not comparable"
+
+
+# -- the configuration -----------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "which run is the baseline"),
+        ('[gate]\nbaseline = "a"', "which run is the candidate"),
+        ('[gate]\nbaseline = "a"\ncandidate = "b"', "needs rules"),
+        ('[gate]\nbaselin = "a"', "did you mean baseline"),
+        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"', "asks nothing"),
+        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmargin=0.1', "lacks measure"),
+        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nmargin="x"', "a number"),
+        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nmargin=-1', "0 or more"),
+        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure=3\nmargin=1', "a text"),
+        ('[gate]\nbaseline="a"\ncandidate="b"\n[gate.rules]\nmeasure="AP"', "two brackets"),
+        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\ndrops=3\nfloor=1', "by = 0.5"),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\ninconclusive="x"\n[[gate.rules]]\nmeasure="AP"\nfloor=1',
+            "pass, fail",
+        ),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nfloor=1\n[gate.guards]\njudged=80',
+            "share",
+        ),
+        (
+            '[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nfloor=1\n[gate.guards]\nqrels_sha256="1"',
+            "64",
+        ),
+    ],
+)
+def test_what_a_gate_does_not_understand_is_said(text: str, said: str, tmp_path: Path) -> None:
+    """With the file, and what was expected."""
+    path = tmp_path / "rankstone.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        Config.read(path, {})
+    assert said in str(caught.value)
+    assert "rankstone.toml" in str(caught.value)
+
+
+def test_no_toml(tmp_path: Path) -> None:
+    """A file that is not there, and one that is something else."""
+    with pytest.raises(InputError, match="No such file"):
+        Config.read(tmp_path / "none.toml", {})
+    (tmp_path / "bad.toml").write_text("[gate\n")
+    with pytest.raises(InputError, match="no TOML"):
+        Config.read(tmp_path / "bad.toml", {})
+
+
+def test_paths_are_seen_from_the_file(tmp_path: Path) -> None:
+    """And what is given takes the file's place; pyproject.toml has tables of tools."""
+    inside = 'baseline="runs/a"\ncandidate="runs/b"\nqrels="q"\n'
+    path = tmp_path / "pyproject.toml"
+    path.write_text(
+        f'[tool.rankstone.gate]\n{inside}[[tool.rankstone.gate.rules]]\nmeasure="AP"\nfloor=0.1\n'
+    )
+    read = Config.read(path, {"candidate": "new.run", "qrels": None})
+    assert read.baseline == str(tmp_path / "runs" / "a")
+    assert read.candidate == "new.run"
+    assert read.qrels == str(tmp_path / "q")
+    assert read.rules[0].floor == 0.1
+
+
+# -- the result ------------------------------------------------------------------------------------
+def test_every_format() -> None:
+    """Text, Markdown, HTML, JSON, and JUnit XML that says what failed."""
+    found = gated(
+        OLD,
+        scores(0.5, -0.1, seed=1),
+        {"measure": "map", "margin": 0.02, "floor": 0.1},
+        guards={"queries": 41},
+    )
+    assert json.loads(json.dumps(found.report()))["verdict"] == "not comparable"
+    assert "✘ fail" in found.text()
+    assert all(len(line) <= 80 for line in found.text(80).splitlines())
+    assert "| ✘ fail | map |" in found.markdown()
+    assert "<table>" in found._repr_html_()
+    suite = ET.fromstring(found.junit())  # noqa: S314 - our own
+    assert {n: suite.get(n) for n in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "3",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "0",
+    }
+
+
+def test_names_are_untrusted() -> None:
+    """A query whose name is a terminal escape, or markup, does nothing anywhere."""
+    evil = "\x1b[31m<b>&\x00"
+    old, new = {evil: {"map": 0.9}, "b": {"map": 0.5}}, {evil: {"map": 0.1}, "b": {"map": 0.5}}
+    found = gated(old, new, {"measure": "map", "drops": {"by": 0.1}})
+    assert "\x1b" not in found.text()
+    assert "<b>" not in found.html()
+    assert ET.fromstring(found.junit()).find("testcase/failure") is not None  # noqa: S314 - our own
