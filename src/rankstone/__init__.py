@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankstone.errors import InputError, RankstoneError, UsageError
     from rankstone.evaluation import Evaluator, evaluate, evaluate_labelled
     from rankstone.explaining import Explanation, explain
+    from rankstone.gating import Gate, gate
     from rankstone.hits.options import Alignment
     from rankstone.identifying import Identification, identify
     from rankstone.lists import ListMeasure, Similarity, diff, similarity
@@ -110,6 +111,7 @@ _HOMES = {
     "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
     "rankstone.evaluation": ("Evaluator", "evaluate", "evaluate_labelled"),
     "rankstone.explaining": ("Explanation", "explain"),
+    "rankstone.gating": ("Gate", "gate"),
     "rankstone.hits.options": ("Alignment",),
     "rankstone.identifying": ("Identification", "identify"),
     "rankstone.lists.beyond.gaps": ("group_gaps",),
@@ -206,6 +208,7 @@ __all__ = [
     "Fagin_K",
     "Fallout",
     "G",
+    "Gate",
     "Gini",
     "IPrec",
     "Identification",
@@ -274,6 +277,7 @@ __all__ = [
     "expected_sampled",
     "explain",
     "footrule",
+    "gate",
     "group_gaps",
     "identify",
     "infAP",

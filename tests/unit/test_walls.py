@@ -63,6 +63,7 @@ WALLS = {
     "baselines": {"measures", "hits"},
     "bounding": {"bounding", "evaluation", "road", "results", "scores", "measures", "io", "hits"},
     "sheets": {"sheets"},
+    "gating": {"gating", "comparing", "stats", "sheets", "results", "measures", "io"},
     "identifying": {
         "identifying",
         "explaining",
@@ -139,6 +140,7 @@ PACKAGES = {
     "baselines": {"numpy"},
     "bounding": {"numpy", "polars"},
     "sheets": {"rich"},
+    "gating": {"numpy", "rich"},
     "identifying": {"numpy", "polars"},
     "explaining": {"numpy", "polars"},
     "testing": {"numpy", "polars"},

@@ -22,6 +22,7 @@ _COMMANDS = {
     "explain": "how a number came about: the table a score is the sum of",
     "identify": "what somebody computed who printed a number: measure, conventions, library",
     "compare": "which run is better, and how sure that is: tests, intervals, verdicts",
+    "gate": "may this run replace that one: margins, floors and guards for continuous integration",
     "power": "how many queries would show a difference",
     "bounds": "what scores could be if the unjudged documents were judged",
     "curve": "precision over recall, ROC, or a measure over its cutoff, averaged over queries",
