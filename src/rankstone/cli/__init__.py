@@ -23,6 +23,7 @@ _COMMANDS = {
     "identify": "what somebody computed who printed a number: measure, conventions, library",
     "compare": "which run is better, and how sure that is: tests, intervals, verdicts",
     "gate": "may this run replace that one: margins, floors and guards for continuous integration",
+    "report": "a comparison as one HTML page that opens offline",
     "power": "how many queries would show a difference",
     "bounds": "what scores could be if the unjudged documents were judged",
     "curve": "precision over recall, ROC, or a measure over its cutoff, averaged over queries",

@@ -12,6 +12,7 @@ from rankstone.bounding import bounds as bounded
 from rankstone.comparing.asking import asked
 from rankstone.comparing.how import How
 from rankstone.comparing.judged import with_judged
+from rankstone.comparing.result import Sources
 from rankstone.comparing.source import Source
 from rankstone.comparing.words import Words
 from rankstone.errors import BadOption, UsageError, printable
@@ -118,7 +119,9 @@ def compare(
     about = _about(queries, columns, by, cluster)
     conventions = {**scores.conventions, "measures": [str(measure) for measure in kept]}
     source = replace(Source.of(scores, kept), conventions=conventions)
-    found = replace(asked(source, baseline, primary, _columns(by), cluster, about, how, drawing), lang=lang)
+    sources = Sources(qrels, named, given, convention)
+    found = asked(source, baseline, primary, _columns(by), cluster, about, how, drawing)
+    found = replace(found, lang=lang, sources=sources)
     if bounds:
         found = found.with_bounds(_bounds(found, qrels, named, convention, columns, aligned))
     return found

@@ -16,6 +16,7 @@ from rankstone.results import WritesTable
 from rankstone.sheets import ShowsSheet
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
     from rankstone.comparing.answer import Answer
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from rankstone.comparing.how import How
     from rankstone.comparing.matrix import Matrix
     from rankstone.hits.audit import Audit
+    from rankstone.plots import ComparisonPlots
     from rankstone.sheets import Sheet
 
-__all__ = ["Comparison", "framed"]
+__all__ = ["Comparison", "Sources", "framed"]
 
 _ROWS: Final[dict[str, Any]] = {
     "measure": pl.String,
@@ -84,6 +86,26 @@ def framed(
     return frame.with_columns(finite)
 
 
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Where the lists behind scores are: judgments, runs by name, and how they were read.
+
+    Attributes
+    ----------
+    qrels, runs
+        As they were given.
+    given
+        The arguments of :func:`rankstone.evaluate` that they were read with.
+    convention
+        The library whose numbers were asked for.
+    """
+
+    qrels: object
+    runs: Mapping[str, object]
+    given: Mapping[str, Any]
+    convention: str | None = None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ShowsSheet, WritesTable):
     """Which systems are better, and how sure that is.
@@ -126,6 +148,8 @@ class Comparison(ShowsSheet, WritesTable):
         What alignment did; ``None`` for saved scores.
     conventions, inputs
         As for :class:`~rankstone.Scores`.
+    sources
+        Where the lists are; ``None`` for saved scores.
     lang, digits
         Of what is shown: ``en`` or ``zh``, and decimals.
 
@@ -151,6 +175,7 @@ class Comparison(ShowsSheet, WritesTable):
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    sources: Sources | None = None
     lang: str = "en"
     digits: int = 4
 
@@ -165,6 +190,27 @@ class Comparison(ShowsSheet, WritesTable):
         from rankstone.comparing.shown import sentences
 
         return sentences(self, self.digits)
+
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Its charts, Altair's (needs the extra ``report``)."""
+        from rankstone.plots import ComparisonPlots
+
+        return ComparisonPlots(self)
+
+    def write_report(self, path: str | os.PathLike[str], *, command: str | None = None) -> None:
+        """Write everything as one HTML page that opens offline, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The file.
+        command
+            The command line that made it, to be shown.
+        """
+        from rankstone.report import Report
+
+        Report(self, command=command).write(path)
 
     @property
     def measures(self) -> tuple[str, ...]:

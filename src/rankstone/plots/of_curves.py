@@ -1,0 +1,64 @@
+"""Charts of curves: means over queries with their intervals, a line a system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import UsageError, printable
+from rankstone.measures.at_cutoffs import AtK
+from rankstone.plots.style import by_system, drawn, needed, records
+from rankstone.plots.words import label
+
+if TYPE_CHECKING:
+    from rankstone.comparing import Comparison
+    from rankstone.curves import Curves
+
+__all__ = ["curve_chart", "traced"]
+
+_WIDTH: Final = 640
+_HEIGHT: Final = 340
+#: drawn for bands, which a picture shows to a hundredth
+_RESAMPLES: Final = 300
+
+
+def traced(found: Comparison, curves: str) -> Curves:
+    """Trace curves of the runs that a comparison was made of."""
+    if found.sources is None:
+        raise UsageError(
+            "scores per query have no lists to trace curves of",
+            fix="rankstone.compare(qrels, runs, …), or hand in curves=rankstone.curve(…)",
+        )
+    from rankstone.tracing import curve
+
+    given = {"resamples": _RESAMPLES, "seed": found.how.seed, **found.sources.given}
+    return curve(found.sources.qrels, found.sources.runs, curves, **given)
+
+
+def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) -> Any:  # noqa: ANN401
+    """Return the mean curves of all runs: lines with points, a band for the interval of the mean."""
+    alt = needed("altair")
+    one = next(c for c in found.curves if curve is None or str(c) == curve)
+    rows = found.mean().filter(curve=str(one)).select("run", "x", "mean", "ci_low", "ci_high")
+    across = _across(one, lang)
+    x = alt.X("x:Q", title=across)
+    base = alt.Chart(alt.NamedData("curve"))
+    look = by_system(list(found.runs), label("system", lang))
+    told = [alt.Tooltip("run:N"), alt.Tooltip("x:Q", title=across)]
+    told += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")]
+    band = base.mark_area(opacity=0.12).encode(x, alt.Y("ci_low:Q"), alt.Y2("ci_high:Q"), look["color"])
+    y = alt.Y("mean:Q", title=label("mean", lang))
+    line = base.mark_line().encode(x, y, look["color"])
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(
+        x, y, look["color"], look["shape"], tooltip=told
+    )
+    chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
+    shown = rows.with_columns(pl.col("run").map_elements(printable, pl.String))
+    return drawn(chart, "curve", records(shown), title)
+
+
+def _across(curve: object, lang: str) -> str:
+    if isinstance(curve, AtK):
+        return label("cutoff", lang)
+    return label("fpr" if str(curve).startswith("ROC") else "recall", lang)

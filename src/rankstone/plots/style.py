@@ -1,0 +1,78 @@
+"""What charts have in common: Altair, colours and shapes that everybody can tell apart, data by name."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.errors import MissingExtra, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+__all__ = ["COLOURS", "SHAPES", "VERDICTS", "by_system", "drawn", "needed", "records"]
+
+#: Okabe and Ito (2008), told apart under every kind of colour blindness; yellow last, it is faint on white
+COLOURS: Final = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#B8A900",
+)  # fmt: skip
+SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+#: verdict → colour and shape
+VERDICTS: Final = {
+    "better": ("#0072B2", "triangle-up"),
+    "worse": ("#D55E00", "triangle-down"),
+    "higher": ("#0072B2", "triangle-up"),
+    "lower": ("#D55E00", "triangle-down"),
+    "equivalent": ("#009E73", "square"),
+    "inconclusive": ("#999999", "circle"),
+}
+_FIX: Final = 'pip install "rankstone[report]"'
+#: letters of a name on an axis
+_NAME: Final = 40
+#: digits that a picture shows
+_FIGURES: Final = 6
+
+
+def needed(package: str, installed_as: str | None = None) -> Any:  # noqa: ANN401 - a module
+    """Return a package of the extra ``report``; say how to install it where it is missing."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise MissingExtra(f"{installed_as or package} is not installed", fix=_FIX) from error
+
+
+def drawn(chart: Any, name: str, rows: Sequence[dict[str, Any]], title: str) -> Any:  # noqa: ANN401
+    """Return a chart with its rows under a name, so that who embeds it can bring other rows."""
+    return chart.properties(title=title, datasets={name: list(rows)})
+
+
+def records(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as JSON holds them: six figures, no NaN, names without control characters.
+
+    >>> import polars as pl
+    >>> records(pl.DataFrame({"query_id": ["a"], "value": [1 / 3]}))
+    [{'query_id': 'a', 'value': 0.333333}]
+    """
+    return [{name: _plain(value) for name, value in row.items()} for row in frame.iter_rows(named=True)]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float):
+        return float(f"{value:.{_FIGURES}g}") if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int)) else printable(value, _NAME)
+
+
+def by_system(systems: Sequence[str], title: str) -> dict[str, Any]:
+    """Return the encodings that tell systems apart: by colour, and by shape, too."""
+    alt = needed("altair")
+    names = [printable(system, _NAME) for system in systems]
+    colours = [COLOURS[at % len(COLOURS)] for at in range(len(names))]
+    shapes = [SHAPES[at % len(SHAPES)] for at in range(len(names))]
+    legend = alt.Legend(orient="bottom", columns=4, title=None, symbolOpacity=1)
+    return {
+        "color": alt.Color("run:N", title=title, legend=legend).scale(domain=names, range=colours),
+        "shape": alt.Shape("run:N", title=title, legend=legend).scale(domain=names, range=shapes),
+    }

@@ -1,0 +1,68 @@
+"""What is on the pages of a report, as plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rankstone.plots.style import records
+from rankstone.report.charts import charts
+from rankstone.report.judgments import judgments
+from rankstone.report.lists import lists
+from rankstone.report.provenance import provenance
+from rankstone.report.queries import quantiles, scores
+from rankstone.report.words import words
+from rankstone.sheets import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankstone.comparing import Comparison
+
+__all__ = ["content"]
+
+#: questions beyond so many are in the table only
+_SENTENCES = 12
+
+
+def content(
+    found: Comparison, command: str | None, progress: Callable[[int], None] | None = None
+) -> dict[str, Any]:
+    """Return everything the pages show."""
+    sheet = found.sheet()
+    said = [part for part in sheet.parts if not isinstance(part, Table)]
+    sentences = found.sentences()
+    drawn, notes = charts(found)
+    return {
+        "lang": found.lang,
+        "digits": found.digits,
+        "words": words(found.lang),
+        "title": sheet.title,
+        "sentences": sentences[:_SENTENCES],
+        "unsaid": len(sentences) - len(sentences[:_SENTENCES]),
+        "said": [{"title": title, "lines": list(lines)} for title, lines in said[1:]],
+        "systems": list(found.systems),
+        "baseline": found.baseline,
+        "primary": list(found.primary),
+        "measures": [
+            {"name": name, "sign": matrix.sign, "n": len(matrix)} for name, matrix in found.matrices.items()
+        ],
+        "means": found.means.to_dicts(),
+        "questions": found.table.to_dicts(),
+        "by": [] if found.segments is None else _by(found),
+        "segments": None if found.segments is None else found.segments.to_dicts(),
+        "anova": found.anova.to_dicts(),
+        "alpha": found.how.alpha,
+        "queries": scores(found),
+        "quantiles": records(quantiles(found)),
+        "lists": lists(found, progress),
+        "judgments": judgments(found),
+        "provenance": provenance(found, command),
+        "charts": drawn,
+        "notes": notes,
+    }
+
+
+def _by(found: Comparison) -> list[str]:
+    assert found.segments is not None  # noqa: S101 - asked before
+    names = found.segments.columns
+    return names[: names.index("measure")]

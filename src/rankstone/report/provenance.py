@@ -1,0 +1,55 @@
+"""Where the numbers come from: options, inputs and their hashes, versions, the command."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from rankstone.report import vega
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankstone.comparing import Comparison
+
+__all__ = ["provenance"]
+
+
+def provenance(found: Comparison, command: str | None) -> dict[str, Any]:
+    """Return what somebody needs to come to the same numbers."""
+    hashes = found.hashes()
+    packages = ("rankstone", "numpy", "polars", "scipy", "altair")
+    return {
+        "command": command,
+        "comparison": _flat(found.how.as_dict()),
+        "conventions": _flat(found.conventions),
+        "inputs": [
+            {"name": name, "source": source, "sha256": hashes.get(name, "")}
+            for name, source in _flat(found.inputs, last_name=True)
+        ],
+        "versions": [
+            *({"name": name, "version": version(name)} for name in packages),
+            *({"name": name, "version": told} for name, told in vega.versions().items()),
+            {"name": "Python", "version": platform.python_version()},
+        ],
+        "audit": [] if found.audit is None else found.audit.lines(),
+    }
+
+
+def _flat(told: Mapping[str, Any], above: str = "", *, last_name: bool = False) -> list[tuple[str, str]]:
+    """Return nested options as lines of name and value.
+
+    >>> _flat({"alignment": {"ties": "docid_desc"}, "measures": ["AP", "RR"]})
+    [('alignment.ties', 'docid_desc'), ('measures', 'AP RR')]
+    """
+    lines: list[tuple[str, str]] = []
+    for name, value in told.items():
+        path = name if last_name or not above else f"{above}.{name}"
+        if isinstance(value, dict):
+            lines += _flat(value, path, last_name=last_name)
+        elif isinstance(value, (list, tuple)):
+            lines.append((path, " ".join(map(str, value))))
+        else:
+            lines.append((path, "–" if value is None else str(value)))
+    return lines
