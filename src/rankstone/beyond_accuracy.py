@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone.io import Progress
+    from rankstone.lists.beyond.reading import Reading
     from rankstone.measures import Named
     from rankstone.scores import RunScores
 
@@ -162,45 +163,102 @@ def measured(
         Likewise.
     """
     judging = {name: options.pop(name) for name in _OF_JUDGMENTS if name in options}
-    rules, of_judgments = listing_options(options), Alignment(**judging)
-    opener = Opener(columns, format_in, progress)
-    draft = Tables(Codes(), Codes(), catalogue_size=_count(catalogue_size))
-    draft = replace(
-        draft,
-        items=None if items is None else opener.items(items, draft.item_codes, separator),
-        users=None if users is None else read_attributes(users, "query_id", columns, format_in),
+    asked = _Asked(
+        runs=name_runs(runs),
+        given={"items": items, "history": history, "judgments": qrels, "users": users, "baseline": baseline},
+        catalogue_size=_count(catalogue_size),
+        separator=separator,
+        reading=(columns, format_in, progress),
+        rules=listing_options(options),
+        judging=Alignment(**judging),
     )
-    given = {"items": items, "history": history, "judgments": qrels, "users": users, "baseline": baseline}
-    there = _promised(draft, given)
-    found = _allowed(measures, there) if optional else _checked(measures, there)
-    deepest = _deepest(found)
-    reads = {name: partial(opener.run, run, name, draft, rules) for name, run in name_runs(runs).items()}
-    with ThreadPoolExecutor(1) as aside:  # the past is read while the first run is
-        past = aside.submit(_with_past, draft, opener, given, of_judgments, found)
-        ahead = {name: read(deepest) for name, read in list(reads.items())[:1]}
-        tables = past.result()
-    if baseline is not None:
-        other = opener.run(baseline, "baseline", tables, rules, deepest)
-        opener.sources["baseline"] = other.source
-        tables = replace(tables, baseline=other.frame, _memo={})
-    notes = Notes(told(tables))
+    opened = asked.opened(measures, optional=optional)
+    notes = Notes(told(opened.tables))
     sources: dict[str, str] = {}
     scored: dict[str, RunScores] = {}
     whole: dict[str, dict[Named, float]] = {}
-    for name, read in reads.items():
-        reading = ahead.pop(name) if name in ahead else read(deepest)
+    for name in asked.runs:
+        reading = opened.reading(name)
         sources[name] = reading.source
-        notes.runs[name] = notes_of(reading, tables, partial(read, None))
-        scored[name], whole[name] = measure_lists(reading.frame, tables, found)
-    beside = {table: opener.sources.get(table) for table, one in given.items() if one is not None}
+        notes.runs[name] = notes_of(reading, opened.tables, partial(opened.read, name, None))
+        scored[name], whole[name] = measure_lists(reading.frame, opened.tables, opened.measures)
+    beside = {
+        table: opened.opener.sources.get(table) for table, one in asked.given.items() if one is not None
+    }
     return BeyondScores(
         scored,
-        cast("Any", found),
+        cast("Any", opened.measures),
         cast("Any", notes),
-        _conventions(rules, of_judgments, found),
+        _conventions(asked.rules, asked.judging, opened.measures),
         {"runs": sources, **beside},
         whole=whole,
+        opening=asked.again,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Everything that is given beside the measures; it can be opened more than once."""
+
+    runs: Mapping[str, object]
+    given: Mapping[str, object]
+    catalogue_size: int | None
+    separator: str
+    reading: tuple[Mapping[str, str] | None, str | None, Progress | None]
+    rules: Alignment
+    judging: Alignment
+
+    def opened(self, measures: Sequence[Beyond], *, optional: bool) -> _Opened:
+        """Read the tables, and the first run beside them."""
+        given, opener = self.given, Opener(*self.reading)
+        draft = Tables(Codes(), Codes(), catalogue_size=self.catalogue_size)
+        items, users = given["items"], given["users"]
+        columns, format_in, _ = self.reading
+        draft = replace(
+            draft,
+            items=None if items is None else opener.items(items, draft.item_codes, self.separator),
+            users=None if users is None else read_attributes(users, "query_id", columns, format_in),
+        )
+        there = _promised(draft, given)
+        found = _allowed(measures, there) if optional else _checked(measures, there)
+        opened = _Opened(self, opener, draft, found)
+        first = next(iter(self.runs), None)
+        with ThreadPoolExecutor(1) as aside:  # the past is read while the first run is
+            past = aside.submit(_with_past, draft, opener, given, self.judging, found)
+            if first is not None:
+                opened.ahead[first] = opened.read(first, _deepest(found))
+            tables = past.result()
+        baseline = given["baseline"]
+        if baseline is not None:
+            other = opener.run(baseline, "baseline", tables, self.rules, _deepest(found))
+            opener.sources["baseline"] = other.source
+            tables = replace(tables, baseline=other.frame, _memo={})
+        return replace(opened, tables=tables)
+
+    def again(self, measure: Named, run: str) -> tuple[ListFrame, Tables]:
+        """Read for one measure of one run once more."""
+        one = replace(self, runs={run: self.runs[run]}, reading=(*self.reading[:2], None))
+        opened = one.opened((cast("Beyond", measure),), optional=False)
+        return opened.reading(run).frame, opened.tables
+
+
+@dataclass(frozen=True, eq=False)
+class _Opened:
+    """What was read, and the runs that can be: those read ahead are given out once."""
+
+    asked: _Asked
+    opener: Opener
+    tables: Tables
+    measures: tuple[Beyond, ...]
+    ahead: dict[str, Reading] = field(default_factory=dict)
+
+    def read(self, name: str, k: int | None) -> Reading:
+        """Read a run, down to rank ``k``."""
+        return self.opener.run(self.asked.runs[name], name, self.tables, self.asked.rules, k)
+
+    def reading(self, name: str) -> Reading:
+        """Return a run down to the deepest rank that counts."""
+        return self.ahead.pop(name) if name in self.ahead else self.read(name, _deepest(self.measures))
 
 
 def _promised(draft: Tables, given: Mapping[str, object]) -> Tables:

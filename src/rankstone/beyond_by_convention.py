@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.beyond_accuracy import measured
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone.conventions import Reading
+    from rankstone.lists.beyond.frame import ListFrame
+    from rankstone.lists.beyond.tables import Tables
+    from rankstone.measures import Named
 
 __all__ = ["beyond_by"]
 
@@ -137,5 +141,13 @@ def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Be
         parts[0].audit,
         conventions,
         parts[0].inputs,
+        opening=partial(_opened, parts),
         whole={name: {m: v for part in parts for m, v in part.whole[name].items()} for name in runs},
     )
+
+
+def _opened(parts: Sequence[BeyondScores], measure: Named, run: str) -> tuple[ListFrame, Tables]:
+    """Read the lists of a measure again, by the rules under which it was computed."""
+    part = next(one for one in parts if measure in one.measures)
+    assert part.opening is not None  # noqa: S101 - every part was measured
+    return part.opening(measure, run)

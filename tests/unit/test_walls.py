@@ -22,7 +22,7 @@ WALLS = {
     "measures": {"measures", "hits"},
     "results": {"io"},
     "scores": {"scores", "results", "measures", "hits"},
-    "lists": {"lists", "results", "scores", "measures", "io", "hits"},
+    "lists": {"lists", "sheets", "results", "scores", "measures", "io", "hits"},
     "beside": {"measures", "io", "hits"},
     "road": {"beside", "scores", "measures", "io", "hits"},
     "truth": {"io"},

@@ -16,7 +16,7 @@ from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats, Ints
-    from rankstone.lists.rankings import Couple, Standings
+    from rankstone.lists.rankings import Couple
 
 __all__ = ["tau_ap"]
 
@@ -81,30 +81,34 @@ class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
 
     def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
         """Take the value with either ranking as the estimate, or the mean of both."""
-        common = (couple.broken() if self.ties == "broken" else couple).common
+        couple = couple.broken() if self.ties == "broken" else couple
+        common = couple.common
         one_way = _agreement if self.ties == "b" else _accuracy
         counts = common.counts
         ways = []
         if self.reference != "second":
-            ways.append((counts.above, counts.x_tied_above, common.y_first, common.y_size))
+            ways.append(("first", counts.above, counts.x_tied_above, common.y_first, common.y_size))
         if self.reference != "first" or self.ties == "b":
-            ways.append((counts.above, counts.y_tied_above, common.x_first, common.x_size))
+            ways.append(("second", counts.above, counts.y_tied_above, common.x_first, common.x_size))
         total, defined = np.zeros(couple.queries), np.ones(couple.queries, bool)
-        for way in ways:
-            numerator, norm = one_way(common, *way)
+        for reference, *way in ways:
+            numerator, norm = one_way(couple, f"{reference}_is_reference", *way)
             defined &= norm > 0
-            total += np.divide(numerator, norm, out=np.zeros(couple.queries), where=norm > 0)
+            value = np.divide(numerator, norm, out=np.zeros(couple.queries), where=norm > 0)
+            couple.tell_steps(twice_less_norm=numerator, others=norm, way=value)
+            total += value
         return total, np.where(defined, float(len(ways)), 0.0)
 
 
 def _accuracy(
-    common: Standings, above: Ints, tied_above: Ints, first: Ints, size: Ints
+    couple: Couple, title: str, above: Ints, tied_above: Ints, first: Ints, size: Ints
 ) -> tuple[Floats, Floats]:
     """Return numerator and norm of the mean over all orders of tied documents.
 
     A document above is above in the reference, too, or ties with it there and is so in half of the
     orders; of the documents in its own tie block, half of those above it are.
     """
+    common = couple.common
     right = above + tied_above / 2.0
     shares = np.where(size == 1, right / np.maximum(first - 1, 1), 0.0)
     tied = np.flatnonzero(size > 1)
@@ -119,18 +123,25 @@ def _accuracy(
         inside = np.bincount(block, place / 2.0 / ranks_above) / lengths
         shares[tied] = right[tied] * inverse[of_block] + inside[of_block]
     summed = sums(common.query, shares, len(common.n))
+    couple.tell_common(
+        title=title, total=summed, right_above=right, above=lambda: first - 1, contribution=shares
+    )
     others = np.maximum(common.n - 1.0, 0.0)
     return 2.0 * summed - others, others
 
 
 def _agreement(
-    common: Standings, above: Ints, _tied_above: Ints, first: Ints, _size: Ints
+    couple: Couple, title: str, above: Ints, _tied_above: Ints, first: Ints, _size: Ints
 ) -> tuple[Floats, Floats]:
     """Return numerator and norm when documents of a tie block are no order at all.
 
     Each document is held against the blocks above its own; the first block has none.
     """
-    below_top = first > 1
+    common, below_top = couple.common, first > 1
     shares = np.where(below_top, above / np.maximum(first - 1, 1), 0.0)
     count = common.total(below_top.astype(np.int64)).astype(np.float64)
-    return 2.0 * sums(common.query, shares, len(common.n)) - count, count
+    summed = sums(common.query, shares, len(common.n))
+    couple.tell_common(
+        title=title, total=summed, right_above=above, above=lambda: first - 1, contribution=shares
+    )
+    return 2.0 * summed - count, count

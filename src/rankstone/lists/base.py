@@ -97,6 +97,7 @@ class ListMeasure(PerQuery):
         """Compare the lists of every query."""
         couple = couple.down_to(self.k)
         numerator, norm = self.ratio(couple)
+        couple.tell_result(numerator, norm)
         status = np.where(norm > 0, Outcome.ok, Outcome.constant).astype(np.int64)
         if self.conjoint:
             status[couple.n_common < _PAIR] = Outcome.few_common

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankstone.hits.options import Alignment
     from rankstone.io import Table
 
-__all__ = ["beside"]
+__all__ = ["beside", "only"]
 
 
 def beside(query: str, a: tuple[Table, Alignment], b: tuple[Table, Alignment]) -> pl.DataFrame:
@@ -33,7 +33,7 @@ def beside(query: str, a: tuple[Table, Alignment], b: tuple[Table, Alignment]) -
 def _one_list(query: str, table: Table, options: Alignment) -> pl.DataFrame:
     """Return ``rank``, ``doc`` and ``tied`` of one query, no row where the run does not answer it."""
     try:
-        held = hold(_only(table, query), options)
+        held = hold(only(table, query), options)
     except EmptyInput:
         return pl.DataFrame(schema={"rank": pl.Int64(), "doc": table.schema["doc_id"], "tied": pl.Boolean()})
     ranked = held.ranked
@@ -41,7 +41,7 @@ def _one_list(query: str, table: Table, options: Alignment) -> pl.DataFrame:
     return pl.DataFrame({"rank": rank, "doc": held.docs, "tied": ranked.first < ranked.last})
 
 
-def _only(table: Table, query: str) -> Table:
+def only(table: Table, query: str) -> Table:
     """Return the rows of one query."""
     start = table.start
 

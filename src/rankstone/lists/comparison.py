@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import NotComparable
@@ -13,6 +14,7 @@ from rankstone.lists.joining import Joined, measured
 from rankstone.lists.opening import OPTIONS, listing_options, open_both, options_for
 from rankstone.lists.pairing import couples, hold
 from rankstone.lists.result import Similarity
+from rankstone.lists.telling.couples import derived
 from rankstone.measures import parse_only
 from rankstone.words import some
 
@@ -90,14 +92,16 @@ def diff(
     if not lists.seen.any():
         raise _no_common_query(held, lists.unjudged(), (table_a, table_b))
     joined = Joined(held, parts, ~lists.seen)
+    conventions, runs = _conventions(checked, parsed), ((table_a, of_a), (table_b, of_b))
     return Similarity(
         names=titles,
         queries=joined.queries,
         by_measure={measure: joined.agreement(at, measure) for at, measure in enumerate(parsed)},
         audit=joined.audit(titles, table_a, table_b),
-        conventions=_conventions(checked, parsed),
+        conventions=conventions,
         inputs={"a": table_a.source, "b": table_b.source},
-        _listing=lambda query: beside(query, (table_a, of_a), (table_b, of_b)),
+        _listing=lambda query: beside(query, *runs),
+        _deriving=partial(derived, runs=runs, names=titles, conventions=conventions),
     )
 
 

@@ -51,7 +51,7 @@ class tau_a(ListMeasure):  # noqa: N801 - the name of the field
         """Count pairs; every pair is counted from both of its documents."""
         common = couple.common
         return (
-            common.total(common.counts.agree - common.counts.differ).astype(np.float64),
+            _agreeing_pairs(couple),
             (common.n * (common.n - 1)).astype(np.float64),
         )
 
@@ -94,11 +94,20 @@ class tau_b(ListMeasure):  # noqa: N801 - the name of the field
         pairs = common.n * (common.n - 1)
         in_x = pairs - common.total(common.x_size - 1)
         in_y = pairs - common.total(common.y_size - 1)
+        numerator = _agreeing_pairs(couple)
+        couple.tell_steps(untied_a=in_x, untied_b=in_y)
         # one root of the product, not a product of roots: equal rankings then give exactly 1
-        return (
-            common.total(common.counts.agree - common.counts.differ).astype(np.float64),
-            np.sqrt(in_x.astype(np.float64) * in_y),
-        )
+        return numerator, np.sqrt(in_x.astype(np.float64) * in_y)
+
+
+def _agreeing_pairs(couple: Couple) -> Floats:
+    """Count pairs in the same order less pairs in opposite order, each from both of its documents."""
+    common = couple.common
+    counts = common.counts
+    more = counts.agree - counts.differ
+    numerator = common.total(more).astype(np.float64)
+    couple.tell_common(total=numerator, same=counts.agree, opposite=counts.differ, contribution=more)
+    return numerator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,5 +143,9 @@ class rho(ListMeasure):  # noqa: N801 - the name of the field
         common = couple.common
         middle = (common.n + 1)[common.query]
         x, y = common.x_first + common.x_last - middle, common.y_first + common.y_last - middle
-        squares = common.total(x * x).astype(np.float64) * common.total(y * y)
-        return common.total(x * y).astype(np.float64), np.sqrt(squares)
+        of_x, of_y = common.total(x * x).astype(np.float64), common.total(y * y)
+        products = x * y
+        numerator = common.total(products).astype(np.float64)
+        couple.tell_common(total=numerator, centred_a=x, centred_b=y, contribution=products)
+        couple.tell_steps(squares_a=of_x, squares_b=of_y)
+        return numerator, np.sqrt(of_x * of_y)

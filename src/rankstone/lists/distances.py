@@ -72,7 +72,9 @@ class footrule(Distance):  # noqa: N801 - as rho
         """Add the moves of common documents up."""
         common = couple.common
         moved = np.abs(common.x_first + common.x_last - common.y_first - common.y_last)
-        return self.normed(common.total(moved) / 2.0, (common.n**2 // 2).astype(np.float64))
+        distance = common.total(moved) / 2.0
+        couple.tell_common(total=distance, contribution=lambda: moved / 2.0)
+        return self.normed(distance, (common.n**2 // 2).astype(np.float64))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +117,11 @@ class Fagin_F(Distance):  # noqa: N801 - F with the author's name, since F is ta
             below = np.full(couple.queries, float(self.location))
         x = _at(union.x_first, union.x_last, n_a[union.query], below[union.query])
         y = _at(union.y_first, union.y_last, n_b[union.query], below[union.query])
-        moved = sums(union.query, np.abs(x - y), couple.queries)
+        moves = np.abs(x - y)
+        moved = sums(union.query, moves, couple.queries)
+        couple.tell(
+            "document", lambda: couple.either[1:], total=moved, rank_a=x, rank_b=y, contribution=moves
+        )
         return self.normed(moved, _to_nowhere(n_a, below) + _to_nowhere(n_b, below))
 
 
@@ -172,6 +178,9 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
         """Count pairs; every pair is counted from both of its documents."""
         union, m, n = couple.union, couple.a.n.astype(np.float64), couple.b.n
         opposite = union.total(union.counts.differ) / 2.0
-        open_in_one = union.total(union.x_size + union.y_size - 2 * union.counts.alike) / 2.0
+        left_open = union.x_size + union.y_size - 2 * union.counts.alike
+        open_in_one = union.total(left_open) / 2.0
+        couple.tell("document", lambda: couple.either[1:], opposite=union.counts.differ, left_open=left_open)
+        couple.tell_steps(pairs_opposite=opposite, pairs_open=open_in_one)
         largest = m * n + self.p * (m * (m - 1) + n * (n - 1)) / 2.0
         return self.normed(opposite + self.p * open_in_one, largest)

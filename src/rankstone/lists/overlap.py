@@ -12,7 +12,7 @@ from rankstone.lists.base import ListMeasure
 from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.rankings import Couple
 
 __all__ = ["Jaccard", "Overlap"]
@@ -63,6 +63,7 @@ class Overlap(ListMeasure):
             "shorter": np.minimum(couple.a.n, couple.b.n),
             "k": np.full(couple.queries, self.k or 0),
         }[self.denom]
+        _tell_members(couple)
         return couple.n_common.astype(np.float64), norm.astype(np.float64)
 
 
@@ -94,4 +95,23 @@ class Jaccard(ListMeasure):
     def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
         """Count shared documents and all documents."""
         common = couple.n_common
+        _tell_members(couple)
         return common.astype(np.float64), (couple.a.n + couple.b.n - common).astype(np.float64)
+
+
+def _tell_members(couple: Couple) -> None:
+    """Tell of either list's documents which are in both."""
+    couple.tell(
+        "document",
+        lambda: couple.either[1:],
+        total=couple.n_common,
+        rank_a=lambda: _ranks(couple.either[1]),
+        rank_b=lambda: _ranks(couple.either[2]),
+        contribution=lambda: ((couple.either[1] >= 0) & (couple.either[2] >= 0)).astype(np.float64),
+    )
+
+
+def _ranks(row: Ints) -> Floats:
+    """Return the ranks of one list's rows, NaN for what it lacks."""
+    ranks: Floats = np.where(row < 0, np.nan, row + 1.0)
+    return ranks

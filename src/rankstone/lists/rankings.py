@@ -10,11 +10,13 @@ import numpy as np
 
 from rankstone.lists.counting import Counts, counts, whole_sums
 from rankstone.lists.depths import Depths
+from rankstone.lists.telling.notes import Tells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rankstone.hits.arrays import Bools, Ints
+    from rankstone.lists.telling.notes import Column, Notes
 
     Value = TypeVar("Value")
 
@@ -77,7 +79,7 @@ class Ranked(_ByQuery):
 
 
 @dataclass(frozen=True, eq=False)
-class Couple:
+class Couple(Tells):
     """The lists of two runs for the same queries.
 
     Attributes
@@ -86,11 +88,15 @@ class Couple:
         The lists of either run.
     to_b
         int64 ``[rows of a]``: the row of ``b`` that holds the same document, -1 where none does.
+    notes
+        Where measures tell what they compute with; ``None`` where nobody listens, and otherwise the lists
+        are one query's.
     """
 
     a: Ranked
     b: Ranked
     to_b: Ints
+    notes: Notes | None = field(default=None, repr=False)
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def _remember(self, key: object, make: Callable[[], Value]) -> Value:
@@ -131,11 +137,25 @@ class Couple:
     def _down_to(self, k: int) -> Couple:
         (a, a_kept), (b, b_kept) = self.a.down_to(k), self.b.down_to(k)
         place = np.append(np.where(b_kept, np.cumsum(b_kept) - 1, -1), -1)
-        return Couple(a, b, place[self.to_b[a_kept]])
+        return Couple(a, b, place[self.to_b[a_kept]], self.notes)
 
     def broken(self) -> Couple:
         """Return the couple in which tied documents stand as the rule for ties has put them."""
-        return self._remember("broken", lambda: Couple(self.a.broken(), self.b.broken(), self.to_b))
+        return self._remember(
+            "broken", lambda: Couple(self.a.broken(), self.b.broken(), self.to_b, self.notes)
+        )
+
+    def tell_common(self, *, title: str = "", total: object = None, **columns: Column) -> None:
+        """Tell a table of the documents of both lists, with their ranks among these."""
+        self.tell(
+            "document",
+            lambda: self.shared,
+            title=title,
+            total=total,
+            rank_a=lambda: (self.common.x_first + self.common.x_last) / 2,
+            rank_b=lambda: (self.common.y_first + self.common.y_last) / 2,
+            **columns,
+        )
 
     @cached_property
     def shared(self) -> tuple[Ints, Ints]:
@@ -168,19 +188,24 @@ class Couple:
     @cached_property
     def union(self) -> Standings:
         """The documents of either list; those that a list lacks tie below all it has."""
+        query, in_a, in_b = self.either
+        size = np.bincount(query, minlength=self.queries)
+        offsets = np.concatenate(([0], np.cumsum(size)))
+        x, y = (_or_below(side, row, query, size) for side, row in ((self.a, in_a), (self.b, in_b)))
+        return Standings(offsets, *x, *y)
+
+    @cached_property
+    def either(self) -> tuple[Ints, Ints, Ints]:
+        """The documents of either list, a's first: query, row in a, row in b (-1 where it lacks one)."""
         a, b = self.a, self.b
         held = np.zeros(len(b.first), bool)
         held[self.to_b[self.to_b >= 0]] = True
         new = np.flatnonzero(~held)
         query = np.concatenate((a.query, b.query[new]))
         order = np.argsort(query, kind="stable")
-        query = query[order]
-        size = np.bincount(query, minlength=self.queries)
-        offsets = np.concatenate(([0], np.cumsum(size)))
         in_a = np.concatenate((np.arange(len(a.first)), np.full(len(new), -1)))[order]
         in_b = np.concatenate((self.to_b, new))[order]
-        x, y = (_or_below(side, row, query, size) for side, row in ((a, in_a), (b, in_b)))
-        return Standings(offsets, *x, *y)
+        return query[order], in_a, in_b
 
 
 def _closed_up(offsets: Ints, query: Ints, first: Ints) -> tuple[Ints, Ints]:

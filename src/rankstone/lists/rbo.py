@@ -84,8 +84,8 @@ class RBO(ListMeasure):
     def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
         """Add the agreement at every depth up; weights make the sum a mean already."""
         assert self.p is not None  # noqa: S101 - checked when the measure was made
-        depths = (couple.broken() if self.ties == "broken" else couple).depths
-        seen = _Weighed(depths, "a" if self.ties == "broken" else self.ties, self.p)
+        couple = couple.broken() if self.ties == "broken" else couple
+        seen = _Weighed(couple, couple.depths, "a" if self.ties == "broken" else self.ties, self.p)
         return getattr(seen, self.score)(), np.ones(couple.queries)
 
 
@@ -93,6 +93,7 @@ class RBO(ListMeasure):
 class _Weighed:
     """Agreement at all depths, and what is made of it; every method returns float64 ``[queries]``."""
 
+    couple: Couple
     depths: Depths
     ties: str
     p: float
@@ -101,47 +102,71 @@ class _Weighed:
         """Go on with the agreement at the end of the shorter list, then of the longer."""
         depths = self.depths
         last_shared = self._at_end_of_shorter()
-        agreement = self._agreement(depths.spread(last_shared) * depths.unseen(self.ties))
+        seen = self._seen(depths.spread(last_shared) * depths.unseen(self.ties), "")
         at_end = (depths.overlap_at_end + last_shared * (depths.longer - depths.shorter)) / depths.longer
         tail: Floats = at_end * self.p ** depths.longer.astype(np.float64)
-        return self._seen(agreement) + tail
+        self.couple.tell_steps(agreement_at_end=at_end, beyond_lists=tail)
+        return seen + tail
 
     def min(self) -> Floats:
         """Let no further document be shared."""
+        seen = self._seen(0.0, "least")
         beyond = (1.0 - self.p) / self.p * self._harmonic(self.depths.longer)
-        return self._seen(self._agreement(0.0)) + self.depths.overlap_at_end * beyond
+        tail: Floats = self.depths.overlap_at_end * beyond
+        self.couple.tell_steps(beyond_lists=tail, bound=seen + tail)
+        return seen + tail
 
     def max(self) -> Floats:
         """Let every further document be one that the other list has, until there are none left."""
         depths = self.depths
+        seen = self._seen(depths.most_unseen(self.ties), "most")
         full = depths.longer + depths.shorter - depths.overlap_at_end  # from there on all are shared
         far, p = full.astype(np.float64), self.p
         # beyond the longer list A_d = 2 - full/d, and 1 from the depth `full` on
         down_to_full = 2.0 * (p ** depths.longer.astype(np.float64) - p**far)
         harmonic = self._harmonic(depths.longer) - self._harmonic(full)
         tail: Floats = down_to_full - (1.0 - p) / p * full * harmonic + p**far
-        return self._seen(self._agreement(depths.most_unseen(self.ties))) + tail
+        self.couple.tell_steps(beyond_lists=tail, bound=seen + tail)
+        return seen + tail
 
     def res(self) -> Floats:
         """Say how far apart the bounds are: the part of the value that nobody has seen."""
         return self.max() - self.min()
 
-    def _seen(self, agreement: Floats) -> Floats:
-        """Weigh the agreement down to the end of the longer list."""
-        depths = self.depths
-        weight = self.p ** np.arange(int(depths.longer.max(initial=0)))
-        return (1.0 - self.p) * sums(depths.query, weight[depths.depth - 1] * agreement, len(depths.longer))
+    def _seen(self, unseen: Floats | float, title: str) -> Floats:
+        """Weigh the agreement down to the end of the longer list, where unseen documents join the overlap."""
+        depths, agreement = self.depths, self._agreement(unseen)
+        weight = (self.p ** np.arange(int(depths.longer.max(initial=0))))[depths.depth - 1]
+        summed = sums(depths.query, weight * agreement, len(depths.longer))
+        seen: Floats = (1.0 - self.p) * summed
+        self.couple.tell(
+            "depth",
+            depths.depth,
+            title=title,
+            total=summed,
+            overlap=lambda: depths.overlap(self.ties) + unseen,
+            size=self._size,
+            agreement=agreement,
+            weight=weight,
+            contribution=lambda: weight * agreement,
+        )
+        self.couple.tell_steps(seen=seen)
+        return seen
 
     def _agreement(self, unseen: Floats | float) -> Floats:
         """Return A_d where ``unseen`` documents join the overlap below the shorter list."""
+        agreement: Floats = (self.depths.overlap(self.ties) + unseen) / self._size()
+        return agreement
+
+    def _size(self) -> Floats:
+        """Return what the overlap is divided by at every depth."""
         depths = self.depths
-        overlap = depths.overlap(self.ties) + unseen
-        size: Floats = depths.depth.astype(np.float64)
         if self.ties == "b":
-            size = np.sqrt(depths.a.squares * depths.b.squares)
-        elif self.ties == "w":
-            size = (depths.a.reached + depths.b.reached) / 2.0
-        return overlap / size
+            together: Floats = np.sqrt(depths.a.squares * depths.b.squares)
+            return together
+        if self.ties == "w":
+            return (depths.a.reached + depths.b.reached) / 2.0
+        return depths.depth.astype(np.float64)
 
     def _at_end_of_shorter(self) -> Floats:
         """Return the agreement at the end of the shorter list."""

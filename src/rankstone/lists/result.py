@@ -11,6 +11,7 @@ import polars as pl
 
 from rankstone.errors import BadOption, NotComparable, nearest, printable
 from rankstone.lists.base import Agreement, ListMeasure, Outcome
+from rankstone.lists.telling.derivation import check_language
 from rankstone.measures import parse_measure
 from rankstone.results import ShowsTable, WritesTable
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rankstone.lists.audit import ListsAudit
+    from rankstone.lists.telling.derivation import Derivation
 
 __all__ = ["Similarity"]
 
@@ -61,6 +63,7 @@ class Similarity(WritesTable, ShowsTable):
     conventions: Mapping[str, Any]
     inputs: Mapping[str, Any]
     _listing: Callable[[str], pl.DataFrame] = field(repr=False)
+    _deriving: Callable[..., Derivation] = field(repr=False)
 
     @property
     def measures(self) -> tuple[ListMeasure, ...]:
@@ -162,6 +165,38 @@ class Similarity(WritesTable, ShowsTable):
             ``b_from``, that of b's document in a (null: the list lacks it); ``a_tied`` and ``b_tied``,
             whether its score ties with a neighbour's.
         """
+        frame = self._listing(self._known(query_id))
+        return frame if k is None else frame.head(k)
+
+    def explain(self, measure: str | ListMeasure, query_id: object, *, lang: str = "en") -> Derivation:
+        """Return how one query's value came about: the table it is the sum of.
+
+        The runs are read again for this query, and the measure tells what it computes with.
+
+        Parameters
+        ----------
+        measure
+            One of the measures computed.
+        query_id
+            The query.
+        lang
+            ``en`` or ``zh``, for headings.
+
+        Examples
+        --------
+        >>> import rankstone
+        >>> alike = rankstone.diff({"q": ["a", "b"]}, {"q": ["b", "a"]}, "RBO(p=0.9)")
+        >>> table, = alike.explain("RBO(p=0.9)", "q").tables
+        >>> table.frame.select("depth", "agreement", "contribution").rows()
+        [('1', 0.0, 0.0), ('2', 1.0, 0.9)]
+        >>> table.steps
+        {'seen': 0.08999999999999998, 'agreement_at_end': 1.0, 'beyond_lists': 0.81}
+        """
+        check_language(lang)
+        return self._deriving(self._known(query_id), self._named(measure), lang=lang)
+
+    def _known(self, query_id: object) -> str:
+        """Return a query that one of the runs answers, or refuse it."""
         wanted = str(query_id)
         known = self.queries.cast(pl.String)
         if wanted not in known:
@@ -171,8 +206,7 @@ class Similarity(WritesTable, ShowsTable):
                 given=f"queries {', '.join(printable(name, 40) for name in known[:3])} …",
                 fix=f"did you mean {printable(close[0])}?" if close else None,
             )
-        frame = self._listing(wanted)
-        return frame if k is None else frame.head(k)
+        return wanted
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts: means, audit, conventions, inputs."""

@@ -71,9 +71,11 @@ class wtau(ListMeasure):  # noqa: N801 - as tau_b
         sources = ("first", "second") if self.ranks == "mean" else (self.ranks,)
         values, defined = np.zeros(couple.queries), np.ones(couple.queries, bool)
         for source in sources:
-            numerator, norm = index(common, 1.0 / places[source]())
+            numerator, norm = index(couple, f"ranks_of_{source}", 1.0 / places[source]())
             defined &= norm > 0
-            values += np.divide(numerator, norm, out=np.zeros(couple.queries), where=norm > 0)
+            value = np.divide(numerator, norm, out=np.zeros(couple.queries), where=norm > 0)
+            couple.tell_steps(pairs_weighed=numerator, norm=norm, way=value)
+            values += value
         return values, np.where(defined, float(len(sources)), 0.0)
 
 
@@ -84,19 +86,27 @@ def _places(common: Standings, by: Ints, then: Ints) -> Ints:
     return place - common.offsets[common.query] + 1
 
 
-def _additive(common: Standings, weight: Floats) -> tuple[Floats, Floats]:
+def _additive(couple: Couple, title: str, weight: Floats) -> tuple[Floats, Floats]:
     """Sum 1/r_i + 1/r_j over pairs: each document's weight as often as it is in such a pair."""
+    common = couple.common
     n = common.n[common.query]
 
     def total(times: Ints) -> Floats:
         return sums(common.query, weight * times, len(common.n))
 
     in_x, in_y = total(n - common.x_size), total(n - common.y_size)
-    return total(common.counts.agree - common.counts.differ), np.sqrt(in_x * in_y)
+    more = common.counts.agree - common.counts.differ
+    numerator = total(more)
+    couple.tell_common(
+        title=title, total=numerator, weight=weight, more_same=more, contribution=lambda: weight * more
+    )
+    couple.tell_steps(untied_a=in_x, untied_b=in_y)
+    return numerator, np.sqrt(in_x * in_y)
 
 
-def _multiplicative(common: Standings, weight: Floats) -> tuple[Floats, Floats]:
+def _multiplicative(couple: Couple, title: str, weight: Floats) -> tuple[Floats, Floats]:
     """Sum 1/(r_i r_j) over pairs: each document's weight times those above it."""
+    common = couple.common
     order = np.lexsort((-common.y_first, common.x_first, common.query))
     weight_x, y = weight[order], common.y_first[order]
     agree = weight_of_earlier_smaller(common.offsets, y, weight_x)
@@ -105,11 +115,33 @@ def _multiplicative(common: Standings, weight: Floats) -> tuple[Floats, Floats]:
     upside = (common.n[common.query] - common.y_first)[order_down]
     differ = weight_of_earlier_smaller(common.offsets, upside, weight[order_down])
     queries = len(common.n)
-    numerator = sums(common.query, weight_x * agree, queries)
-    numerator -= sums(common.query, weight[order_down] * differ, queries)
+    same = sums(common.query, weight_x * agree, queries)
+    opposite = sums(common.query, weight[order_down] * differ, queries)
+    _tell_above(couple, f"{title}_same", order, weight, agree, same)
+    _tell_above(couple, f"{title}_opposite", order_down, weight, differ, opposite)
+    numerator = same - opposite
     in_x = _of_untied_pairs(common, weight, common.x_first)
     in_y = _of_untied_pairs(common, weight, common.y_first)
+    couple.tell_steps(untied_a=in_x, untied_b=in_y)
     return numerator, np.sqrt(in_x * in_y)
+
+
+def _tell_above(
+    couple: Couple, title: str, order: Ints, weight: Floats, above: Floats, total: Floats
+) -> None:
+    """Tell for each document, in some order, its weight and what stands above it."""
+    common, (in_a, in_b) = couple.common, couple.shared
+    couple.tell(
+        "document",
+        (in_a[order], in_b[order]),
+        title=title,
+        total=total,
+        rank_a=lambda: ((common.x_first + common.x_last) / 2)[order],
+        rank_b=lambda: ((common.y_first + common.y_last) / 2)[order],
+        weight=weight[order],
+        weight_above=above,
+        contribution=lambda: weight[order] * above,
+    )
 
 
 def _of_untied_pairs(common: Standings, weight: Floats, first: Ints) -> Floats:

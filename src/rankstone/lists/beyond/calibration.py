@@ -33,6 +33,7 @@ class Calibration(Attention, OfCategories):
     family: ClassVar[str] = "calibration"
     aliases: ClassVar[tuple[str, ...]] = ("Miscalibration", "CalibrationKL")
     needs: ClassVar[tuple[str, ...]] = ("items", "history")
+    of_items: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="How far is the mix of categories in a list from the mix in the user's past?",
         formula="C_KL(u) = Σ_c p(c) ln(p(c) / q̃(c)), q̃ = (1 − α) q + α p;  Hellinger √(Σ (√p − √q)² / 2);  "
@@ -80,7 +81,17 @@ class Calibration(Attention, OfCategories):
         mixes = self._mixes(lists, tables)
         (p, before), (q, now) = mixes.shares(0), mixes.shares(1)
         known = before & now
-        total = mixes.total(self._terms(p, q))
+        terms = self._terms(p, q)
+        total = mixes.total(terms)
+        names = self.categories(tables).names
+        lists.tell(
+            "category",
+            lambda: [names[at] for at in mixes.category.tolist()],
+            total=total,
+            past_share=p,
+            list_share=q,
+            contribution=terms,
+        )
         norm = known.astype(np.float64)
         return Contributions(np.zeros(len(lists.item)), norm, missed=np.where(known, total, 0.0))
 

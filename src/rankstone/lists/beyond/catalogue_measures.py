@@ -88,9 +88,12 @@ class Coverage(_OfCatalogue):
         """Count 1 for each item shown."""
         counts = lists.counts(tables.known)
         if not self.needed():
-            return Parts((counts > 0).astype(np.float64), 1.0)
+            shown = counts > 0
+            lists.tell("item", lambda: np.arange(len(shown)), lists=counts, contribution=shown)
+            return Parts(shown.astype(np.float64), 1.0)
         items = self.items(lists, tables)
         shown = items.of(counts) > 0
+        lists.tell("item", lambda: items.codes(counts), lists=lambda: items.of(counts), contribution=shown)
         return Parts(shown.astype(np.float64), float(items.size) if self.scale == "share" else 1.0)
 
     @property
@@ -159,6 +162,7 @@ class UserCoverage(OfRun):
         users = self._users(lists, tables)
         enough = lists.n >= (self.k if self.at_least == "k" and self.k is not None else 1)
         covered = (enough & np.isin(lists.user, users)).astype(np.float64)
+        lists.tell("user", np.arange(len(lists)), length=lists.n, contribution=covered)
         return Parts(covered, float(len(users)) if self.scale == "share" else 1.0)
 
     def _users(self, lists: ListFrame, tables: Tables) -> Numbers:
@@ -213,7 +217,8 @@ class Gini(Attention, _OfCatalogue):
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Weigh what each item has by its place from the bottom."""
         items = self.items(lists, tables)
-        m, shown = items.size, np.sort(items.of(self.received(lists, tables.known)))
+        received = self.received(lists, tables.known)
+        m, shown = items.size, np.sort(items.of(received))
         if len(shown) > m:
             raise NotComparable(
                 f"{self}: {counted(len(shown), 'distinct item')} in the lists, more than there are",
@@ -222,7 +227,15 @@ class Gini(Attention, _OfCatalogue):
             )
         place = np.arange(m - len(shown) + 1, m + 1)
         whole = float(shown.sum())
-        return Parts((2.0 * place - m - 1) * shown / (whole or 1.0), 0.0 if not whole else self._norm(m))
+        values = (2.0 * place - m - 1) * shown / (whole or 1.0)
+        lists.tell(
+            "item",
+            lambda: items.codes(received)[np.argsort(items.of(received), kind="stable")],
+            received=shown,
+            place=place,
+            contribution=values,
+        )
+        return Parts(values, 0.0 if not whole else self._norm(m))
 
     def needed(self) -> tuple[str, ...]:
         """Return the table that says which items there are."""
@@ -288,13 +301,18 @@ class Entropy(OfRun):
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Give each item −p log2 p."""
         counts = lists.counts(tables.known)
-        norm = 1.0
+        item, norm = np.arange(len(counts)), 1.0
         if self.scale == "share":
             catalogue = tables.catalogue(lists)
+            item = catalogue.codes(counts)
             counts = catalogue.of(counts).astype(np.int64)
             norm = float(np.log2(catalogue.size)) if catalogue.size else 0.0
         share = counts[counts > 0] / max(counts.sum(), 1)
-        return Parts(-share * np.log2(share), norm if len(share) else 0.0)
+        bits = -share * np.log2(share)
+        lists.tell(
+            "item", lambda: item[counts > 0], lists=lambda: counts[counts > 0], share=share, contribution=bits
+        )
+        return Parts(bits, norm if len(share) else 0.0)
 
     def link(self, ratio: float) -> float:
         """Turn bits into as many equally frequent items."""
@@ -337,10 +355,18 @@ class Personalization(OfRun):
         """Count for each item the pairs of lists that share it."""
         users = len(lists)
         if self.similarity == "cosine":
-            return Parts(_squares(lists, tables.known), float(users * (users - 1)))
-        counts = lists.counts(tables.known).astype(np.float64)
-        k = self.k or int(lists.n.max(initial=0))
-        return Parts(counts * (counts - 1), float(k * users * (users - 1)))
+            shared, norm = _squares(lists, tables.known), float(users * (users - 1))
+        else:
+            counts = lists.counts(tables.known).astype(np.float64)
+            k = self.k or int(lists.n.max(initial=0))
+            shared, norm = counts * (counts - 1), float(k * users * (users - 1))
+        lists.tell(
+            "item",
+            lambda: np.arange(len(shared)),
+            lists=lambda: lists.counts(tables.known),
+            contribution=shared,
+        )
+        return Parts(shared, norm)
 
     def link(self, ratio: float) -> float:
         """Turn likeness into difference."""

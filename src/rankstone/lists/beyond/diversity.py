@@ -133,6 +133,7 @@ class ILD(_Pairs):
         rows, apart, n = self.apart(lists, tables)
         found = np.zeros(len(lists.item))
         found[rows] = apart
+        lists.tell_columns(known=lambda: np.isin(np.arange(len(found)), rows))
         # a pair is met from both sides
         norm = n * (n - 1) if self.denom == "pairs" else 2 * n
         if self.lone == "zero":
@@ -177,4 +178,5 @@ class ILS(_Pairs):
         rows, apart, n = self.apart(lists, tables)
         found = np.zeros(len(lists.item))
         found[rows] = n[lists.list[rows]] - 1.0 - apart
+        lists.tell_columns(known=lambda: np.isin(np.arange(len(found)), rows))
         return Contributions(found, (n * (n - 1)).astype(np.float64))

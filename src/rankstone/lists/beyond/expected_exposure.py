@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -88,7 +88,17 @@ class _Expected(Attention, OfRun):
         if self.by == "item":
             return values
         table = tables.item_table
-        return table.sets(table.chosen(self.group, "group", str(self))[0]).shared_out(values)
+        return table.sets(self._column(tables)).shared_out(values)
+
+    def _column(self, tables: Tables) -> str:
+        return tables.item_table.chosen(self.group, "group", str(self))[0]
+
+    def told(self, lists: ListFrame, tables: Tables, values: Floats, **columns: Any) -> Parts:  # noqa: ANN401
+        """Return the values of items (or groups) as parts, and tell what they are made of."""
+        table = tables.item_table
+        rows = table.code if self.by == "item" else table.sets(self._column(tables)).names
+        lists.tell(self.by, rows, **columns, contribution=values)
+        return Parts(values, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +131,8 @@ class EEL(_Expected):
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Square each item's (or group's) difference."""
-        return Parts((self.received(lists, tables) - self.due(lists, tables)) ** 2, 1.0)
+        received, due = self.received(lists, tables), self.due(lists, tables)
+        return self.told(lists, tables, (received - due) ** 2, received=received, due=due)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +163,8 @@ class EED(_Expected):
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Square what each item (or group) receives."""
-        return Parts(self.received(lists, tables) ** 2, 1.0)
+        received = self.received(lists, tables)
+        return self.told(lists, tables, received**2, received=received)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,4 +193,5 @@ class EER(_Expected):
 
     def parts(self, lists: ListFrame, tables: Tables) -> Parts:
         """Multiply what each item (or group) receives by what it deserves."""
-        return Parts(2.0 * self.received(lists, tables) * self.due(lists, tables), 1.0)
+        received, due = self.received(lists, tables), self.due(lists, tables)
+        return self.told(lists, tables, 2.0 * received * due, received=received, due=due)

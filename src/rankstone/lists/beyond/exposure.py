@@ -49,11 +49,10 @@ class DP(TwoGroups):
 
     per: str = parameter("item", "exposure of a group: of its mean item, or of all together", "item", "group")
 
-    def value(self, lists: ListFrame, tables: Tables) -> float:
+    def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Compare the attention the two groups receive."""
-        lists = lists.down_to(self.k)
         by_group = self.sets(tables).shared_out(self.received(lists, tables))
-        return self.compared(tables, by_group, self.size(tables) if self.per == "item" else None)
+        return self.compared(lists, tables, by_group, self.size(tables) if self.per == "item" else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,11 +81,10 @@ class EUR(RelevantGroups):
         citation="Singh and Joachims, KDD 2018 (disparate treatment ratio); Raj and Ekstrand, SIGIR 2022",
     )
 
-    def value(self, lists: ListFrame, tables: Tables) -> float:
+    def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Compare attention per relevance."""
-        lists = lists.down_to(self.k)
         by_group = self.sets(tables).shared_out(self.received(lists, tables))
-        return self.compared(tables, by_group, self.utility(lists, tables))
+        return self.compared(lists, tables, by_group, self.utility(lists, tables))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +113,6 @@ class RUR(RelevantGroups):
         citation="Singh and Joachims, KDD 2018 (disparate impact ratio); Raj and Ekstrand, SIGIR 2022",
     )
 
-    def value(self, lists: ListFrame, tables: Tables) -> float:
+    def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Compare clicks per relevance."""
-        lists = lists.down_to(self.k)
-        return self.compared(tables, self.clicks(lists, tables), self.utility(lists, tables))
+        return self.compared(lists, tables, self.clicks(lists, tables), self.utility(lists, tables))

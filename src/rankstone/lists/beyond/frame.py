@@ -16,12 +16,14 @@ import polars as pl
 from rankstone.hits.arrays import sums
 from rankstone.hits.pairs import ragged_range
 from rankstone.lists.beyond.codes import sums_by_item
+from rankstone.lists.telling.notes import Tells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rankstone.hits.arrays import Floats, Ints
     from rankstone.lists.beyond.codes import Numbers
+    from rankstone.lists.telling.notes import Notes
 
     Value = TypeVar("Value")
 
@@ -32,7 +34,7 @@ _ROWS: Final = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class ListFrame:
+class ListFrame(Tells):
     """The lists of one run.
 
     Attributes
@@ -45,6 +47,8 @@ class ListFrame:
         int64 ``[lists + 1]``: rows of list ``u`` are ``offsets[u]:offsets[u + 1]``.
     item
         uint32 ``[rows]``: the number of the item at each rank.
+    notes
+        Where measures tell what they compute with; ``None`` where nobody listens.
 
     Examples
     --------
@@ -59,6 +63,7 @@ class ListFrame:
     user: Numbers
     offsets: Ints
     item: Numbers
+    notes: Notes | None = field(default=None, repr=False)
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -102,7 +107,7 @@ class ListFrame:
         lengths = np.minimum(self.n, k)
         rows = ragged_range(self.offsets[:-1], lengths)
         offsets = np.concatenate(([0], np.cumsum(lengths)))
-        return ListFrame(self.names, self.user, offsets, self.item[rows])
+        return ListFrame(self.names, self.user, offsets, self.item[rows], self.notes)
 
     def chunks(self) -> Iterator[ListFrame]:
         """Yield the lists in order, as views that hold about as many rows as a cache does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -106,14 +106,22 @@ class TwoGroups(Attention, GroupMeasure):
             )
         return sets.names.index(self.protected)
 
-    def compared(self, tables: Tables, by_group: Floats, size: Floats | None) -> float:
-        """Return (its amount a unit of size) over that of all others; NaN where nothing can be said."""
+    def compared(
+        self, lists: ListFrame, tables: Tables, by_group: Floats, size: Floats | None
+    ) -> tuple[float, float]:
+        """Return a group's amount a unit of size, and that of all others; 0 where nothing can be said."""
         at = self.side(tables)
         mine, others = by_group[at], np.delete(by_group, at).sum()
         my_size, other_size = (1.0, 1.0) if size is None else (size[at], np.delete(size, at).sum())
+        beside: dict[str, Any] = {} if size is None else {"members": size}
+        mark = np.arange(len(by_group)) == at
+        lists.tell("group", self.sets(tables).names, received=by_group, **beside, protected=mark)
         if not (my_size > 0 and other_size > 0 and others > 0):
-            return math.nan
-        ratio = float((mine / my_size) / (others / other_size))
+            return 0.0, 0.0
+        return float(mine / my_size), float(others / other_size)
+
+    def link(self, ratio: float) -> float:
+        """Take the logarithm, where that is asked for; there is none of 0."""
         if self.scale == "ratio":
             return ratio
         return math.log(ratio) if ratio > 0 else math.nan

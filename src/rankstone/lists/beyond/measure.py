@@ -82,6 +82,8 @@ class OfLists(Needs, PerQuery):
     """
 
     computed_by: ClassVar[str] = "rankstone beyond RUN"
+    #: whether items of the list are what is added up; a measure of something else tells what it is
+    of_items: ClassVar[bool] = True
     #: what a norm of zero means
     zero_norm: ClassVar[Status] = Status.undefined
 
@@ -102,10 +104,15 @@ class OfLists(Needs, PerQuery):
         shown = lists.down_to(self.k)
         parts = self.contributions(shown, tables)
         numerator = shown.total(parts.hits)
+        if self.of_items:
+            shown.tell_list(shown.item, rank=lambda: shown.rank, contribution=parts.hits, total=numerator)
         for pseudo_row in (parts.missed, parts.unjudged):
             if pseudo_row is not None:
                 numerator = numerator + pseudo_row
+                if self.of_items:
+                    shown.tell_steps(added=pseudo_row)
         norm = parts.norm
+        shown.tell_result(numerator, norm)
         ratio = np.divide(numerator, norm, out=np.full(len(shown), np.nan), where=norm > 0)
         status = np.where(norm > 0, Status.ok, self.zero_norm).astype(np.int64)
         rel = self.relevance()
@@ -149,10 +156,21 @@ class OfRun(Needs, Named):
         """Return the value whose ratio of sums is given; nearly always that ratio itself."""
         return ratio
 
+    def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
+        """Return what is divided and by what; a norm of 0 means no value."""
+        parts = self.parts(lists, tables)
+        total = summed(parts.values)
+        if lists.listened:
+            lists.tell("part", np.arange(1, len(parts.values) + 1), contribution=parts.values)
+        lists.tell_total(total)
+        return total, parts.norm
+
     def value(self, lists: ListFrame, tables: Tables) -> float:
         """Sum the contributions and divide by the norm; NaN where the norm is zero."""
-        parts = self.parts(lists.down_to(self.k), tables)
-        return self.link(summed(parts.values) / parts.norm) if parts.norm > 0 else math.nan
+        shown = lists.down_to(self.k)
+        numerator, norm = self.ratio(shown, tables)
+        shown.tell_result(numerator, norm)
+        return self.link(numerator / norm) if norm > 0 else math.nan
 
 
 #: relevant means a grade above zero, unless said otherwise

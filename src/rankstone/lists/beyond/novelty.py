@@ -84,6 +84,7 @@ class Novelty(OfLists):
         worth = tables.remember(("novelty", self.count, self.cold, tables.known), lambda: self._worth(tables))
         values = worth[lists.item]
         known = np.isfinite(values)
+        lists.tell_columns(popularity=lambda: tables.popularity(self.count)[lists.item])
         left = lists.total((known | (self.cold != "drop")).astype(np.float64))
         norm = left if self.k is None or self.denom == "n" else np.where(left > 0, float(self.k), 0.0)
         most = np.log2(self._everybody(tables)) if self.scale == "share" else 1.0
@@ -124,8 +125,11 @@ class _Discovery(Attention, OfLists):
         attention = self.attention(lists.rank)
         worth = tables.remember((self.name, tables.known), lambda: self.worth(tables))
         values = attention * worth[lists.item]
+        lists.tell_columns(attention=attention, novelty=lambda: worth[lists.item])
         if self.relevance_by == "judged":
-            values = values * tables.is_relevant(lists, self.rel)
+            relevant = tables.is_relevant(lists, self.rel)
+            lists.tell_columns(relevant=lambda: relevant > 0)
+            values = values * relevant
         return Contributions(values, lists.total(attention))
 
     def worth(self, tables: Tables) -> Floats:
@@ -254,6 +258,7 @@ class Unexpectedness(OfLists):
             expected = tables.past.find(lists) >= 0
         else:
             return self._beyond_baseline(lists, tables, norm)
+        lists.tell_columns(expected=expected)
         return Contributions((~expected).astype(np.float64), norm, missed=self._lacking(norm, n))
 
     def _beyond_baseline(self, lists: ListFrame, tables: Tables, norm: Floats) -> Contributions:
@@ -261,6 +266,7 @@ class Unexpectedness(OfLists):
         pairs = tables.expected(self.k)
         known = pairs.of_users(lists.user)[1] > 0
         beyond = (pairs.find(lists) < 0) & known[lists.list]
+        lists.tell_columns(expected=lambda: pairs.find(lists) >= 0)
         lacking = self._lacking(norm, lists.n.astype(np.float64))
         if self.absent == "undefined":
             norm = np.where(known, norm, 0.0)

@@ -72,6 +72,7 @@ class Popularity(OfLists):
         """Give each item its popularity."""
         worth = tables.remember(("scaled", self.count, self.scale, tables.known), lambda: self._worth(tables))
         values = worth[lists.item]
+        lists.tell_columns(popularity=lambda: tables.popularity(self.count)[lists.item])
         if self.cold == "zero":
             return Contributions(values, lists.n.astype(np.float64))
         return Contributions(values, lists.total((values > 0).astype(np.float64)))
@@ -110,6 +111,7 @@ class _Tail(OfLists):
     def tail(self, lists: ListFrame, tables: Tables) -> Floats:
         """Return 1 for every row that shows an item of the tail."""
         is_tail = tables.remember(("tail", self.head, self.by, tables.known), lambda: self._tail(tables))
+        lists.tell_columns(popularity=lambda: tables.popularity("users")[lists.item])
         return is_tail[lists.item].astype(np.float64)
 
     def _tail(self, tables: Tables) -> Bools:
@@ -229,6 +231,11 @@ class PopularityLift(OfLists):
         past = tables.past.once
         count, pairs = past.of_lists(lists)
         whose = np.repeat(np.arange(len(lists)), count)
-        profile = sums(whose, met[past.item[pairs]], len(lists))
-        profile = np.divide(profile, count, out=np.zeros(len(lists)), where=count > 0)
-        return Contributions(met[lists.item] / lists.n[lists.list], profile, missed=-profile)
+        theirs = past.item[pairs]
+        summed = sums(whose, met[theirs], len(lists))
+        profile = np.divide(summed, count, out=np.zeros(len(lists)), where=count > 0)
+        lists.tell("item", theirs, title="past", total=summed, contribution=lambda: met[theirs])
+        lists.tell_steps(mean=profile)
+        popularity = met[lists.item]
+        lists.tell_columns(popularity=popularity)
+        return Contributions(popularity / lists.n[lists.list], profile, missed=-profile)

@@ -82,8 +82,11 @@ class Serendipity(OfLists):
         norm = lists.n if self.denom == "n" or self.k is None else np.full(len(lists), self.k)
         relevant = tables.is_relevant(lists, self.rel)
         if self.expected == "popular":
-            return Contributions(relevant * self._beyond_popular(lists, tables), norm.astype(np.float64))
+            surprise = self._beyond_popular(lists, tables)
+            lists.tell_columns(relevant=lambda: relevant > 0, surprise=surprise)
+            return Contributions(relevant * surprise, norm.astype(np.float64))
         surprise, known = self._beyond_history(lists, tables)
+        lists.tell_columns(relevant=lambda: relevant > 0, surprise=surprise)
         return Contributions(relevant * surprise, np.where(known, norm, 0).astype(np.float64))
 
     def _beyond_popular(self, lists: ListFrame, tables: Tables) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from rankstone.lists.beyond.items import Sets
     from rankstone.lists.beyond.pairs import Pairs
     from rankstone.lists.beyond.tables import Tables
+    from rankstone.lists.telling.notes import Rows
     from rankstone.measures.base import Threshold
 
 __all__ = ["AWRF", "IAA", "REO", "RSP"]
@@ -45,6 +45,7 @@ class AWRF(Groups, Attention, OfLists):
     name: ClassVar[str] = "AWRF"
     family: ClassVar[str] = "exposure fairness"
     needs: ClassVar[tuple[str, ...]] = ("items",)
+    of_items: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="How close do the groups' shares of attention in a list come to their due shares?",
         formula="AWRF(u) = 1 − JSD₂(ε, p̂);  ε(g) = Σ_{i ∈ g} a(rank i) / Σ_i a(rank i)",
@@ -90,7 +91,18 @@ class AWRF(Groups, Attention, OfLists):
         target, due = self._target(mixes, sets, len(lists))
         apart = np.abs(share - target) / 2.0 if self.distance == "l1" else _jsd(share, target)
         # where nothing is shown, either distance is half the target; such cells need not be there
-        apart = 0.5 + mixes.total(apart - target / 2.0)
+        beyond_half = apart - target / 2.0
+        total = mixes.total(beyond_half)
+        apart = 0.5 + total
+        lists.tell(
+            "group",
+            lambda: [sets.names[at] for at in mixes.category.tolist()],
+            total=total,
+            share=share,
+            due=target,
+            contribution=beyond_half,
+        )
+        lists.tell_steps(apart=apart, closeness=1.0 - apart)
         known = some & due
         norm = known.astype(np.float64)
         return Contributions(np.zeros(len(lists.item)), norm, missed=np.where(known, 1.0 - apart, 0.0))
@@ -175,14 +187,19 @@ class IAA(Attention, OfRun):
         """Give each item (or group) the difference of its two shares."""
         due = tables.of_their_users(lists, tables.relevant(self.rel))
         got = lists.exposure(tables.known, self.attention)
+        rows: Rows = np.arange(tables.known)
         if self.by == "group":
             table = tables.item_table
             sets = table.sets(table.chosen(self.group, "group", str(self))[0])
             due, got = (sets.shared_out(values[table.code]) for values in (due, got))
+            rows = sets.names
         all_due, all_got = summed(due), summed(got)
         if not all_due > 0 or not all_got > 0:
             return Parts(due, 0.0)
-        return Parts(np.abs(got / all_got - due / all_due), 1.0)
+        share, just = got / all_got, due / all_due
+        apart = np.abs(share - just)
+        lists.tell(self.by, rows, share=share, due=just, contribution=apart)
+        return Parts(apart, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,12 +210,18 @@ class _Chances(GroupMeasure):
         """Return each group's chance, NaN where nothing could be shown."""
         raise NotImplementedError
 
-    def value(self, lists: ListFrame, tables: Tables) -> float:
+    def ratio(self, lists: ListFrame, tables: Tables) -> tuple[float, float]:
         """Divide the standard deviation of the chances by their mean."""
-        chance = self.chances(lists.down_to(self.k), tables)
-        if not len(chance) or np.isnan(chance).any() or not chance.mean() > 0:
-            return math.nan
-        return float(chance.std() / chance.mean())
+        chance = self.chances(lists, tables)
+        if not len(chance) or np.isnan(chance).any():
+            return 0.0, 0.0
+        return float(chance.std()), float(chance.mean())
+
+    def chance(self, lists: ListFrame, tables: Tables, placed: Floats, possible: Floats) -> Floats:
+        """Divide the places of each group by those it could have had."""
+        chance: Floats = np.divide(placed, possible, out=np.full(len(placed), np.nan), where=possible > 0)
+        lists.tell("group", self.sets(tables).names, placed=placed, possible=possible, chance=chance)
+        return chance
 
     def placed(self, lists: ListFrame, tables: Tables, pairs: Pairs | None) -> Floats:
         """Count the places each group has, those of some pairs only where pairs are given."""
@@ -243,9 +266,7 @@ class RSP(_Chances):
         possible = self.size(tables) * len(lists)
         if tables.history is not None:
             possible = possible - self.of_pairs(lists, tables, tables.history.once)
-        placed = self.placed(lists, tables, None)
-        chance: Floats = np.divide(placed, possible, out=np.full(len(placed), np.nan), where=possible > 0)
-        return chance
+        return self.chance(lists, tables, self.placed(lists, tables, None), possible)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,6 +303,4 @@ class REO(_Chances):
         if tables.history is not None:
             open_ = relevant.where(~np.isin(relevant.key, tables.history.once.key))
         possible = self.of_pairs(lists, tables, open_)
-        placed = self.placed(lists, tables, relevant)
-        chance: Floats = np.divide(placed, possible, out=np.full(len(placed), np.nan), where=possible > 0)
-        return chance
+        return self.chance(lists, tables, self.placed(lists, tables, relevant), possible)

@@ -71,6 +71,10 @@ class Catalogue:
         found: NDArray[Any] = values[self.code]
         return found
 
+    def codes(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the numbers of the items that :meth:`of` speaks of."""
+        return np.flatnonzero(values > 0) if self.code is None else self.code
+
 
 @dataclass(frozen=True, eq=False)
 class Tables:

@@ -1,0 +1,149 @@
+"""Values of lists explain themselves: what is told was summed, and ends in the value, bit for bit."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from tests.laws.test_explaining import TEXTS as OF_JUDGMENTS
+from tests.lists.beyond.oracle import groups
+from tests.lists.beyond.table import ALL as OF_LISTS
+from tests.lists.beyond.worlds import world
+from tests.lists.worlds import TEXTS as OF_TWO
+from tests.lists.worlds import random_ranking, scores
+
+import rankstone
+from rankstone import MEASURES, parse_measure
+from rankstone.measures.curves import Curve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankstone import BeyondScores, Similarity
+    from rankstone.lists.telling.derivation import Derivation
+
+#: lists, and worlds, that each measure is explained for
+CASES = int(os.environ.get("RANKSTONE_CASES", "30"))
+WORLDS = int(os.environ.get("RANKSTONE_CASES", "3"))
+
+
+def test_every_measure_explains_itself() -> None:
+    """Each registered measure is a curve, or stands in the tables that explanations are tried on."""
+    told = {parse_measure(text).name for text in (*OF_JUDGMENTS, *OF_TWO, *OF_LISTS)}
+    curves = {name for name, kind in MEASURES.items() if issubclass(kind, Curve)}
+    assert told | curves == set(MEASURES)
+    assert len(curves) > 1
+
+
+def check(found: Derivation) -> None:
+    """Check that running totals end in the sums told, and these, or what became of them, in the numerator."""
+    assert found.tables or found.status in ("only_a", "only_b"), found.measure
+    for table in found.tables:
+        if "running" in table.frame.columns:
+            assert table.total == (table.frame["running"][-1] if table.frame.height else 0.0)
+        elif "contribution" in table.frame.columns:
+            assert table.total == math.fsum(table.frame["contribution"])
+    if found.value is not None:
+        assert found.denominator
+        assert found.numerator == end(found)
+
+
+def end(found: Derivation) -> float | None:
+    """Return what the tables and their steps come to."""
+    measure: Any = parse_measure(found.measure)
+    last = found.tables[-1]
+    # what groups of items receive is no sum: a ratio, or a spread over a mean
+    total = found.numerator if last.total is None else last.total
+    steps = {"total": total or 0.0, **last.steps}
+    made: dict[str, Callable[[], float]] = {
+        "way": lambda: sum(table.steps["way"] for table in found.tables if "way" in table.steps),
+        "bound": lambda: functools.reduce(lambda most, least: most - least, bounds),
+        "beyond_lists": lambda: steps["seen"] + steps["beyond_lists"],
+        "added": lambda: steps["total"] + steps["added"],
+        "pairs_open": lambda: steps["pairs_opposite"] + measure.p * steps["pairs_open"],
+        "closeness": lambda: steps["closeness"],
+        "total": lambda: steps["total"],
+    }
+    bounds = [table.steps["bound"] for table in found.tables if "bound" in table.steps]
+    return next(make() for name, make in made.items() if name in steps)
+
+
+@functools.cache
+def couples() -> Similarity:
+    """Return all measures of many couples of rankings; some queries only one run answers."""
+    rng = np.random.default_rng(11)
+    pool = [f"d{i}" for i in range(9)]
+    others = [pool, [*pool[::2], "e1", "e2"]]
+    drawn = [
+        (random_ranking(rng, pool, tied, 9), random_ranking(rng, other, tied, 9))
+        for tied, other in zip(rng.choice([0.0, 0.3, 0.6], CASES), others * CASES, strict=False)
+    ]
+    first = {f"q{at}": scores(one) for at, (one, _) in enumerate(drawn)} | {"mine": {"d1": 1.0}}
+    second = {f"q{at}": scores(two) for at, (_, two) in enumerate(drawn)} | {"theirs": {"d1": 1.0}}
+    return rankstone.diff(first, second, list(OF_TWO))
+
+
+@pytest.mark.parametrize("text", OF_TWO)
+def test_two_rankings(text: str) -> None:
+    """The value of every query is the one that diff gives; the quotient is it, within the range."""
+    alike = couples()
+    rows = (
+        alike.per_query.filter(measure=str(parse_measure(text))).select("query_id", "value", "status").rows()
+    )
+    assert {status for *_, status in rows} >= {"ok", "only_a", "only_b"}
+    low, high = parse_measure(text).span
+    for query, value, status in rows:
+        found = alike.explain(text, query)
+        assert (found.value, found.status) == (value, status)
+        check(found)
+        if value is not None:
+            assert found.numerator is not None
+            assert found.denominator
+            assert value == float(np.clip(found.numerator / found.denominator, low, high))
+
+
+@functools.cache
+def beyond(seed: int) -> BeyondScores:
+    """Return all measures of a small world of recommendations."""
+    drawn = world(np.random.default_rng(seed))
+    there = {None, *groups(drawn)}
+    texts = [text for text in OF_LISTS if getattr(parse_measure(text), "protected", None) in there]
+    return drawn.beyond(texts)
+
+
+@pytest.mark.parametrize("text", OF_LISTS)
+def test_whole_lists(text: str) -> None:
+    """Numerator, norm and value of every user, or of the run, are those that beyond gives."""
+    seen = 0
+    for seed in range(WORLDS):
+        drawn = beyond(seed)
+        if text not in map(str, drawn.measures):
+            continue
+        per_user = drawn.per_query.filter(measure=text)
+        for row in per_user.head(2).iter_rows(named=True):
+            found = drawn.explain(text, row["query_id"])
+            assert [getattr(found, name) for name in ("value", "numerator", "denominator", "status")] == [
+                row[name] for name in ("value", "numerator", "denominator", "status")
+            ]
+            check(found)
+            seen += 1
+        if not per_user.height:
+            found = drawn.explain(text)
+            assert found.value == dict(drawn.mean().select("measure", "value").iter_rows())[text]
+            check(found)
+            assert found.value is None or linked(text, found) == found.value
+            seen += 1
+    assert seen
+
+
+def linked(text: str, found: Derivation) -> float:
+    """Return what a measure of the whole run makes of the quotient told."""
+    assert found.numerator is not None
+    assert found.denominator
+    measure: Any = parse_measure(text)
+    value: float = measure.link(found.numerator / found.denominator)
+    return value
