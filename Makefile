@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint parity live pages site docs bench coverage fix clean
+.PHONY: help demo test lint parity live browser pages site docs bench coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ demo: $(VENV)/.run ## score the shipped collection's two rankers
 	@$(BIN)/rankstone demo
 
 test: $(VENV)/.test ## run all tests
-	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live" $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser" $(ARGS)
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .
@@ -45,6 +45,11 @@ LIBRARIES ?= beir catboost cornac gdeval implicit ir_measures ir_measures_subtop
 live: $(VENV)/.test ## compare conventions with the libraries themselves, each in an environment of its own
 	$(BIN)/python tests/live/environments.py $(LIBRARIES)
 	RANKSTONE_LIVE="$(LIBRARIES)" $(BIN)/python -m pytest -q -n auto -m live tests/live
+
+browser: $(VENV)/.test $(VENV)/.browser ## open reports in Chromium, which is installed where apt-get may
+	@command -v chromium >/dev/null || [ -n "$$RANKSTONE_CHROMIUM" ] || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium; } \
+	  || echo "no Chromium: install it, or name it in RANKSTONE_CHROMIUM; until then these tests are skipped"
+	$(BIN)/python -m pytest -q -m browser tests/browser $(ARGS)
 
 pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
 	$(BIN)/rankstone measures list --format md > docs/measures.md

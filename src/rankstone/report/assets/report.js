@@ -152,6 +152,7 @@
     if (title) spec.title = title;
     spec.title = { text: spec.title, limit: width(900) - 20 };
     spec.width = square ? width(480) : width(900);
+    if (spec.height && spec.height.step) spec.height = spec.height.step * Math.max(1, new Set((rows || chart.rows).map((row) => row.question)).size);
     if (square) spec.height = Math.min(380, spec.width - 60);
     try {
       const found = await window.vegaEmbed(host, spec, { ast: true, renderer: "svg", tooltip: { theme: "dark" }, downloadFileName: id,
