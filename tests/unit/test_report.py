@@ -267,3 +267,27 @@ def test_systems_differ_by_colour_and_shape() -> None:
     ranges = [look[name].to_dict()["scale"]["range"] for name in ("color", "shape")]
 
     assert len(set(zip(*ranges, strict=True))) == 56
+
+
+def test_movement_knows_the_whole_list(tmp_path: Path) -> None:
+    """A document that the other list has further down than is shown is not absent there."""
+    far = [f"d{at}" for at in range(40)]
+    runs = {"x": {"q1": far, "q2": ["a"]}, "y": {"q1": far[::-1], "q2": ["a"]}}
+
+    told = page_of(rankstone.compare({"q1": {"d0": 1}, "q2": {"a": 1}}, runs, "nDCG@10"), tmp_path)
+    ranks = told.data["lists"]["queries"]["q1"]["y"]["ranks"]
+
+    assert (ranks["d0"], ranks["d39"]) == (40, 1)
+
+
+def test_many_questions_are_summed_up(tmp_path: Path) -> None:
+    """Of many questions the page first says how many are decided, then which."""
+    scores = {f"s{at}": {f"q{q}": {"map": at / 10 + q / 90} for q in range(9)} for at in range(7)}
+
+    found = rankstone.compare_scores(scores)
+    said = page_of(found, tmp_path).data["sentences"]
+    decided = len(found.table.filter(verdict="better"))
+
+    best = f"{0.6 + 4 / 90:.4f}"
+    assert said[0] == f"map: {decided} of 21 questions are decided; s6 has the best mean, {best}"
+    assert all("is better than" in sentence for sentence in said[1 : 1 + decided])

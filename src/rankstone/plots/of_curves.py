@@ -19,6 +19,8 @@ __all__ = ["curve_chart", "traced"]
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 340
+#: systems whose bands can be told apart
+_BANDS: Final = 4
 #: drawn for bands, which a picture shows to a hundredth
 _RESAMPLES: Final = 300
 
@@ -47,7 +49,9 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     look = by_system(list(found.runs), label("system", lang))
     told = [alt.Tooltip("run:N"), alt.Tooltip("x:Q", title=across)]
     told += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")]
-    band = base.mark_area(opacity=0.12).encode(x, alt.Y("ci_low:Q"), alt.Y2("ci_high:Q"), look["color"])
+    band = base.mark_area(opacity=0.12 if len(found.runs) <= _BANDS else 0).encode(
+        x, alt.Y("ci_low:Q"), alt.Y2("ci_high:Q"), look["color"]
+    )
     y = alt.Y("mean:Q", title=label("mean", lang))
     line = base.mark_line().encode(x, y, look["color"])
     points = base.mark_point(filled=True, size=45, opacity=1).encode(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from rankstone.errors import printable
 from rankstone.plots.style import records
 from rankstone.report.charts import charts
 from rankstone.report.judgments import judgments
@@ -30,7 +33,7 @@ def content(
     """Return everything the pages show."""
     sheet = found.sheet()
     said = [part for part in sheet.parts if not isinstance(part, Table)]
-    sentences = found.sentences()
+    sentences = _sentences(found)
     drawn, notes = charts(found)
     return {
         "lang": found.lang,
@@ -60,6 +63,33 @@ def content(
         "charts": drawn,
         "notes": notes,
     }
+
+
+def _sentences(found: Comparison) -> list[str]:
+    """Return the verdict; where there are many questions the sum of it, and what is decided first."""
+    said = found.sentences()
+    if len(said) <= _SENTENCES:
+        return said
+    verdicts = found.table.filter(role="primary")["verdict"].to_list()
+    ordered = sorted(zip(verdicts, said, strict=True), key=lambda one: one[0] == "inconclusive")
+    return [*_summed(found), *(sentence for _, sentence in ordered)]
+
+
+def _summed(found: Comparison) -> list[str]:
+    lines = []
+    for measure in found.primary:
+        verdicts = found.table.filter(measure=measure)["verdict"]
+        sign = found.matrices[measure].sign
+        means = found.means.filter(measure=measure).sort(pl.col("mean") * sign, descending=True)
+        line = words(found.lang)["decided"].format(
+            measure=measure,
+            decided=int((verdicts != "inconclusive").sum()),
+            all=len(verdicts),
+            best=printable(means["system"][0], 30),
+            mean=f"{means['mean'][0]:.{found.digits}f}",
+        )
+        lines.append(line)
+    return lines
 
 
 def _by(found: Comparison) -> list[str]:

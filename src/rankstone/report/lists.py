@@ -52,7 +52,7 @@ def lists(found: Comparison, progress: Callable[[int], None] | None = None) -> d
         told = {system: _unfolded(ready, found, system, chosen, progress) for system in systems}
     except (UsageError, InputError) as error:
         return {**none, "note": f"{say['no_lists_here']}: {error}"}
-    by_query = {query: {system: told[system][query] for system in systems} for query in chosen}
+    by_query = {query: _side_by_side({s: told[s][query] for s in systems}) for query in chosen}
     return {"systems": systems, "measure": measure, "queries": by_query, "of": len(found.matrices[measure])}
 
 
@@ -115,6 +115,14 @@ def _rows(sources: Sources, run: str, queries: Sequence[str]) -> dict[str, Any]:
     return {str(key[0]): part for key, part in parts.items()}
 
 
+def _side_by_side(mine: dict[str, Any]) -> dict[str, Any]:
+    """Tell for each list where it has the documents that the others show; it may be further down."""
+    shown = {row[1] for one in mine.values() for row in one["rows"]}
+    for one in mine.values():
+        one["ranks"] = {doc: rank for doc, rank in one["ranks"].items() if doc in shown}
+    return mine
+
+
 def _told(one: Explanation, lang: str) -> dict[str, Any]:
     """Return one list as the page shows it: rank, document, grade, what it adds; and the derivation."""
     rows = [
@@ -125,6 +133,7 @@ def _told(one: Explanation, lang: str) -> dict[str, Any]:
         "run": one.run,
         "value": _short(one.value),
         "rows": rows,
+        "ranks": {printable(row.doc_id or "", _NAME): row.rank for row in reversed(one.rows)},
         "retrieved": len(one.rows),
         "sheet": _sheet(replace(one, lang=lang).sheet()),
     }

@@ -27,6 +27,10 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
         "… and {count} more questions, in the table of differences",
         "……另有 {count} 个问题，见差值表",
     ),
+    "decided": (
+        "{measure}: {decided} of {all} questions are decided; {best} has the best mean, {mean}",
+        "{measure}：{all} 个问题中 {decided} 个有结论；均值最优者为 {best}，{mean}",
+    ),
     "differences": ("Differences", "差值"),
     "differences_help": (
         "A point is a mean difference, a line its interval at the family's level; one without 0 decides.",
@@ -103,8 +107,8 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
         "Success@k：前 k 名中有相关文档的查询比例",
     ),
     "curves_help": (
-        "Means over queries; the band is the 95 % bootstrap interval of the mean, each place for itself.",
-        "各查询均值；色带为各处均值的 95 % 自助区间。",
+        "Means over queries; the band, for up to four systems, is the 95 % bootstrap interval of each mean.",
+        "各查询均值；系统不超过四个时，色带为各处均值的 95 % 自助区间。",
     ),
     "rank": ("rank", "排名"),
     "document": ("document", "文档"),

@@ -152,6 +152,10 @@
     if (title) spec.title = title;
     spec.title = { text: spec.title, limit: width(900) - 20 };
     spec.width = square ? width(480) : width(900);
+    for (const layer of spec.layer || [spec]) for (const channel of ["color", "shape"]) {
+      const told = layer.encoding && layer.encoding[channel];
+      if (told && told.legend && told.legend.columns) told.legend.columns = Math.max(1, Math.floor(spec.width / 190));
+    }
     if (spec.height && spec.height.step) spec.height = spec.height.step * Math.max(1, new Set((rows || chart.rows).map((row) => row.question)).size);
     if (square) spec.height = Math.min(380, spec.width - 60);
     try {
@@ -338,7 +342,7 @@
       const rows = J.counts.map(({ run }) => ({ run, ...Object.fromEntries(J.unjudged.filter((row) => row.run === run).map((row) => ["k" + row.k, row.share])) }));
       if (cutoffs.length) page.append(el("h3", {}, W.unjudged_at), table([...columnsOf(["run"]), ...cutoffs.map((k) => ({ name: "k" + k, label: "k = " + k, kind: "score" }))], rows));
       const names = ["queries", "missing", "extra", "retrieved", "judged", "tied", "duplicates"];
-      page.append(el("h3", {}, W.alignment), table([...columnsOf(["run"]), ...names.map((name) => ({ name, label: name === "retrieved" ? W.documents : W[name], kind: "number" }))], J.counts));
+      page.append(el("h3", {}, W.alignment), table([...columnsOf(["run"]), ...names.map((name) => ({ name, label: { retrieved: W.documents, queries: W.n }[name] || W[name], kind: "number" }))], J.counts));
       page.append(el("h3", {}, W.bounds), J.bounds.length ? table([...columnsOf(["measure", "system", "versus"]),
         ...columnsOf(["difference", "lowest", "highest"], { difference: "signed", lowest: "signed", highest: "signed" })], J.bounds) : el("p", { class: "help" }, W.no_bounds));
     },
@@ -373,7 +377,7 @@
     return el("span", { class: relevance > 0 ? "chip yes" : "chip no" }, String(Number(relevance.toFixed(2))));
   }
   function listed(here, name, other) {
-    const mine = here[name], ranks = new Map(here[other].rows.map((row) => [row[1], row[0]]));
+    const mine = here[name], ranks = new Map(Object.entries(here[other].ranks));
     const rows = mine.rows.map(([rank, doc, relevance, judged, adds]) => {
       const there = ranks.get(doc), moved = there === undefined ? W.absent : there === rank ? "=" : (there > rank ? "▲ " : "▼ ") + there;
       return el("tr", {}, el("td", { class: "n" }, String(rank)), el("td", { class: "long" }, doc), el("td", {}, chip(relevance, judged)),
@@ -405,7 +409,7 @@
       const cell = cells.get(one + "\u0000" + other);
       return el("td", { class: cell ? "n " + cell[0] : "n", title: cell ? `${one} − ${other}: ${W[cell[0]]}` : null }, cell ? `${marks[cell[0]]} ${shown(cell[1], "p")}` : "");
     })));
-    return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", {}), ...D.systems.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, ...body)));
+    return el("div", { class: "scroll matrix" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", {}), ...D.systems.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, ...body)));
   }
 
   // -- pages in their place, tabs, the address ----------------------------------------------------------
