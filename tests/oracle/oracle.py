@@ -83,7 +83,8 @@ class Slot:
 class Facts:
     """One query as a measure sees it: slots by rank, documents in the list, judged grades best first.
 
-    ``pool`` holds the judged documents where they are named; ``weighted`` says that intents have weights.
+    ``pool`` holds the judged documents where they are named; ``weighted`` says that intents have weights;
+    ``ends`` is the last rank of each tie block, removed documents whose ranks stay among them.
     """
 
     slots: tuple[Slot | None, ...]
@@ -94,6 +95,7 @@ class Facts:
     pool: tuple[tuple[Id, float], ...] = ()
     weighted: bool = False
     candidates: int = 0
+    ends: tuple[tuple[int, int], ...] = ()
 
 
 def judge(rows: Iterable[Row], options: Mapping[str, Any]) -> dict[Id, Grades]:
@@ -205,8 +207,10 @@ def settle(
     copies, worthless = copies[:depth], worthless[:depth]
     slots: list[Slot | None] = []
     ideal = list(grades.values())
-    entered = set()
+    entered: set[Id] = set()
+    ends: dict[int, int] = {}
     for doc, nothing in zip(copies, worthless, strict=True):
+        before = len(slots)
         if doc in grades:
             grade, name = None if nothing else grades[doc], doc if named else None
             slots.append(Slot(grade, judged=True, doc=name, block=block.get(doc, 0)))
@@ -220,11 +224,14 @@ def settle(
             slots.append(Slot(None, judged=False, block=block.get(doc, 0), pooled=doc in pool))
         elif options["unjudged"] == "condensed_keep_rank":
             slots.append(None)
+        if len(slots) > before:
+            ends[block.get(doc, 0)] = len(slots)
     n = sum(slot is not None for slot in slots)
     known = tuple(grades.items()) if named else ()
     ideal.sort(reverse=True)
     candidates = options.get("candidates") or 0
-    return Facts(tuple(slots), n, tuple(ideal), lowest, found=True, pool=known, candidates=candidates)
+    more: dict[str, Any] = {"pool": known, "candidates": candidates, "ends": tuple(ends.items())}
+    return Facts(tuple(slots), n, tuple(ideal), lowest, found=True, **more)
 
 
 def impute(
@@ -374,10 +381,7 @@ def average_precision(facts: Facts, spec: Spec) -> float:
     for rank in range(1, min(len(facts.slots), spec.k or len(facts.slots)) + 1):
         slot = facts.slots[rank - 1]
         if slot is not None and is_hit(slot, spec):
-            end = rank
-            if spec.get("tied", "order") == "block":
-                alike = [at for at, other in enumerate(facts.slots, 1) if other and other.block == slot.block]
-                end = max(alike)
+            end = dict(facts.ends)[slot.block] if spec.get("tied", "order") == "block" else rank
             added += hits_until(facts, spec, end) / end
     total = relevant_total(facts, spec)
     denominator = {
