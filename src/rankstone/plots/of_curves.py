@@ -23,6 +23,9 @@ _HEIGHT: Final = 340
 _BANDS: Final = 4
 #: drawn for bands, which a picture shows to a hundredth
 _RESAMPLES: Final = 300
+#: queries above which means are as good as normal, and nothing is drawn
+_MANY: Final = 2_000
+_NORMAL: Final = 1.959964
 
 
 def traced(found: Comparison, curves: str) -> Curves:
@@ -34,7 +37,8 @@ def traced(found: Comparison, curves: str) -> Curves:
         )
     from rankstone.tracing import curve
 
-    given = {"resamples": _RESAMPLES, "seed": found.how.seed, **found.sources.given}
+    many = max(map(len, found.matrices.values())) > _MANY
+    given = {"resamples": 1 if many else _RESAMPLES, "seed": found.how.seed, **found.sources.given}
     return curve(found.sources.qrels, found.sources.runs, curves, **given)
 
 
@@ -42,7 +46,7 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     """Return the mean curves of all runs: lines with points, a band for the interval of the mean."""
     alt = needed("altair")
     one = next(c for c in found.curves if curve is None or str(c) == curve)
-    rows = found.mean().filter(curve=str(one)).select("run", "x", "mean", "ci_low", "ci_high")
+    rows = _means(found, str(one))
     across = _across(one, lang)
     x = alt.X("x:Q", title=across)
     base = alt.Chart(alt.NamedData("curve"))
@@ -60,6 +64,15 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
     shown = rows.with_columns(pl.col("run").map_elements(printable, pl.String))
     return drawn(chart, "curve", records(shown), title)
+
+
+def _means(found: Curves, curve: str) -> pl.DataFrame:
+    """Return the means with the ends of their intervals: drawn, or by the normal distribution."""
+    rows = found.mean().filter(curve=curve)
+    if found.resampling.resamples == 1:
+        reach = _NORMAL * pl.col("se")
+        rows = rows.with_columns(ci_low=pl.col("mean") - reach, ci_high=pl.col("mean") + reach)
+    return rows.select("run", "x", "mean", "ci_low", "ci_high")
 
 
 def _across(curve: object, lang: str) -> str:

@@ -28,6 +28,8 @@ __all__ = ["lists"]
 #: lists that are unfolded, a query and system each; and their rows together, more or less
 _LISTS: Final = 200
 _ROWS: Final = 80_000
+#: names of queries looked through for them, together
+_NAMES: Final = 5_000_000
 #: documents shown of a list
 _DEPTH: Final = 20
 _NAME: Final = 80
@@ -68,7 +70,8 @@ def _queries(found: Comparison) -> list[str]:
 def _room(found: Comparison) -> int:
     """Return how many lists are unfolded: fewer where they are long."""
     lengths = [audit.median_length for audit in found.audit.runs.values()] if found.audit else []
-    return min(_LISTS, max(2, int(_ROWS / max([1.0, *lengths]))))
+    queries = len(found.matrices[found.primary[0]])
+    return max(2, min(_LISTS, int(_ROWS / max([1.0, *lengths])), _NAMES // queries))
 
 
 def _systems(found: Comparison, queries: int) -> list[str]:

@@ -107,8 +107,8 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
         "Success@k：前 k 名中有相关文档的查询比例",
     ),
     "curves_help": (
-        "Means over queries; the band, for up to four systems, is the 95 % bootstrap interval of each mean.",
-        "各查询均值；系统不超过四个时，色带为各处均值的 95 % 自助区间。",
+        "Means over queries; the band, for up to four systems, is the 95 % interval of each mean.",
+        "各查询均值；系统不超过四个时，色带为各处均值的 95 % 区间。",
     ),
     "rank": ("rank", "排名"),
     "document": ("document", "文档"),
