@@ -192,7 +192,7 @@ def measured(
         _conventions(asked.rules, asked.judging, opened.measures),
         {"runs": sources, **beside},
         whole=whole,
-        opening=asked.again,
+        opening=replace(asked, reading=(columns, format_in, None)).again,
     )
 
 
@@ -237,7 +237,14 @@ class _Asked:
 
     def again(self, measure: Named, run: str) -> tuple[ListFrame, Tables]:
         """Read for one measure of one run once more."""
-        one = replace(self, runs={run: self.runs[run]}, reading=(*self.reading[:2], None))
+        one = replace(self, runs={run: self.runs[run]})
+        if any(
+            isinstance(source, str) and source == "-" for source in (self.runs[run], *self.given.values())
+        ):
+            raise UsageError(
+                "standard input can be read once, and an explanation reads everything again",
+                fix="write it to a file first",
+            )
         opened = one.opened((cast("Beyond", measure),), optional=False)
         return opened.reading(run).frame, opened.tables
 

@@ -184,7 +184,7 @@ def test_a_curve_tells_its_points() -> None:
 
 @pytest.mark.parametrize("name", list(rankstone.MEASURES))
 def test_every_kind_of_measure_explains_itself(name: str) -> None:
-    """Rankings against judgments are unfolded (the laws say how well); whole lists say who computes them."""
+    """Rankings against judgments are unfolded (the laws say how well); lists say what explains them."""
     kind = rankstone.MEASURES[name]
     text = (*kind.examples, name)[0]
     if issubclass(kind, (rankstone.Measure, rankstone.Curve)):
@@ -195,7 +195,7 @@ def test_every_kind_of_measure_explains_itself(name: str) -> None:
         assert isinstance(found, Explanation)
         assert found.text()
     else:
-        with pytest.raises(rankstone.UsageError, match="use rankstone"):
+        with pytest.raises(rankstone.UsageError, match=r"use rankstone (diff A B|beyond RUN) --explain"):
             explain({"q": {"a": 1}}, {"q": ["a"]}, text, "q")
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
+from rankstone.cli.explaining import explaining
 from rankstone.cli.importing import importing
-from rankstone.cli.options import Ticker, ordering, printed, reading
+from rankstone.cli.options import Ticker, ordering, printed, reading, refuse_with
 
 
 @click.command("beyond")
@@ -29,8 +30,10 @@ from rankstone.cli.options import Ticker, ordering, printed, reading
 @click.option(
     "--convention", metavar="LIBRARY", help="print the numbers a library would: rankstone conventions"
 )
+@click.option("-q", "--query", metavar="USER", help="--explain: whose value, where each user has one")
 @click.option("--per-query", metavar="FILE", help="write values per user: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
+@explaining
 @printed
 @click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @importing
@@ -43,8 +46,12 @@ def command(
     catalogue_size: int | None,
     separator: str,
     convention: str | None,
+    query: str | None,
     per_query: str | None,
     form: str,
+    explain: str | None,
+    lang: str | None,
+    width: int | None,
     digits: int,
     output: str | None,
     quiet: bool,  # noqa: FBT001 - click passes flags so
@@ -61,13 +68,19 @@ def command(
     rankstone beyond recs.parquet -m "Coverage@10 Gini@10" --catalogue-size 3706
     rankstone beyond recs.parquet --items items.csv --history train.parquet --users users.csv --by gender
     rankstone beyond recs.parquet --history train.parquet --convention rectools -m MeanInvUserFreq@10
+    rankstone beyond recs.parquet --history train.parquet --explain Novelty@10 -q u42
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import beyond
     from rankstone.cli.beyond_render import FORMATS, render
+    from rankstone.cli.explaining import form_of_explanation, written
     from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
     from rankstone.errors import UsageError
 
-    check_format(form, FORMATS)
+    if explain is None:
+        refuse_with("a table", {"query": query, "lang": lang, "width": str(width or "")})
+        check_format(form, FORMATS)
+    else:
+        form = form_of_explanation(form, {"measures": measures, "by": by, "per-query": per_query})
     per_query_writer(per_query)
     if not runs:
         raise UsageError("a run is needed", expected="rankstone beyond RUN [RUN]…")
@@ -80,7 +93,7 @@ def command(
     with Ticker(quiet=quiet) as ticker:
         scores = beyond(
             named_runs(runs),
-            measures or None,
+            measures or explain,
             **tables,
             catalogue_size=catalogue_size,
             separator=separator,
@@ -91,6 +104,14 @@ def command(
             **{name: value for name, value in given.items() if value is not None},
         )
     named.require_present()
+    if explain is not None:
+        found = [
+            scores.explain(measure, query, run=run, lang=lang or "en")
+            for run in scores.runs
+            for measure in scores.measures
+        ]
+        deliver(scores, written(found, form, width), output, None)
+        return
     deliver(scores, render(scores, form, digits, by), output, per_query)
     if form not in ("table", "json") and not quiet:
         for line in scores.audit.lines():

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
+from rankstone.cli.explaining import explaining
 from rankstone.cli.importing import importing
 from rankstone.cli.options import Ticker, ordering, printed, reading, refuse_with
 
@@ -22,6 +23,7 @@ _SHOWN = 20
 @click.option("--top", type=click.IntRange(1), metavar="N", help="show the N queries that changed most")
 @click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
+@explaining
 @printed
 @click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
 @importing
@@ -34,6 +36,9 @@ def command(
     top: int | None,
     per_query: str | None,
     form: str,
+    explain: str | None,
+    lang: str | None,
+    width: int | None,
     digits: int,
     output: str | None,
     quiet: bool,  # noqa: FBT001 - click passes flags so
@@ -49,12 +54,18 @@ def command(
     \b
     rankstone diff old.run new.run -m "RBO(p=0.9) tau_ap Jaccard@10" --top 5
     rankstone diff old.run new.run -q 1037798
+    rankstone diff old.run new.run -q 1037798 --explain "RBO(p=0.9)"
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import diff
     from rankstone.cli.diff_render import FORMATS, View, render
+    from rankstone.cli.explaining import written
     from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
 
-    check_format(form, FORMATS)
+    if explain is None:
+        refuse_with("a table", {"lang": lang, "width": str(width or "")})
+        check_format(form, FORMATS)
+    else:
+        form = _form_of_explanation(form, query, {"measures": measures, "top": top, "per-query": per_query})
     if query is not None:
         refuse_with("--query", {"top": str(top or "")})
     per_query_writer(per_query)
@@ -67,7 +78,7 @@ def command(
         alike = diff(
             a,
             b,
-            measures or (DEFAULT_MEASURES,),
+            measures or (explain or DEFAULT_MEASURES,),
             names=(first, second),
             columns=named,
             format_in=format_in,
@@ -75,6 +86,10 @@ def command(
             **given,
         )
     named.require_present()
+    if explain is not None:
+        found = alike.explain(alike.measures[0], query, lang=lang or "en")
+        deliver(alike, written([found], form, width), output, None)
+        return
     view = View(alike, digits, query, top, given.get("depth", _SHOWN))
     deliver(alike, render(view, form), output, per_query)
     if form not in ("table", "json") and not quiet:
@@ -91,3 +106,13 @@ def _two(files: tuple[str, ...]) -> dict[str, object]:
             "two runs are needed", given=" ".join(files) or "nothing", expected="rankstone diff A B"
         )
     return named_runs(files)
+
+
+def _form_of_explanation(form: str, query: str | None, others: dict[str, Any]) -> str:
+    """Return the format of an explanation, of one query."""
+    from rankstone.cli.explaining import form_of_explanation
+    from rankstone.errors import UsageError
+
+    if query is None:
+        raise UsageError("which query?", fix="-q ID; --top 5 shows the queries that changed most")
+    return form_of_explanation(form, others)

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, split_columns
+from rankstone.cli.explaining import FORMATS, written
 from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, alignment, given_options, reading
-from rankstone.cli.outputs import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rankstone.explaining import Comparison, Explanation
 
     Found = Explanation | Comparison
 
 DEFAULT_MEASURE = "nDCG@10"
-FORMATS = ("text", "md", "latex", "html", "json")
 
 
 @click.command("explain", epilog=EPILOG)
@@ -90,7 +87,7 @@ def command(
     else:
         found = _of_files(files, queries, measure, vs, worst, given, told)
     named.require_present()
-    deliver(None, _written(found, form, width), output, None)
+    deliver(None, written(found, form, width), output, None)
 
 
 def _typed(
@@ -160,26 +157,3 @@ def _worst(
     loss = wide["mine"] if other is None else wide["mine"] - wide["theirs"]
     ordered = wide.with_columns(loss=loss).drop_nulls("loss").sort("loss", maintain_order=True)
     return ordered.head(count)["query_id"].to_list()
-
-
-def _written(found: list[Found], form: str, width: int | None) -> str:
-    if form == "json":
-        told = [one.to_dict() for one in found]
-        return as_json(told[0] if len(told) == 1 else told)
-    if form == "text":
-        columns = width or columns_of_terminal()
-        return "\n\n".join(one.text(columns) for one in found) + "\n"
-    writers: dict[str, Callable[[Found], str]] = {
-        "md": lambda one: one.markdown(),
-        "latex": lambda one: one.latex(),
-        "html": lambda one: one.html(),
-    }
-    return "\n".join(map(writers[form], found))
-
-
-def columns_of_terminal() -> int:
-    """Return the width of the terminal, 80 where there is none."""
-    import shutil
-    import sys
-
-    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80

@@ -83,7 +83,7 @@ def _found() -> str:
 
 
 def _written(found: Gate, form: str) -> str:
-    from rankstone.cli.explain_command import columns_of_terminal
+    from rankstone.cli.explaining import columns_of_terminal
     from rankstone.cli.outputs import as_json
 
     if form == "json":

@@ -111,7 +111,7 @@ def _written(found: Identification, form: str, width: int | None) -> str:
     if form == "csv":
         return found.frame.write_csv()
     if form == "text":
-        from rankstone.cli.explain_command import columns_of_terminal
+        from rankstone.cli.explaining import columns_of_terminal
 
         return found.text(width or columns_of_terminal()) + "\n"
     return {"md": found.markdown, "latex": found.latex, "html": found.html}[form]()

@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 
 from rankstone.asked import choices
-from rankstone.errors import BadOption, EmptyInput, NotComparable, nearest, printable
+from rankstone.errors import BadOption, BadParameter, EmptyInput, NotComparable, nearest, printable
 from rankstone.evaluation import Evaluator, name_runs
 from rankstone.explaining.derivation import Change, Explanation, Missed
 from rankstone.explaining.footnotes import footnotes
 from rankstone.explaining.seen import Listed, Seen
 from rankstone.hits.options import Alignment
 from rankstone.io import read_run
-from rankstone.measures import parse_measure
+from rankstone.measures import Measure, parse_measure
 from rankstone.measures.base import Status
 from rankstone.measures.curves import Curve
 from rankstone.road import Road
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from rankstone.hits.pairs import PairIndex
     from rankstone.hits.ragged import Hits
     from rankstone.io import Table
-    from rankstone.measures import Measure
 
 __all__ = ["LANGUAGES", "Explainer", "explain"]
 
@@ -115,6 +114,12 @@ def _explainer(qrels: object, measure: str | Measure, convention: str | None, gi
         asked = parse_measure(measure)
         if isinstance(asked, Curve):
             return Explainer(qrels, asked.summary(), curve=asked, ours=str(asked), **given)
+        if not isinstance(asked, Measure):
+            raise BadParameter(
+                f"{asked} looks at lists, and not at a run against judgments",
+                fix=f"use {asked.computed_by} --explain '{asked}', with -q ID for the value of a query or "
+                "user; in Python the method explain of what rankstone.diff and rankstone.beyond return",
+            )
         return Explainer(qrels, measure, **given)
     from rankstone.by_convention import read_one
 

@@ -26,8 +26,11 @@ _LATEX: Final = {
     "δ": r"$\delta$", "σ": r"$\sigma$",
     "τ": r"$\tau$", "λ": r"$\lambda$", "ρ": r"$\rho$", "½": r"$\frac12$", "∈": r"$\in$", "→": r"$\to$",
     "∞": r"$\infty$", "²": r"$^2$", "ᵢ": r"$_i$", "√": r"$\surd$", "∪": r"$\cup$", "∩": r"$\cap$",
-    "≠": r"$\neq$",
+    "≠": r"$\neq$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "Γ": r"$\Gamma$", "φ": r"$\varphi$", "π": r"$\pi$",
+    "∝": r"$\propto$", "≻": r"$\succ$", "³": r"$^3$", "₂": r"$_2$", "♯": r"$\sharp$",
 }  # fmt: skip
+#: signs that stand above the letter before them
+_ABOVE: Final = {"\u0302": r"\^", "\u0303": r"\~"}
 _STYLE: Final = """
 .rankstone{font:14px/1.45 system-ui,sans-serif;color:inherit;max-width:60rem}
 .rankstone table{border-collapse:collapse;margin:.4em 0 1em}
@@ -67,7 +70,13 @@ def _bars(cells: Iterable[str]) -> str:
 
 
 def _tex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+    signs: list[str] = []
+    for sign in text:
+        if sign in _ABOVE:
+            signs.append(f"{_ABOVE[sign]}{{{signs.pop() if signs else ''}}}")
+        else:
+            signs.append(_LATEX.get(sign, sign))
+    return "".join(signs)
 
 
 def latex(sheet: Sheet) -> str:

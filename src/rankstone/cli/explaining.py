@@ -1,0 +1,74 @@
+"""What commands have in common that explain a value: options, checks, formats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankstone.cli.outputs import as_json, check_format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankstone.cli.options import Command
+
+__all__ = ["FORMATS", "columns_of_terminal", "explaining", "form_of_explanation", "written"]
+
+FORMATS = ("text", "md", "latex", "html", "json")
+
+
+def explaining(command: Command) -> Command:
+    """Add the options of a command that explains a value on request."""
+    width = click.IntRange(40)
+    for option in (
+        click.option("--width", type=width, metavar="N", help="--explain: columns of text [the terminal's]"),
+        click.option("--lang", type=click.Choice(["en", "zh"]), help="--explain: language of headings [en]"),
+        click.option("--explain", metavar="MEASURE", help=f"how a value came about; {'|'.join(FORMATS)}"),
+    ):
+        command = option(command)
+    return command
+
+
+def form_of_explanation(form: str, others: dict[str, Any]) -> str:
+    """Return the format of an explanation, and refuse options that play no part in one.
+
+    Parameters
+    ----------
+    form
+        What --format says, ``table`` where it says nothing.
+    others
+        Option → what was given for it.
+    """
+    from rankstone.cli.options import refuse_with
+
+    source = click.get_current_context().get_parameter_source("digits")
+    digits = "yes" if source == click.core.ParameterSource.COMMANDLINE else None
+    refuse_with("--explain", {**{name: str(value or "") for name, value in others.items()}, "digits": digits})
+    form = "text" if form == "table" else form
+    check_format(form, FORMATS)
+    return form
+
+
+def written(found: Sequence[Any], form: str, width: int | None) -> str:
+    """Return explanations in one of :data:`FORMATS`, ending in a newline."""
+    if form == "json":
+        told = [one.to_dict() for one in found]
+        return as_json(told[0] if len(told) == 1 else told)
+    if form == "text":
+        columns = width or columns_of_terminal()
+        return "\n\n".join(one.text(columns) for one in found) + "\n"
+    writers: dict[str, Callable[[Any], str]] = {
+        "md": lambda one: one.markdown(),
+        "latex": lambda one: one.latex(),
+        "html": lambda one: one.html(),
+    }
+    return "\n".join(map(writers[form], found)).rstrip("\n") + "\n"
+
+
+def columns_of_terminal() -> int:
+    """Return the width of the terminal, 80 where there is none."""
+    import shutil
+    import sys
+
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80

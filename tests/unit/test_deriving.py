@@ -1,0 +1,174 @@
+"""Values of two rankings and of whole lists, unfolded: by hand, in every format, and refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from markdown_it import MarkdownIt
+from tests.unit.test_explaining import NASTY, _compile, _read_html
+
+import rankstone
+from rankstone.sheets import Sheet
+from rankstone.sheets.markup import latex
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+A, B = {"q": ["a", "b", "c"], "r": ["a"]}, {"q": ["b", "a", "d"], "s": ["a"]}
+PAST = {"u": ["a"], "v": ["a", "b"], "w": ["a", "c"], "x": ["b"]}
+
+
+def two(measure: str) -> Any:
+    return rankstone.diff(A, B, measure).explain(measure, "q")
+
+
+def whole(measure: str, user: str | None = None, **beside: Any) -> Any:
+    lists = {"u": ["a", "b"], "v": ["a", "c"]}
+    return rankstone.beyond(lists, measure, history=PAST, **beside).explain(measure, user)
+
+
+def test_agreement_by_depth() -> None:
+    """RBO of abc and bad: A = 0, 1, 2/3; the tail goes on with the last."""
+    table = two("RBO(p=0.5)").tables[0]
+    assert table.frame["agreement"].to_list() == [0.0, 1.0, 2 / 3]
+    assert table.frame["contribution"].to_list() == [0.0, 1 / 2, 1 / 4 * (2 / 3)]
+    assert table.steps == {
+        "seen": (1 - 0.5) * table.total,
+        "agreement_at_end": 2 / 3,
+        "beyond_lists": 2 / 3 * 0.5**3,
+    }
+
+
+def test_pairs_by_document() -> None:
+    """Tau of ab against ba: one pair, in opposite order, counted from both."""
+    found = two("tau_b")
+    assert found.tables[0].frame.select("document", "same", "opposite").rows() == [("a", 0, 1), ("b", 0, 1)]
+    assert (found.numerator, found.denominator, found.value) == (-2.0, 2.0, -1.0)
+
+
+def test_members_of_either_list() -> None:
+    """Jaccard tells of every document where it stands, and of those of one list that the other lacks them."""
+    frame = two("Jaccard").tables[0].frame
+    assert frame.select("document", "rank_a", "rank_b", "contribution").rows() == [
+        ("a", 1, 2, 1),
+        ("b", 2, 1, 1),
+        ("c", 3, None, 0),
+        ("d", None, 3, 0),
+    ]
+
+
+def test_queries_of_one_run() -> None:
+    """A query that one run does not answer has no table and says which run does."""
+    alike = rankstone.diff(A, B, "tau_b", names=("old", "new"))
+    found = alike.explain("tau_b", "r")
+    assert (found.status, found.value, found.tables) == ("only_a", None, ())
+    assert "only old answers" in found.text()
+    assert "只有 new" in alike.explain("tau_b", "s", lang="zh").text()
+
+
+def test_items_of_a_list() -> None:
+    """Novelty of a, met by 3 of 4 users, and b, met by 2."""
+    found = whole("Novelty@2", "u")
+    bits = [-math.log2(3 / 4), -math.log2(2 / 4)]
+    assert found.tables[0].frame.select("item", "rank", "popularity", "contribution").rows() == [
+        ("a", 1, 3, bits[0]),
+        ("b", 2, 2, bits[1]),
+    ]
+    assert found.value == (bits[0] + bits[1]) / 2
+
+
+def test_items_of_a_run_largest_first() -> None:
+    """Entropy of a shown twice, b and c once; in coverage a comes first as well."""
+    frame = whole("Entropy@2").tables[0].frame
+    assert frame.select("item", "lists", "share").rows() == [("a", 2, 0.5), ("b", 1, 0.25), ("c", 1, 0.25)]
+    table = whole("Coverage@1").tables[0]
+    assert table.frame.rows()[0] == ("a", 2.0, 1.0)
+    assert table.total == 1
+
+
+def test_categories_instead_of_items() -> None:
+    """Calibration adds up over categories, and says so."""
+    items = {"a": {"category": "x"}, "b": {"category": "y"}, "c": {"category": "y"}}
+    found = whole("Calibration(distance=hellinger)@2", "u", items=items)
+    (table,) = found.tables
+    assert (table.of, table.frame["past_share"].to_list()) == ("category", [1.0, 0.0])
+    assert table.frame["list_share"].to_list() == [0.5, 0.5]
+    assert found.value == math.sqrt(table.total)
+
+
+def test_a_librarys_measures() -> None:
+    """A convention's measures are explained by the names it gives them."""
+    scores = rankstone.beyond({"u": ["a", "b"]}, "MeanInvUserFreq@2", history=PAST, convention="rectools")
+    found = scores.explain("MeanInvUserFreq@2", "u")
+    assert found.measure == "MeanInvUserFreq@2"
+    assert found.value == scores.per_query["value"][0]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("measure", ["RBO(p=0.9)", "tau_ap(reference=both)", "Fagin_K", "wtau", "rho"])
+def test_two_rankings_in_every_format(measure: str, lang: str, tmp_path: Path) -> None:
+    """Whatever ids are made of."""
+    alike = rankstone.diff({"q": ["b", NASTY, "x"]}, {"q": [NASTY, "b"]}, measure, names=("a&b", NASTY))
+    _readable(alike.explain(measure, "q", lang=lang), tmp_path, lang)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("measure", ["Novelty", "PopularityLift", "Gini", "AWRF", "EEL", "DP(protected=<g>)"])
+def test_whole_lists_in_every_format(measure: str, lang: str, tmp_path: Path) -> None:
+    """Whatever ids and groups are made of."""
+    items = {NASTY: {"group": "<g>"}, "b": {"group": "h&"}}
+    qrels = {NASTY: {"b": 1}}
+    scores = rankstone.beyond(
+        {NASTY: ["b", NASTY]}, measure, items=items, history={NASTY: ["b"], "o": [NASTY]}, qrels=qrels
+    )
+    user = NASTY if scores.per_query.height else None
+    _readable(scores.explain(measure, user, lang=lang), tmp_path, lang)
+
+
+def _readable(found: Any, folder: Path, lang: str) -> None:
+    json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    tokens = {token.type for token in MarkdownIt().enable("table").parse(found.markdown())}
+    assert "table_open" in tokens
+    assert "html_block" not in tokens
+    _read_html(found.html())
+    assert "\x1b" not in found.text() + found.markdown() + found.html() + found.latex()
+    assert max(map(len, found.text(80).splitlines())) <= 80
+    if lang == "en":
+        _compile(found, folder)
+
+
+def test_it_is_written_as_json(tmp_path: Path) -> None:
+    """As other results are."""
+    two("RBO(p=0.5)").write_json(tmp_path / "it.json")
+    told = json.loads((tmp_path / "it.json").read_text(encoding="utf-8"))
+    assert told["value"] == two("RBO(p=0.5)").value
+    assert told["tables"][0]["rows"][0]["depth"] == "1"
+
+
+def test_refusals_say_what_to_do() -> None:
+    """Measures that were not computed, users and queries that are not there, a language nobody speaks."""
+    alike, scores = rankstone.diff(A, B, "tau_b"), rankstone.beyond(PAST, "Novelty Entropy", history=PAST)
+    for call, said in (
+        (lambda: alike.explain("tau_a", "q"), "tau_a was not computed"),
+        (lambda: alike.explain("tau_b", "z"), "in neither run"),
+        (lambda: alike.explain("tau_b", "q", lang="fr"), "no language we speak"),
+        (lambda: scores.explain("Novelty"), "whose"),
+        (lambda: scores.explain("Novelty", "nobody"), "has no list"),
+        (lambda: scores.explain("Entropy", "u"), "one value for the whole run"),
+        (lambda: scores.explain("Gini"), "was not computed"),
+        (lambda: scores.explain("Entropy", run="other"), "there is no run other"),
+    ):
+        with pytest.raises(rankstone.RankstoneError, match=said):
+            call()  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("name", list(rankstone.MEASURES))
+def test_latex_writes_every_sign_of_a_card(name: str) -> None:
+    """Formulas stand above every table: no sign is left that LaTeX's own fonts lack."""
+    card = rankstone.MEASURES[name].card
+    written = latex(Sheet("", card.formula, card.symbols, ()))
+    assert {sign for sign in written if ord(sign) > 127} <= {"ĝ"}
+    assert r"\~{q}" in latex(Sheet("", "q̃", "", ()))
