@@ -123,13 +123,13 @@ def test_power_of_nothing_is_alpha() -> None:
     assert needed(0.0) is None
 
 
-@pytest.mark.parametrize("alpha", [1e-3, 1e-17, 1e-100, 1e-300])
-def test_levels_beyond_doubt(alpha: float) -> None:
+@pytest.mark.parametrize(("n", "alpha"), [(40, 1e-3), (40, 1e-17), (40, 1e-100), (400, 1e-300)])
+def test_levels_beyond_doubt(n: int, alpha: float) -> None:
     """A level however small has its effect, and its number of queries; or it has none, and that is told."""
-    least = detectable(40, alpha=alpha)
+    least = detectable(n, alpha=alpha)
 
-    assert math.isinf(least) or power_of(least, 40, alpha=alpha) >= 0.8
-    assert least > detectable(40)
+    assert math.isinf(least) or power_of(least, n, alpha=alpha) >= 0.8
+    assert least > detectable(n)
 
 
 def test_power_far_out() -> None:
