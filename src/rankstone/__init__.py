@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankstone.gating import Gate, gate
     from rankstone.hits.options import Alignment
     from rankstone.identifying import Identification, identify
-    from rankstone.lists import ListMeasure, Similarity, diff, similarity
+    from rankstone.lists import Derivation, ListMeasure, Similarity, diff, similarity
     from rankstone.lists.ap_correlation import tau_ap
     from rankstone.lists.beyond.calibration import Calibration
     from rankstone.lists.beyond.catalogue_measures import (
@@ -117,7 +117,7 @@ _HOMES = {
     "rankstone.lists.beyond.gaps": ("group_gaps",),
     "rankstone.lists.beyond.results": ("BeyondScores",),
     "rankstone.lists.beyond.sampled": ("SampledScores", "correct_sampled", "expected_sampled"),
-    "rankstone.lists": ("ListMeasure", "Similarity", "diff", "similarity"),
+    "rankstone.lists": ("Derivation", "ListMeasure", "Similarity", "diff", "similarity"),
     "rankstone.measures": (
         "Card", "Contributions", "MEASURES", "Measure", "Threshold", "measure", "parse_measure",
         "parse_measures", "register", "register_discount", "register_gain",
@@ -199,6 +199,7 @@ __all__ = [
     "Curve",
     "Curves",
     "D_nDCG",
+    "Derivation",
     "Dsharp_nDCG",
     "Entropy",
     "Evaluator",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import os
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ from tests.lists.worlds import random_ranking, scores
 
 import rankstone
 from rankstone import MEASURES, parse_measure
+from rankstone.conventions import convention as library
+from rankstone.conventions import conventions
 from rankstone.measures.curves import Curve
 
 if TYPE_CHECKING:
@@ -136,6 +139,27 @@ def test_whole_lists(text: str) -> None:
             assert found.value == dict(drawn.mean().select("measure", "value").iter_rows())[text]
             check(found)
             assert found.value is None or linked(text, found) == found.value
+            seen += 1
+    assert seen
+
+
+@pytest.mark.parametrize("convention", [str(one) for one in conventions() if one.everything(of_lists=True)])
+def test_what_libraries_measure_of_whole_lists(convention: str) -> None:
+    """Every library's measure explains itself under its own name, replayed bugs included."""
+    texts = library(convention).everything(of_lists=True)
+    seen = 0
+    for text, seed in itertools.product(texts, range(WORLDS)):
+        try:
+            scores = world(np.random.default_rng(seed)).beyond(text, convention=convention)
+        except rankstone.RankstoneError:  # lists or tables that the library refuses
+            continue
+        users = scores.per_query.head(1).select("query_id", "value", "numerator").rows()
+        for user, value, numerator in users or [(None, scores.mean()["value"][0], None)]:
+            found = scores.explain(text, user)
+            assert found.measure == str(scores.measures[0])
+            assert found.value == value
+            assert found.tables
+            assert not users or found.numerator == numerator
             seen += 1
     assert seen
 

@@ -89,6 +89,16 @@ def test_items_of_a_run_largest_first() -> None:
     assert table.total == 1
 
 
+def test_long_tables_are_cut() -> None:
+    """The largest 25 are shown, the others counted and summed; the table itself is whole."""
+    lists = {f"u{at}": [f"i{one}" for one in range(at + 1)] for at in range(40)}
+    found = rankstone.beyond(lists, "Personalization").explain("Personalization")
+    assert found.tables[0].frame.height == 40
+    assert found.tables[0].frame["lists"].to_list() == list(range(40, 0, -1))
+    assert "… 15 more" in found.text()
+    assert found.numerator == sum(count * (count - 1) for count in range(41))
+
+
 def test_categories_instead_of_items() -> None:
     """Calibration adds up over categories, and says so."""
     items = {"a": {"category": "x"}, "b": {"category": "y"}, "c": {"category": "y"}}

@@ -10,5 +10,6 @@ from rankstone.lists.base import Agreement, ListMeasure, Outcome
 from rankstone.lists.comparison import diff
 from rankstone.lists.orderings import similarity
 from rankstone.lists.result import Similarity
+from rankstone.lists.telling.derivation import Derivation
 
-__all__ = ["Agreement", "ListMeasure", "Outcome", "Similarity", "diff", "similarity"]
+__all__ = ["Agreement", "Derivation", "ListMeasure", "Outcome", "Similarity", "diff", "similarity"]
