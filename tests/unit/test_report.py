@@ -291,3 +291,14 @@ def test_many_questions_are_summed_up(tmp_path: Path) -> None:
     best = f"{0.6 + 4 / 90:.4f}"
     assert said[0] == f"map: {decided} of 21 questions are decided; s6 has the best mean, {best}"
     assert all("is better than" in sentence for sentence in said[1 : 1 + decided])
+
+
+def test_what_was_asked_stands_beside_ids(tmp_path: Path) -> None:
+    """Texts of queries come from the table of queries, as texts."""
+    asked = {f"q{at:02}": {"text": f"{EVIL} {at}"} for at in range(1, 33)}
+
+    told = page_of(rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", queries=asked), tmp_path)
+    at = told.data["queries"]["ids"].index("q07")
+
+    assert told.data["queries"]["texts"][at] == f"{EVIL} 7"
+    assert len(told.scripts) == 3

@@ -78,7 +78,7 @@ class ComparisonPlots:
         return pairs.scatter(rows, title, (printable(one, 30), printable(other, 30)), self.comparison.lang)
 
     def pr_curve(self, curves: Curves | None = None) -> Any:  # noqa: ANN401 - Altair's chart
-        """Return precision over recall, interpolated, the mean of each system with its interval.
+        """Return precision over recall, interpolated, the mean of each system, with its interval up to four.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class ComparisonPlots:
         return curve_chart(found, label("pr", self.comparison.lang), self.comparison.lang)
 
     def at_k(self, measure: str = "nDCG", k: str = "1..20", curves: Curves | None = None) -> Any:  # noqa: ANN401
-        """Return a measure over its cutoff, the mean of each system with its interval.
+        """Return a measure over its cutoff, the mean of each system, with its interval up to four.
 
         Parameters
         ----------

@@ -38,7 +38,8 @@ def traced(found: Comparison, curves: str) -> Curves:
     from rankstone.tracing import curve
 
     many = max(map(len, found.matrices.values())) > _MANY
-    given = {"resamples": 1 if many else _RESAMPLES, "seed": found.how.seed, **found.sources.given}
+    plain = many or len(found.sources.runs) > _BANDS
+    given = {"resamples": 1 if plain else _RESAMPLES, "seed": found.how.seed, **found.sources.given}
     return curve(found.sources.qrels, found.sources.runs, curves, **given)
 
 
@@ -67,10 +68,10 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
 
 
 def _means(found: Curves, curve: str) -> pl.DataFrame:
-    """Return the means with the ends of their intervals: drawn, or by the normal distribution."""
+    """Return the means with the ends of their intervals: drawn, or normal; none where no band is drawn."""
     rows = found.mean().filter(curve=curve)
     if found.resampling.resamples == 1:
-        reach = _NORMAL * pl.col("se")
+        reach = _NORMAL * pl.col("se") if len(found.runs) <= _BANDS else pl.lit(None, pl.Float64)
         rows = rows.with_columns(ci_low=pl.col("mean") - reach, ci_high=pl.col("mean") + reach)
     return rows.select("run", "x", "mean", "ci_low", "ci_high")
 

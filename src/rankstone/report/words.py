@@ -65,6 +65,7 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "needed": ("queries that would decide", "所需查询"),
     "detectable": ("detectable", "可检差值"),
     "query_id": ("query", "查询"),
+    "text": ("text", "文本"),
     "filter": ("Filter", "筛选"),
     "filter_help": ("part of an id, or a condition: >0.1, <0", "标识的一部分，或条件：>0.1、<0"),
     "rows": ("{shown} of {all} rows", "{all} 行中的 {shown} 行"),

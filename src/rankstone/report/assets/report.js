@@ -213,7 +213,7 @@
       if (Math.abs(difference) <= 1e-12 * most) difference = 0;
       difference = Number(difference.toPrecision(6));
       const good = difference * sign[state.m];
-      rows.push({ query_id, value: one[at], value_versus: other[at], difference, sign: good > 0 ? "+" : good < 0 ? "−" : "0" });
+      rows.push({ query_id, text: D.queries.texts[at] ?? null, value: one[at], value_versus: other[at], difference, sign: good > 0 ? "+" : good < 0 ? "−" : "0" });
     });
     rows.sort((x, y) => x.difference - y.difference);
     rows.forEach((row, at) => { row.place = at + 1; });
@@ -240,6 +240,7 @@
   const forestColumns = [{ name: "question", label: W.system, kind: null }, ...columnsOf(["difference", "low", "high"], { difference: "signed", low: "signed", high: "signed" }),
     { name: "verdict", label: W.judgement, kind: null, text: (row) => W[row.verdict], mark: true }];
   const queryColumns = () => [{ name: "query_id", label: W.query_id, kind: null, link: (row) => address({ page: "query", q: row.query_id }) },
+    ...(D.queries.texts.length ? [{ name: "text", label: W.text, kind: null }] : []),
     { name: "value", label: state.a, kind: "score" }, { name: "value_versus", label: state.b, kind: "score" }, { name: "difference", label: W.difference, kind: "signed" }];
   const again = (page) => (value) => (name) => go({ page, [value]: name });
   const chooseMeasure = (page) => choice("m", W.choose_measure, measures, again(page)("m"));
@@ -293,6 +294,8 @@
         ...(state.q !== null && !known.includes(state.q) ? [el("option", { value: state.q, selected: true }, state.q)] : []),
         ...known.map((q) => el("option", { value: q, selected: q === state.q }, q)));
       page.replaceChildren(el("h2", {}, W.query + (state.q === null ? "" : " " + state.q)));
+      const asked = D.queries.texts[D.queries.ids.indexOf(state.q)];
+      if (asked) page.append(el("p", { class: "asked" }, asked));
       if (D.lists.note) page.append(el("p", { class: "note" }, D.lists.note));
       else if (D.lists.of > known.length) page.append(el("p", { class: "note" }, fill(W.lists_of, { shown: count(known.length), n: count(D.lists.of) })));
       if (known.length) page.append(el("div", { class: "controls" }, el("label", {}, W.choose_query, box), ...sides()));

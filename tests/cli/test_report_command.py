@@ -1,0 +1,102 @@
+"""``rankstone report`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rankstone import demo
+from rankstone.cli import cli
+from rankstone.errors import MissingExtra, RankstoneError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("altair", reason="reports need the extra: report")
+pytest.importorskip("vl_convert", reason="reports need the extra: report")
+pytest.importorskip("jinja2", reason="reports need the extra: report")
+
+QRELS, BM25, TFIDF = str(demo.QRELS), str(demo.RUNS["bm25"]), str(demo.RUNS["tfidf"])
+
+
+@pytest.fixture(autouse=True)
+def _little_vega(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave Vega out: these tests look at the command."""
+    monkeypatch.setattr("rankstone.report.vega.script", lambda: "/* Vega */")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["report", *arguments])
+
+
+def test_a_page_is_written_and_nothing_printed(tmp_path: Path) -> None:
+    """The page is there, and neither output nor standard error have anything where nobody looks on."""
+    done = run(QRELS, BM25, TFIDF, "-m", "nDCG@10", "-o", str(tmp_path / "report.html"))
+
+    assert (done.exit_code, done.output) == (0, "")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_from_saved_scores(tmp_path: Path) -> None:
+    """Saved scores make a page, too."""
+    saved = tmp_path / "scores.csv"
+    rows = [f"{run},q{at},AP,{at / 10 + (run == 'b') / 50}" for run in "ab" for at in range(8)]
+    saved.write_text("\n".join(["run,query_id,measure,value", *rows]))
+
+    done = run("--scores", str(saved), "-o", str(tmp_path / "report.html"))
+
+    assert done.exit_code == 0
+    assert "b is better than a by AP" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_language(tmp_path: Path) -> None:
+    """``--lang zh`` is told to the browser and to the reader."""
+    run(QRELS, BM25, TFIDF, "-m", "nDCG@10", "--lang", "zh", "-o", str(tmp_path / "report.html"))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    assert '<html lang="zh">' in page
+    assert "<h2>结论</h2>" in page
+
+
+def test_the_output_must_be_named() -> None:
+    """A page is a file, so its name is needed."""
+    done = run(QRELS, BM25, TFIDF)
+
+    assert done.exit_code == 2
+    assert "-o" in done.output
+
+
+def test_inputs_are_spared(tmp_path: Path) -> None:
+    """The page never takes the place of an input."""
+    copy = tmp_path / "run.txt"
+    copy.write_bytes(demo.RUNS["bm25"].read_bytes())
+
+    done = run(QRELS, str(copy), TFIDF, "-o", str(copy))
+
+    assert isinstance(done.exception, RankstoneError)
+    assert copy.read_bytes() == demo.RUNS["bm25"].read_bytes()
+
+
+def test_the_missing_extra_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Altair the command says what to install, even before it looks for files."""
+    monkeypatch.setitem(sys.modules, "altair", None)
+
+    done = run("nowhere.txt", "a.run", "b.run", "-o", "x.html")
+
+    assert isinstance(done.exception, MissingExtra)
+    assert "rankstone[report]" in str(done.exception)
+
+
+def test_the_command_line_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page tells the command that made it, quoted for a shell."""
+    monkeypatch.setattr(sys, "argv", ["rankstone", "report", "a b.txt"])
+    run(QRELS, BM25, TFIDF, "-m", "nDCG@10", "-o", str(tmp_path / "report.html"))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+
+    assert data["provenance"]["command"] == "rankstone report 'a b.txt'"
