@@ -55,19 +55,25 @@ def check(found: Derivation) -> None:
         assert found.numerator == end(found)
 
 
-def end(found: Derivation) -> float | None:
+def end(found: Derivation) -> Any:
     """Return what the tables and their steps come to."""
     measure: Any = parse_measure(found.measure)
     last = found.tables[-1]
-    # what groups of items receive is no sum: a ratio, or a spread over a mean
-    total = found.numerator if last.total is None else last.total
-    steps = {"total": total or 0.0, **last.steps}
-    made: dict[str, Callable[[], float]] = {
+    columns: Any = last.frame
+    steps: dict[str, Any] = {"total": last.total, **last.steps}
+    if "protected" in columns:  # what groups of items receive is no sum: a ratio, or a spread over a mean
+        mine: dict[str, Any] = columns.filter(columns["protected"]).to_dicts()[0]
+        return mine["received"] / mine.get("members", 1.0)
+    if "chance" in columns:
+        assert (columns["chance"] == columns["placed"] / columns["possible"]).all()
+        assert found.denominator == columns["chance"].to_numpy().mean()
+        return float(columns["chance"].to_numpy().std())
+    made: dict[str, Callable[[], Any]] = {
         "way": lambda: sum(table.steps["way"] for table in found.tables if "way" in table.steps),
         "bound": lambda: functools.reduce(lambda most, least: most - least, bounds),
         "beyond_lists": lambda: steps["seen"] + steps["beyond_lists"],
         "added": lambda: steps["total"] + steps["added"],
-        "pairs_open": lambda: steps["pairs_opposite"] + measure.p * steps["pairs_open"],
+        "pairs_open": lambda: columns["opposite"].sum() / 2 + measure.p * (columns["left_open"].sum() / 2),
         "closeness": lambda: steps["closeness"],
         "total": lambda: steps["total"],
     }

@@ -180,7 +180,19 @@ class Fagin_K(Distance):  # noqa: N801 - as Fagin_F
         opposite = union.total(union.counts.differ) / 2.0
         left_open = union.x_size + union.y_size - 2 * union.counts.alike
         open_in_one = union.total(left_open) / 2.0
-        couple.tell("document", lambda: couple.either[1:], opposite=union.counts.differ, left_open=left_open)
+        couple.tell(
+            "document",
+            lambda: couple.either[1:],
+            rank_a=lambda: _where_listed(union.x_first, union.x_last, couple.a.n),
+            rank_b=lambda: _where_listed(union.y_first, union.y_last, couple.b.n),
+            opposite=union.counts.differ,
+            left_open=left_open,
+        )
         couple.tell_steps(pairs_opposite=opposite, pairs_open=open_in_one)
         largest = m * n + self.p * (m * (m - 1) + n * (n - 1)) / 2.0
         return self.normed(opposite + self.p * open_in_one, largest)
+
+
+def _where_listed(first: Ints, last: Ints, n: Ints) -> Floats:
+    """Return the middle rank of one query's listed documents, NaN for the others."""
+    return _at(first, last, np.repeat(n, len(first)), np.full(len(first), np.nan))

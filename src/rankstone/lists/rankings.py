@@ -146,14 +146,14 @@ class Couple(Tells):
         )
 
     def tell_common(self, *, title: str = "", total: object = None, **columns: Column) -> None:
-        """Tell a table of the documents of both lists, with their ranks among these."""
+        """Tell a table of the documents of both lists, with their places among these."""
         self.tell(
             "document",
             lambda: self.shared,
             title=title,
             total=total,
-            rank_a=lambda: (self.common.x_first + self.common.x_last) / 2,
-            rank_b=lambda: (self.common.y_first + self.common.y_last) / 2,
+            place_a=lambda: (self.common.x_first + self.common.x_last) / 2,
+            place_b=lambda: (self.common.y_first + self.common.y_last) / 2,
             **columns,
         )
 

@@ -19,6 +19,8 @@ __all__ = ["of_derivation"]
 _ROWS: Final = 25
 #: letters of a run's name in a heading
 _RUN: Final = 9
+#: what is said below tables that have a column
+_TO_READ: Final = {"places": "place_a", "counts_twice": "opposite", "doubled": "same"}
 #: statuses that have words of their own; the card says the others
 _SAID: Final = ("only_a", "only_b")
 #: letters of an id
@@ -34,17 +36,19 @@ def of_derivation(one: Derivation) -> Sheet:
     parts: list[Table | tuple[str, tuple[str, ...]]] = [
         _table(one, table, last=table is one.tables[-1]) for table in one.tables
     ]
-    if one.tables and {"same", "opposite"} <= set(one.tables[-1].frame.columns):
-        parts.append((heading("notes", lang), (heading("counts_twice", lang),)))
+    columns = {name for table in one.tables for name in table.frame.columns}
+    said = [name for name, sign in _TO_READ.items() if sign in columns]
+    if said:
+        parts.append((heading("notes", lang), tuple(heading(name, lang) for name in said)))
     if one.value is None:
-        said = heading(
+        why = heading(
             one.status if one.status in _SAID else "as_its_card_says",
             lang,
             undefined=one.card["undefined"],
             first=printable(one.runs[0]),
             last=printable(one.runs[-1]),
         )
-        parts.append((heading("why", lang), (said,)))
+        parts.append((heading("why", lang), (why,)))
     title = f"{printable(one.measure)} = {shown}   {whose}   {runs}"
     return Sheet(title, one.card["formula"], one.card["symbols"], tuple(parts))
 
@@ -90,9 +94,9 @@ def _ends(one: Derivation, table: Added, *, last: bool) -> list[tuple[str, float
 
 def _head(one: Derivation, name: str) -> str:
     """Return the head of a column; ranks in either run bear its name."""
-    if name in ("rank_a", "rank_b"):
-        run = one.runs[0 if name == "rank_a" else -1]
-        return f"{heading('rank', one.lang)} {printable(run, _RUN)}"
+    word, _, side = name.rpartition("_")
+    if word in ("rank", "place"):
+        return f"{heading(word, one.lang)} {printable(one.runs[0 if side == 'a' else -1], _RUN)}"
     return heading(name, one.lang)
 
 

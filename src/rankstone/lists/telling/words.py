@@ -108,10 +108,15 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "only_a": ("only {first} answers this query", "只有 {first} 回答了此查询"),
     "only_b": ("only {last} answers this query", "只有 {last} 回答了此查询"),
     "as_its_card_says": ("{undefined}", "{undefined}"),
-    "counts_twice": (
-        "Pairs are counted from both of their documents, in numerator and denominator.",
-        "每一对从它的两个文档各计一次,分子分母皆然。",
+    "places": (
+        "Places count the documents of both lists only; tied ones share the middle.",
+        "位次只计两个列表共有的文档;并列者取中间位次。",
     ),
+    "counts_twice": (
+        "Rows count each pair from both of its documents.",
+        "每一对在它的两个文档的行中各计一次。",
+    ),
+    "doubled": ("So the numerator is 2 (C − D).", "因此分子为 2 (C − D)。"),
     "notes": ("How to read it", "读法"),
 }
 
