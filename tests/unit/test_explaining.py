@@ -218,16 +218,17 @@ def test_intents_are_told_apart() -> None:
 
 def test_a_pooled_hit_ratio_says_what_this_query_adds() -> None:
     """Pooled over users, hits and relevant items are summed apart; per user the ratio itself is averaged."""
-    qrels, ranked = {"u": {"a": 1, "b": 1, "c": 1}}, {"u": ["a", "x", "b"]}
-    pooled = explain(qrels, ranked, "R(agg=pooled)@3", "u")
+    pooled, each = (of(text, "q") for text in ("R(agg=pooled)@2", "R@2"))
     assert [note.about for note in pooled.footnotes if note.code == "pooled"] == [
-        {"numerator": "2", "denominator": "3"}
+        {"numerator": f"{pooled.numerator:g}", "denominator": f"{pooled.denominator:g}"}
     ]
-    assert not [note for note in explain(qrels, ranked, "R@3", "u").footnotes if note.code == "pooled"]
+    assert not [note for note in each.footnotes if note.code == "pooled"]
 
 
 def test_an_empty_run_is_no_run() -> None:
     """A query without a list is told of; a run without any list is a mistake."""
-    assert explain(QRELS, {"other": ["a"]}, "RR", next(iter(QRELS))).status == "missing"
+    missing = explain(QRELS, {"other": ["a"]}, "RR", "q")
+    assert isinstance(missing, Explanation)
+    assert missing.status == "missing"
     with pytest.raises(RankstoneError, match="the run is empty"):
-        explain(QRELS, ([], [], []), "RR", next(iter(QRELS)))
+        explain(QRELS, ([], [], []), "RR", "q")

@@ -102,8 +102,8 @@ class Scored:
     def of(self, some: Bools) -> Scored:
         """Return the scores of some of the queries, bool ``[queries]``."""
         weight = None if self.weight is None else self.weight[some]
-        parts = (self.numerator, self.denominator, self.value, self.status)
-        return Scored(*(part[some] for part in parts), weight)
+        value, status = self.value[some], self.status[some]
+        return Scored(self.numerator[some], self.denominator[some], value, status, weight)
 
     def without_value(self) -> Scored:
         """Return the same queries, none of which has a value."""
