@@ -302,3 +302,16 @@ def test_what_was_asked_stands_beside_ids(tmp_path: Path) -> None:
 
     assert told.data["queries"]["texts"][at] == f"{EVIL} 7"
     assert len(told.scripts) == 3
+
+
+def test_one_curve_that_cannot_be_leaves_the_others(tmp_path: Path) -> None:
+    """Precision over recall has no mean over ties; curves over k have, and are drawn."""
+    found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", ties="expected")
+
+    told = page_of(found, tmp_path).data
+
+    assert "PR has no closed form" in told["notes"][0]
+    assert [told["charts"][f"curve{at}"]["spec"]["title"][:9] for at in range(2)] == [
+        "nDCG@1..2",
+        "Success@k",
+    ]

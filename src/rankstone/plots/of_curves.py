@@ -14,6 +14,7 @@ from rankstone.plots.words import label
 if TYPE_CHECKING:
     from rankstone.comparing import Comparison
     from rankstone.curves import Curves
+    from rankstone.measures.curves import Curve
 
 __all__ = ["curve_chart", "traced"]
 
@@ -23,6 +24,8 @@ _HEIGHT: Final = 340
 _BANDS: Final = 4
 #: drawn for bands, which a picture shows to a hundredth
 _RESAMPLES: Final = 300
+#: queries' own curves that are drawn
+_CLOUD: Final = 200
 #: queries above which means are as good as normal, and nothing is drawn
 _MANY: Final = 2_000
 _NORMAL: Final = 1.959964
@@ -50,7 +53,9 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     rows = _means(found, str(one))
     across = _across(one, lang)
     x = alt.X("x:Q", title=across)
-    base = alt.Chart(alt.NamedData("curve"))
+    cloud = _cloud(found, one)
+    means = alt.Chart(alt.NamedData("curve"))
+    base = means.transform_filter("!isValid(datum.query_id)") if cloud else means
     look = by_system(list(found.runs), label("system", lang))
     told = [alt.Tooltip("run:N"), alt.Tooltip("x:Q", title=across)]
     told += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")]
@@ -62,9 +67,25 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
         x, y, look["color"], look["shape"], tooltip=told
     )
-    chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
+    layers = [band, line, points]
+    if cloud:
+        each = means.transform_filter("isValid(datum.query_id)").mark_line(strokeWidth=1, opacity=0.16)
+        y = alt.Y("y:Q", title=label("mean", lang))
+        layers.insert(
+            0, each.encode(x, y, look["color"], alt.Detail("query_id:N"), tooltip=["run:N", "query_id:N"])
+        )
+    chart = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
     shown = rows.with_columns(pl.col("run").map_elements(printable, pl.String))
-    return drawn(chart, "curve", records(shown), title)
+    return drawn(chart, "curve", [*records(shown), *cloud], title)
+
+
+def _cloud(found: Curves, curve: Curve) -> list[dict[str, Any]]:
+    """Return the queries' own curves where they are few; those over k would lie on one another."""
+    lines = sum(len(run.queries) for run in found.runs.values())
+    if isinstance(curve, AtK) or lines > _CLOUD:
+        return []
+    own = found.per_query.filter(curve=str(curve)).select("run", "query_id", "x", "y")
+    return records(own.with_columns(pl.col("run", "query_id").cast(pl.String)))
 
 
 def _means(found: Curves, curve: str) -> pl.DataFrame:

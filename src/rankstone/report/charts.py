@@ -12,6 +12,7 @@ from rankstone.report.words import words
 
 if TYPE_CHECKING:
     from rankstone.comparing import Comparison
+    from rankstone.curves import Curves
 
 __all__ = ["charts"]
 
@@ -58,18 +59,26 @@ def _curves(found: Comparison) -> tuple[dict[str, Any], list[str]]:
     if found.sources.convention is not None:
         return {}, [say["no_lists_convention"]]
     asked = ["PR", *_over_k(found)]
-    try:
-        curves = traced(found, " ".join(asked))
-    except (UsageError, InputError) as error:
-        return {}, [f"{say['no_curves']}: {error}"]
-    drawn = {}
-    for at, curve in enumerate(curves.curves):
+    traces, notes = _traced(found, asked)
+    drawn: dict[str, Any] = {}
+    for curves, curve in [(some, one) for some in traces for one in some.curves]:
         name = str(curve)
-        title = label("pr", found.lang) if at == 0 else label("at_k", found.lang, measure=name)
+        title = label("at_k", found.lang, measure=name) if "@" in name else label("pr", found.lang)
         if name.startswith("Success@"):
             title = say["first_relevant"]
-        drawn[f"curve{at}"] = _apart(curve_chart(curves, title, found.lang, name), keep=True)
-    return drawn, []
+        drawn[f"curve{len(drawn)}"] = _apart(curve_chart(curves, title, found.lang, name), keep=True)
+    return drawn, [f"{say['no_curves']}: {note}" for note in notes]
+
+
+def _traced(found: Comparison, asked: list[str]) -> tuple[list[Curves], list[str]]:
+    """Trace curves together; where one of them cannot be, each for itself, and say which not and why."""
+    try:
+        return [traced(found, " ".join(asked))], []
+    except (UsageError, InputError) as error:
+        if len(asked) == 1:
+            return [], [f"{asked[0]}: {error}"]
+    parts = [_traced(found, [one]) for one in asked]
+    return [curves for some, _ in parts for curves in some], [note for _, notes in parts for note in notes]
 
 
 def _over_k(found: Comparison) -> list[str]:

@@ -98,8 +98,8 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
         "保存的得分没有列表；由标注与运行文件生成时此处会有列表。",
     ),
     "no_lists_convention": (
-        "Lists are unfolded for measures of our own, not for a library's.",
-        "仅对本工具自身的指标展开列表。",
+        "Lists and curves are of measures of our own, not of a library's.",
+        "列表与曲线仅用于本工具自身的指标。",
     ),
     "no_lists_here": ("Lists could not be unfolded", "列表无法展开"),
     "no_curves": ("Curves could not be traced", "曲线无法绘制"),

@@ -172,7 +172,8 @@
     const made = el("figure", { class: "figure", "data-chart": id }, host, fold);
     made.bring = (rows, title) => {
       const own = rows || (D.charts[id] && D.charts[id].rows) || [];
-      fold.ontoggle = () => { if (fold.open) data.replaceChildren(table(columns, own)); };
+      const told = id.startsWith("curve") ? own.filter((row) => row.query_id === undefined) : own;
+      fold.ontoggle = () => { if (fold.open) data.replaceChildren(table(columns, told)); };
       if (fold.open) fold.ontoggle();
       return draw(host, id, rows, title);
     };
