@@ -89,6 +89,7 @@ def cases(data: Path) -> tuple[Case, ...]:
         *_one_list(data),
         _beyond(data),
         *_imports(),
+        _identifying(data),
     )
 
 
@@ -292,6 +293,22 @@ def _imports() -> tuple[Case, ...]:
         times=4,
     )
     return importing, helping, explaining
+
+
+def _identifying(data: Path) -> Case:
+    """Search for the number of a run of 100 topics, by its name, and without a word of what it is called."""
+    files = str(data / "topics.qrels.txt"), str(data / "topics.run.txt")
+    told = (*files, "--value", "0.0335")
+    return Case(
+        "identify",
+        "rankstone identify, 100 topics × 1,000 documents, TREC text",
+        "topics",
+        (
+            _rankstone("an nDCG@10", *told, "-m", "nDCG@10", verb="identify"),
+            _rankstone("any measure", *told, verb="identify"),
+        ),
+        (Bar("time", 2),),
+    )
 
 
 def _rankstone(name: str, *arguments: str, verb: str = "eval", barred: bool = True) -> Subject:

@@ -52,6 +52,8 @@ PASSAGES = Shape(queries=6_980, depth=1_000, judged=1, pool=8_800_000)
 USERS = Shape(queries=200_000, depth=100, judged=20, pool=500_000)
 SHOP = Shape(queries=200_000, depth=100, judged=20, pool=500_000)
 LABELLED = Shape(queries=1_000_000, depth=100, judged=100, pool=0)
+#: as a paper has them: few topics, deep judgments of several grades; not scaled
+TOPICS = Shape(queries=100, depth=1_000, judged=80, pool=2_000)
 #: rows of the one list of all, and how many grades it has
 LONGEST, GRADES = 10_000_000, 100
 
@@ -66,6 +68,7 @@ FILES = {
     "users": ("users.qrels.parquet", "users.run.parquet", "users.shuffled.parquet"),
     "labelled": ("labelled.parquet",),
     "one-list": ("one-list.parquet",),
+    "topics": ("topics.qrels.txt", "topics.run.txt"),
     "beyond": ("beyond.run.parquet", "beyond.items.parquet", "beyond.history.parquet"),
 }
 
@@ -190,6 +193,32 @@ def labelled(into: Path, scale: float) -> None:
             part.unlink(missing_ok=True)
 
 
+def topics(into: Path, _scale: float) -> None:
+    """Write a test collection with graded judgments, tied scores and three topics that nobody answers."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED)
+    shape = TOPICS
+    ids = pl.Series([f"q{at}" for at in range(shape.queries)])
+    judged = _documents(rng, shape.queries, Shape(shape.queries, shape.judged, shape.judged, shape.pool))
+    grades = rng.choice([0, 0, 1, 2, 3], judged.size)
+    query = ids.gather(np.repeat(np.arange(shape.queries), shape.judged)).alias("query_id")
+    qrels = pl.DataFrame({"d": judged.ravel(), "relevance": grades}).select(
+        query, pl.lit(0).alias("0"), pl.format("D{}", "d").alias("doc_id"), "relevance"
+    )
+    run = _run_frame(rng, ids, _documents(rng, shape.queries, shape)).filter(
+        ~pl.col("query_id").is_in(ids[:3].implode())
+    )
+    rank = (pl.int_range(pl.len()).over("query_id") + 1).alias("rank")
+    tied = pl.col("score").round(2)
+    _write_trec(qrels, into / "topics.qrels.txt")
+    _write_trec(
+        run.select("query_id", pl.lit("Q0").alias("Q0"), "doc_id", rank, tied, pl.lit("tag").alias("tag")),
+        into / "topics.run.txt",
+    )
+
+
 def one_list(into: Path, scale: float) -> None:
     """Write one very long labelled list with many grades."""
     import numpy as np
@@ -285,6 +314,7 @@ MAKERS: dict[str, Callable[[Path, float], None]] = {
     "users": users,
     "labelled": labelled,
     "one-list": one_list,
+    "topics": topics,
     "beyond": beyond,
 }
 
