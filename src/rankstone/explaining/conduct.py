@@ -256,7 +256,7 @@ class Explainer(Evaluator):
         measure, parts = self.measure, seen.seen
         missed, unjudged = seen.pseudo(parts.parts.missed), seen.pseudo(parts.parts.unjudged)
         linked = parts.status in (Status.ok, Status.lower_bound) and parts.value != parts.ratio
-        rows = tuple(seen.rows())
+        rows = seen.rows
         notes = footnotes(
             rows,
             parts.status,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -125,18 +126,18 @@ class Listed:
     def _names(self, rows: Any) -> list[str]:  # noqa: ANN401 - int64 rows of the run
         return self.ids.gather(np.asarray(rows)).to_list()
 
-    @property
+    @cached_property
     def docs(self) -> list[str]:
         """The list's documents in order."""
-        return [row.doc_id or "" for row in self.rows()]
+        return [row.doc_id or "" for row in self.rows]
 
-    @property
+    @cached_property
     def judged(self) -> list[tuple[str, float, int | None]]:
         """Judged documents with grade and rank (``None`` where not retrieved), best first."""
         pairs = slice(*self.judgments.pairs.offsets[self.code : self.code + 2])
         docs = self.judgments.pairs.docs[pairs].cast(pl.String).to_list()
         grades = self.judgments.grade[pairs].tolist()
-        at = {row.doc_id: row.rank for row in reversed(list(self.rows()))}
+        at = {row.doc_id: row.rank for row in reversed(self.rows)}
         best = sorted(zip(docs, grades, strict=True), key=lambda one: (-one[1], one[0]))
         return [(doc, grade, at.get(doc)) for doc, grade in best]
 
@@ -148,10 +149,12 @@ class Listed:
         below = self.judgments.grade[slice(*self.judgments.pairs.offsets[self.code : self.code + 2])] < 0
         return count + int(below.sum())
 
-    def rows(self) -> Iterator[Row]:
-        """Return the list, a row a document, in rank order."""
-        if not self.answered:
-            return
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The list, a row a document, in rank order."""
+        return tuple(self._rows()) if self.answered else ()
+
+    def _rows(self) -> Iterator[Row]:
         hits, holes = self.whole, self.whole.holes
         share = self.seen.parts.hits
         running = np.add.accumulate(share) if len(share) else share
@@ -193,7 +196,7 @@ class Listed:
         good = groups.grade[entries] > 0
         code, doc = groups.code[entries][good], doc[good]
         ids = self.judgments.pairs.docs[slice(*pairs)].cast(pl.String).to_list()
-        at = {row.doc_id: row.rank for row in reversed(list(self.rows()))}
+        at = {row.doc_id: row.rank for row in reversed(self.rows)}
         first, last = groups.starts[self.code : self.code + 2]
         for number in range(int(last - first)):
             names = [ids[place] for place in doc[code == number].tolist()]
@@ -212,7 +215,7 @@ class Listed:
 
     def promotions(self) -> Iterator[tuple[str, float, int | None, int]]:
         """Return documents that stand below worse ones, or nowhere: id, grade, rank, where they belong."""
-        grades = [row.relevance if row.relevance is not None else 0.0 for row in self.rows()]
+        grades = [row.relevance if row.relevance is not None else 0.0 for row in self.rows]
         tried = 0
         for doc, grade, at in self.judged:
             to = next((rank for rank, other in enumerate(grades, 1) if other < grade), len(grades) + 1)
