@@ -181,3 +181,14 @@ def test_lists_of_all_queries_as_one() -> None:
     assert rankstone.evaluate(*numbered, "RR", one_group=True).to_dict() == {"run": {"RR": 1 / 2}}
     with pytest.raises(rankstone.UsageError, match="queries is about queries"):
         rankstone.evaluate(qrels, run, "RR", one_group=True, queries={"q1": {"weight": 1.0}})
+
+
+def test_what_is_asked_beside_changes_nothing() -> None:
+    """A number of a library is the same, whatever else is computed from the same lists."""
+    qrels = {"u": {"a": 1, "b": 1, "c": 1, "d": 1}}
+    run = (["u"] * 5, ["a", "a", "x", "b", "c"], [5.0, 4.0, 3.0, 2.0, 1.0])
+    texts = ["ndcg_at_k(k=2)", "ndcg_at_k(k=4)", "ndcg_at_k(k=2, score_type='raw')"]
+    together = rankstone.evaluate(qrels, run, texts, convention="recommenders").to_dict()["run"]
+    for text in texts:
+        alone = rankstone.evaluate(qrels, run, text, convention="recommenders").to_dict()["run"]
+        assert alone[text] == together[text]

@@ -88,8 +88,8 @@ class NDCG(nDCG):
         _, item, copies = np.unique(hits.judgment_row, return_inverse=True, return_counts=True)
         return item, copies
 
-    def _make_ideal_gains(self, hits: Hits) -> Ideal:
-        """Return the gains of all rows the joins make, best first."""
+    def _ideal_gains(self, hits: Hits) -> Ideal:
+        """Return the gains of all rows the joins make, best first; other cutoffs have others."""
         item, copies = self._copies(hits)
         shown = np.bincount(item[hits.rank <= (self.k or np.inf)], minlength=len(copies))
         first = np.unique(item, return_index=True)[1]
