@@ -45,6 +45,12 @@ class Ideal:
         """The ideal rank of each grade, from 1, int64 ``[judged]``."""
         return np.arange(1, len(self.grade) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
+    def regraded(self, grade: Floats) -> Ideal:
+        """Return lists as long as these with other grades, best first; places are counted once for all."""
+        other = Ideal(self.offsets, grade)
+        vars(other).update(query=self.query, rank=self.rank)
+        return other
+
     def total(self, values: Floats) -> Floats:
         """Sum within each query, best grade first, float64 ``[queries]``."""
         return sums(self.query, values, len(self.offsets) - 1)

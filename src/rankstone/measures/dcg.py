@@ -305,7 +305,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             gain = self.worth(hits.ideal.grade)
             if not never_falls(self.gain):
                 gain = descending_within(hits.ideal.query, gain)
-            return Ideal(hits.ideal.offsets, gain)
+            return hits.ideal.regraded(gain)
         return self._passed(hits if self.ideal == "list" else hits.down_to(self.k or 0), hits)
 
     def _passed(self, hits: Hits, whole: Hits) -> Ideal:
