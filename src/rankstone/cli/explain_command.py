@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, split_columns
-from rankstone.cli.explaining import FORMATS, written
+from rankstone.cli.explaining import FORMATS, typed, typed_list, written
 from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, alignment, given_options, reading
 
@@ -30,10 +30,7 @@ DEFAULT_MEASURE = "nDCG@10"
     "--worst", type=click.IntRange(1), metavar="N", help="the N lowest scores; --vs: largest losses"
 )
 @click.option("--others", is_flag=True, help="what other libraries would print for this query")
-@click.option(
-    "--grades", metavar="5,3,-,2", help="no files: grades of a list in order, - for an unjudged one"
-)
-@click.option("--judged", metavar="5,3,2,1", help="--grades: all judged grades, those of the list included")
+@typed
 @click.option("--convention", metavar="LIBRARY", help="explain the number that a library would print")
 @click.option("--format", "form", default="text", metavar="|".join(FORMATS), help="[text]")
 @click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="of headings")
@@ -74,6 +71,7 @@ def command(
     rankstone explain qrels.txt bm25.run --worst 5
     rankstone explain --grades 5,3,2,1,2 --judged 5,3,2,1,2,4,0 -m "nDCG(gain=exp2)@5"
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
+    from rankstone import explain
     from rankstone.cli.outputs import check_format, deliver
 
     check_format(form, FORMATS)
@@ -81,33 +79,14 @@ def command(
     named = split_columns(columns)
     given: dict[str, Any] = {**given_options(options), "convention": convention}
     given |= {"exclude": exclude, "collapse": collapse, "columns": named, "format_in": format_in}
-    told = {"others": others, "lang": lang}
+    told: dict[str, Any] = {"others": others, "lang": lang}
     if grades is not None:
-        found = [_typed(grades, judged, files, queries, measure, given | told)]
+        qrels, run = typed_list(grades, judged, [*files, *queries])
+        found = [explain(qrels, run, measure, next(iter(qrels)), **given, **told)]
     else:
         found = _of_files(files, queries, measure, vs, worst, given, told)
     named.require_present()
     deliver(None, written(found, form, width), output, None)
-
-
-def _typed(
-    grades: str,
-    judged: str | None,
-    files: tuple[str, ...],
-    queries: tuple[str, ...],
-    measure: str,
-    given: dict[str, Any],
-) -> Found:
-    from rankstone import explain
-    from rankstone.errors import UsageError
-    from rankstone.explaining.typed import QUERY, typed_in
-
-    if files or queries:
-        raise UsageError(
-            "--grades is a list of its own", given=" ".join([*files, *queries]), fix="leave one of them out"
-        )
-    qrels, listed = typed_in(grades, judged)
-    return explain(qrels, {QUERY: listed}, measure, QUERY, **given)
 
 
 def _of_files(

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.outputs import as_json, check_format
+from rankstone.cli.outputs import as_json, check_format, columns_of_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankstone.cli.options import Command
 
-__all__ = ["FORMATS", "columns_of_terminal", "explaining", "form_of_explanation", "written"]
+__all__ = ["FORMATS", "explaining", "form_of_explanation", "typed", "typed_list", "written"]
 
 FORMATS = ("text", "md", "latex", "html", "json")
 
@@ -28,6 +28,27 @@ def explaining(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def typed(command: Command) -> Command:
+    """Add the options of a command that takes grades instead of files."""
+    judged = "--grades: all judged grades, those of the list included"
+    listed = "no files: grades of a list in order, - for an unjudged one"
+    command = click.option("--judged", metavar="5,3,2,1", help=judged)(command)
+    return click.option("--grades", metavar="5,3,-,2", help=listed)(command)
+
+
+def typed_list(
+    grades: str, judged: str | None, others: Sequence[str]
+) -> tuple[dict[str, dict[str, float]], dict[str, list[str]]]:
+    """Return judgments and a run of what was typed in, beside which no file or query has a place."""
+    from rankstone.errors import UsageError
+    from rankstone.explaining.typed import QUERY, typed_in
+
+    if others:
+        raise UsageError("--grades is a list of its own", given=" ".join(others), fix="leave one of them out")
+    qrels, listed = typed_in(grades, judged)
+    return qrels, {QUERY: listed}
 
 
 def form_of_explanation(form: str, others: dict[str, Any]) -> str:
@@ -64,11 +85,3 @@ def written(found: Sequence[Any], form: str, width: int | None) -> str:
         "html": lambda one: one.html(),
     }
     return "\n".join(map(writers[form], found)).rstrip("\n") + "\n"
-
-
-def columns_of_terminal() -> int:
-    """Return the width of the terminal, 80 where there is none."""
-    import shutil
-    import sys
-
-    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80

@@ -83,8 +83,7 @@ def _found() -> str:
 
 
 def _written(found: Gate, form: str) -> str:
-    from rankstone.cli.explaining import columns_of_terminal
-    from rankstone.cli.outputs import as_json
+    from rankstone.cli.outputs import as_json, columns_of_terminal
 
     if form == "json":
         return as_json(found.report())

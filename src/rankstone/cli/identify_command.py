@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, split_columns
+from rankstone.cli.explaining import typed, typed_list
 from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, reading
 
@@ -21,10 +22,7 @@ FORMATS = ("text", "md", "latex", "html", "json", "csv")
 @click.option("--value", metavar="NUMBER", help="the number as it was printed: 0.827, 82.7%")
 @click.option("-m", "--measure", metavar="TEXT", help="what it was called: nDCG@10 [any measure]")
 @click.option("--digits", type=int, metavar="N", help="its decimals, if not as printed")
-@click.option(
-    "--grades", metavar="5,3,-,2", help="no files: grades of a list in order, - for an unjudged one"
-)
-@click.option("--judged", metavar="5,3,2,1", help="--grades: all judged grades, those of the list included")
+@typed
 @click.option("--format", "form", default="text", metavar="|".join(FORMATS), help="[text]")
 @click.option(
     "--width", type=click.IntRange(40), metavar="N", help="columns of text [the terminal's, 80 in a pipe]"
@@ -74,21 +72,11 @@ def command(
     named = split_columns(columns)
     given = {**given_options(options), "exclude": exclude, "collapse": collapse}
     given |= {"columns": named, "format_in": format_in}
-    qrels, run = _typed(grades, judged, files) if grades is not None else _files(files)
+    qrels, run = typed_list(grades, judged, files) if grades is not None else _files(files)
     with Ticker(quiet=quiet) as ticker:
         found = identify(qrels, run, value, measure, digits=digits, progress=ticker, **given)
     named.require_present()
     deliver(None, _written(found, form, width), output, None)
-
-
-def _typed(grades: str, judged: str | None, files: tuple[str, ...]) -> tuple[object, object]:
-    from rankstone.errors import UsageError
-    from rankstone.explaining.typed import QUERY, typed_in
-
-    if files:
-        raise UsageError("--grades is a list of its own", given=" ".join(files), fix="leave one of them out")
-    qrels, listed = typed_in(grades, judged)
-    return qrels, {QUERY: listed}
 
 
 def _files(files: tuple[str, ...]) -> tuple[object, object]:
@@ -104,14 +92,12 @@ def _files(files: tuple[str, ...]) -> tuple[object, object]:
 
 
 def _written(found: Identification, form: str, width: int | None) -> str:
-    from rankstone.cli.outputs import as_json
+    from rankstone.cli.outputs import as_json, columns_of_terminal
 
     if form == "json":
         return as_json(found.report())
     if form == "csv":
         return found.frame.write_csv()
     if form == "text":
-        from rankstone.cli.explaining import columns_of_terminal
-
         return found.text(width or columns_of_terminal()) + "\n"
     return {"md": found.markdown, "latex": found.latex, "html": found.html}[form]()

@@ -16,6 +16,7 @@ __all__ = [
     "as_json",
     "as_json_lines",
     "check_format",
+    "columns_of_terminal",
     "deliver",
     "keep_freed_memory",
     "per_query_writer",
@@ -82,6 +83,14 @@ def keep_freed_memory() -> None:
     if mallopt is not None:  # the GNU C library
         mallopt(_M_MMAP_THRESHOLD, _MOST_KEPT)
         mallopt(_M_TRIM_THRESHOLD, 1 << 30)
+
+
+def columns_of_terminal() -> int:
+    """Return the width of the terminal, 80 where there is none."""
+    import shutil
+    import sys
+
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
 
 
 def as_json(told: object) -> str:

@@ -64,7 +64,7 @@ def command(
     rankstone power --deviation 0.2 -d 0.02 --power 0.9
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import power as planned
-    from rankstone.cli.compare_command import of_files
+    from rankstone.cli.comparing import of_files
     from rankstone.cli.outputs import check_format, deliver, keep_freed_memory
     from rankstone.errors import UsageError
 
