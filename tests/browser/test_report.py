@@ -70,7 +70,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         queries={f"q{at:02}": {"half": "first" if at < 17 else "second"} for at in range(1, 33)},
         by="half",
     )
-    found.write_report(path, command="rankstone report …")
+    found.report(path, command="rankstone report …")
     return path
 
 
@@ -218,7 +218,7 @@ def test_markup_in_ids_does_nothing(browser: Browser, tmp_path: Path) -> None:
     qrels = {EVIL: {EVIL: 1, "b": 0}, "q2": {"a": 1}}
     one = {EVIL: {EVIL: 2.0, "b": 1.0}, "q2": {"a": 1.0}}
     two = {EVIL: {"b": 2.0, EVIL: 1.0}, "q2": {"x": 2.0, "a": 1.0}}
-    rankstone.compare(qrels, {EVIL: one, "b": two}, "nDCG@10").write_report(tmp_path / "evil.html")
+    rankstone.compare(qrels, {EVIL: one, "b": two}, "nDCG@10").report(tmp_path / "evil.html")
     opened = Opened(browser.new_page(), tmp_path / "evil.html")
 
     for name in (

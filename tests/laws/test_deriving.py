@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rankstone import BeyondScores, Similarity
     from rankstone.lists.telling.derivation import Derivation
 
-#: lists, and worlds, that each measure is explained for
-CASES = int(os.environ.get("RANKSTONE_CASES", "30"))
+#: couples of lists (never so few that a measure is defined for none), and worlds
+CASES = max(30, int(os.environ.get("RANKSTONE_CASES", "30")))
 WORLDS = int(os.environ.get("RANKSTONE_CASES", "3"))
 
 

@@ -69,7 +69,7 @@ def test_a_difference_is_the_sum_of_its_shares(text: str) -> None:
     """What documents and pseudo-rows add to the difference of two lists sums to it."""
     measure = parse_measure(text)
     assert isinstance(measure, Measure)
-    world, other = (small_world(measure, 20, seed=seed) for seed in (3, 3))
+    world, other = (small_world(measure, CASES, seed=seed) for seed in (3, 3))
     turned = other.ranked((query, doc, -score) for query, doc, score in other.run.iter_rows())
     _, first = unfolded(measure, world)
     _, second = unfolded(measure, turned)

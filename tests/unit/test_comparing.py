@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import rankstone
 from rankstone import compare, compare_scores, demo, intervals, power
@@ -94,6 +95,44 @@ def test_tukey_and_interval_draw_one_line() -> None:
         found = compare_scores(data, permutations=2000)
         for p, low, high in rows(found, "p_adjusted", "low", "high"):
             assert (p <= 0.05) == (low > 0 or high < 0)
+
+
+def test_families_do_not_touch_each_other() -> None:
+    """Measures whose shuffles are shared get what each gets alone."""
+    both = {
+        name: {q: {"x": one["m"], "y": one["m"] ** 2} for q, one in each.items()}
+        for name, each in scores({"a": 0.0, "b": 0.02, "c": 0.2}).items()
+    }
+    told = ("system", "versus", "p_adjusted", "low", "high")
+    together = compare_scores(both, permutations=2000).table
+
+    for measure in ("x", "y"):
+        alone = compare_scores(both, measure, permutations=2000).table
+        assert together.filter(measure=measure).select(told).equals(alone.select(told))
+
+
+def test_other_tests_answer_the_same_questions() -> None:
+    """The test that was asked for stands beside the others; they agree where nobody can doubt."""
+    found = compare_scores(scores({"a": 0.0, "b": 0.5, "c": 0.001}), baseline="a")
+    told = found.by_test
+
+    assert told.columns == [
+        "measure",
+        "system",
+        "versus",
+        "randomisation",
+        "t",
+        "wilcoxon",
+        "sign",
+        "mcnemar",
+        "agree",
+    ]
+    assert told["randomisation"].to_list() == found.table["p"].to_list()
+    assert told["t"].to_list() == found.table["p_t"].to_list()
+    assert told["mcnemar"].to_list() == [None, None]
+    assert told["agree"][0] is True
+    sign = stats.binomtest(int(found.table["wins"][1]), int(found.table["n"][1])).pvalue
+    assert math.isclose(told["sign"][1], sign, rel_tol=1e-12)
 
 
 def test_less_can_be_better() -> None:

@@ -65,7 +65,7 @@ def _little_vega(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def page_of(found: rankstone.Comparison, path: Path) -> Page:
-    found.write_report(path / "report.html", command="rankstone report …")
+    found.report(path / "report.html", command="rankstone report …")
     return Page((path / "report.html").read_text(encoding="utf-8"))
 
 
@@ -157,6 +157,52 @@ def test_provenance_names_inputs_by_hash(page: Page) -> None:
     assert all(re.fullmatch(r"[0-9a-f]{64}", one["sha256"]) for one in inputs)
 
 
+def test_what_libraries_would_say(page: Page) -> None:
+    """Ours comes first; what stands beside a library is what its convention gives."""
+    told = page.data["libraries"]
+    system, versus = told["systems"]
+
+    assert told["rows"][0]["means"] == "nDCG@10"
+    assert len(told["rows"]) > 3
+    for row in told["rows"]:
+        library, words = row["libraries"].split("; ")[0].split(" ", 1)
+        for side, name in (("one", system), ("other", versus)):
+            word = words.split(", ")[0]
+            scores = rankstone.evaluate(demo.QRELS, {"run": demo.RUNS[name]}, word, convention=library)
+            value = next(iter(scores.to_dict()["run"].values()))
+            assert value is not None
+            assert row[side] == pytest.approx(value, abs=6e-5)  # some print four decimals
+
+
+def test_libraries_are_asked_of_lists_only(tmp_path: Path) -> None:
+    """Scores that were saved are nobody else's."""
+    saved = {
+        name: {f"q{at}": {"map": at / 9 + gap} for at in range(9)} for name, gap in (("a", 0), ("b", 0.1))
+    }
+
+    told = page_of(rankstone.compare_scores(saved), tmp_path).data
+
+    assert told["libraries"]["note"] == told["words"]["no_libraries"]
+
+
+def test_other_tests_stand_on_the_page(page: Page) -> None:
+    """The primary question, by every test."""
+    (row,) = page.data["by_test"]
+
+    assert set(row) == {
+        "measure",
+        "system",
+        "versus",
+        "randomisation",
+        "t",
+        "wilcoxon",
+        "sign",
+        "mcnemar",
+        "agree",
+    }
+    assert row["mcnemar"] is None
+
+
 def test_chinese(tmp_path: Path) -> None:
     """Headings and sentences are Chinese where that is asked for."""
     found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", lang="zh")
@@ -205,7 +251,7 @@ def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("rankstone.report.lists.Explainer.explain", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        found.write_report(target)
+        found.report(target)
 
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert target.read_text() == "before"
@@ -217,15 +263,15 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
 
     with pytest.raises(MissingExtra, match=r"altair is not installed(.|\n)*rankstone\[report\]"):
-        found.write_report(tmp_path / "report.html")
+        found.report(tmp_path / "report.html")
 
 
 def test_the_same_page_every_time(tmp_path: Path) -> None:
     """Nothing of the day or the machine's mood is in it."""
     found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
 
-    found.write_report(tmp_path / "a.html")
-    found.write_report(tmp_path / "b.html")
+    found.report(tmp_path / "a.html")
+    found.report(tmp_path / "b.html")
 
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 

@@ -46,7 +46,7 @@ WALLS = {
     "curves": {"curves", "stats", "results", "measures", "hits"},
     "stats": {"stats"},
     "plots": {"plots", "comparing", "curves", "tracing", "measures"},
-    "report": {"report", "plots", "comparing", "curves", "explaining", "sheets", "io"},
+    "report": {"report", "plots", "comparing", "curves", "explaining", "identifying", "sheets", "io"},
     "comparing": {
         "comparing",
         "plots",

@@ -52,17 +52,19 @@ def asked(
         matrices |= _together([matrices[name] for name in first])
     answers: list[tuple[str, Answer]] = []
     families: list[Family] = []
-    groups = [("primary", first), *((name, [name]) for name in source.measures if name not in first)]
-    for name, group in groups:
-        questions = [Question(matrices[measure], *pair) for measure in group for pair in pairs]
-        family, found = answered(name, questions, how, correction, progress)
+    groups = {"primary": first, **{name: [name] for name in source.measures if name not in first}}
+    questions = {
+        name: [Question(matrices[measure], *pair) for measure in group for pair in pairs]
+        for name, group in groups.items()
+    }
+    for family, found in answered(questions, how, correction, progress):
         families.append(family)
-        answers += [("primary" if name == "primary" else "exploratory", one) for one in found]
+        answers += [("primary" if family.name == "primary" else "exploratory", one) for one in found]
     segments = None
     if by and about is not None:
-        questions = [q for name in first for q in _segments(source, matrices[name], pairs, about, by)]
+        parts = [q for name in first for q in _segments(source, matrices[name], pairs, about, by)]
         step = "holm" if correction in _EVERY else correction
-        family, found = answered("segments", questions, how, step, progress)
+        [(family, found)] = answered({"segments": parts}, how, step, progress)
         families.append(family)
         segments = framed([("primary", one) for one in found], by, about)
     return Comparison(

@@ -23,13 +23,13 @@ from rankstone.stats import (
     estimates,
     family_level,
     hsd_reach,
-    randomised_tukey,
+    randomised_tukeys,
     sign_flips,
     tukey_hsd,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -77,22 +77,36 @@ class Family:
 
 
 def answered(
+    asked: Mapping[str, Sequence[Question]],
+    how: How,
+    correction: str,
+    progress: Callable[[int], None] | None = None,
+) -> list[tuple[Family, list[Answer]]]:
+    """Answer the questions of families, by name."""
+    families = list(asked.values())
+    every = _all_pairs(families, how, correction, progress) if correction in _ALL_PAIRS else None
+    return [
+        _answered(name, questions, how, correction, None if every is None else every[at], progress)
+        for at, (name, questions) in enumerate(asked.items())
+    ]
+
+
+def _answered(
     name: str,
     questions: Sequence[Question],
     how: How,
     correction: str,
-    progress: Callable[[int], None] | None = None,
+    every: AllPairs | None,
+    progress: Callable[[int], None] | None,
 ) -> tuple[Family, list[Answer]]:
-    """Answer the questions of a family."""
     found = [_estimated(question, how) for question in questions]
     if how.interval != "t":
         found = _drawn(questions, found, how, progress)
     p, drawn = _tested(questions, found, how, progress)
-    if correction in _ALL_PAIRS:
-        corrected, reach, shuffles = _all_pairs(questions, how, correction, progress)
-        level, drawn = math.nan, max(drawn, shuffles)
-        intervals = [(e.value - r, e.value + r) for e, r in zip(found, reach, strict=True)]
-        levels = _levels(found, reach)
+    if every is not None:
+        corrected, level, drawn = every.p, math.nan, max(drawn, every.shuffles)
+        intervals = [(e.value - r, e.value + r) for e, r in zip(found, every.reach, strict=True)]
+        levels = _levels(found, every.reach)
     else:
         corrected, level = adjusted(p, correction), family_level(p, correction, how.alpha)
         intervals, levels = [e.interval(1 - level) for e in found], [level] * len(found)
@@ -170,28 +184,48 @@ def _tested(
     return p, most
 
 
+@dataclass(frozen=True, eq=False)
+class AllPairs:
+    """What looking at all pairs at once says of a family: corrected p, and how far each interval reaches."""
+
+    p: Floats
+    reach: list[float]
+    shuffles: int = 0
+
+
 def _all_pairs(
-    questions: Sequence[Question],
+    families: Sequence[Sequence[Question]],
     how: How,
     correction: str,
     progress: Callable[[int], None] | None,
-) -> tuple[Floats, list[float], int]:
-    """Return corrected p, how far each interval reaches, and the number of shuffles."""
-    matrices = list({id(q.matrix): q.matrix for q in questions}.values())
-    units = [matrix.units for matrix in matrices]
+) -> list[AllPairs]:
+    """Look at all pairs of each family; families of as many queries share their shuffles."""
+    matrices = [list({id(q.matrix): q.matrix for q in questions}.values()) for questions in families]
     if correction == "hsd":
-        return *_hsd(questions, matrices, how), 0
-    totals = np.stack([one.total for one in units], axis=2)
-    sizes = np.stack([one.size for one in units], axis=1)
-    shuffles = how.shuffles(totals.shape[0] * totals.shape[1])
-    found = randomised_tukey(totals, sizes, shuffles=shuffles, seed=how.seed, progress=progress)
-    critical = found.critical(how.alpha)
-    place = {id(matrix): at for at, matrix in enumerate(matrices)}
-    p = np.array([found.p[q.one, q.other, place[id(q.matrix)]] for q in questions])
-    return p, [float(critical[place[id(q.matrix)]]) for q in questions], shuffles
+        return [_hsd(*one, how) for one in zip(families, matrices, strict=True)]
+    shapes: dict[tuple[int, int], list[int]] = {}
+    for at, some in enumerate(matrices):
+        shapes.setdefault((len(some[0].units), len(some[0].systems)), []).append(at)
+    found: dict[int, AllPairs] = {}
+    for (units, systems), places in shapes.items():
+        shuffles = how.shuffles(units * systems)
+        scores = [_stacked(matrices[at]) for at in places]
+        shuffled = randomised_tukeys(scores, shuffles=shuffles, seed=how.seed, progress=progress)
+        for at, one in zip(places, shuffled, strict=True):
+            critical = one.critical(how.alpha)
+            column = {id(matrix): number for number, matrix in enumerate(matrices[at])}
+            p = [one.p[q.one, q.other, column[id(q.matrix)]] for q in families[at]]
+            reach = [float(critical[column[id(q.matrix)]]) for q in families[at]]
+            found[at] = AllPairs(np.array(p), reach, shuffles)
+    return [found[at] for at in range(len(families))]
 
 
-def _hsd(questions: Sequence[Question], matrices: Sequence[Matrix], how: How) -> tuple[Floats, list[float]]:
+def _stacked(matrices: Sequence[Matrix]) -> tuple[Floats, Floats]:
+    units = [matrix.units for matrix in matrices]
+    return np.stack([one.total for one in units], axis=2), np.stack([one.size for one in units], axis=1)
+
+
+def _hsd(questions: Sequence[Question], matrices: Sequence[Matrix], how: How) -> AllPairs:
     if len(matrices) > 1 or matrices[0].cluster is not None or np.ptp(matrices[0].weight) > 0:
         raise BadOption(
             "correction='hsd' is for one primary measure of queries that stand alone and weigh the same",
@@ -201,7 +235,8 @@ def _hsd(questions: Sequence[Question], matrices: Sequence[Matrix], how: How) ->
     if matrices[0].anova is None:
         raise BadOption("one query leaves no error to compare with", fix="compare over more queries")
     p = tukey_hsd(values)
-    return np.array([p[q.one, q.other] for q in questions]), [hsd_reach(values, how.alpha)] * len(questions)
+    reach = [hsd_reach(values, how.alpha)] * len(questions)
+    return AllPairs(np.array([p[q.one, q.other] for q in questions]), reach)
 
 
 def _levels(found: Sequence[Estimate], reach: Sequence[float]) -> list[float]:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 import polars as pl
@@ -198,20 +198,6 @@ class Comparison(ShowsSheet, WritesTable):
 
         return ComparisonPlots(self)
 
-    def write_report(self, path: str | os.PathLike[str], *, command: str | None = None) -> None:
-        """Write everything as one HTML page that opens offline, whole or not at all.
-
-        Parameters
-        ----------
-        path
-            The file.
-        command
-            The command line that made it, to be shown.
-        """
-        from rankstone.report import Report
-
-        Report(self, command=command).write(path)
-
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures, primary ones first."""
@@ -307,6 +293,18 @@ class Comparison(ShowsSheet, WritesTable):
         frame = pl.DataFrame(rows, {**schema, "error": pl.Float64}, orient="row")
         return frame.with_columns(pl.col("f", "p").fill_nan(None))
 
+    @cached_property
+    def by_test(self) -> pl.DataFrame:
+        """What other tests say of the primary measures' questions, uncorrected.
+
+        Columns ``measure``, ``system``, ``versus``, p by the name of each test (null where a test is not
+        for such differences), ``agree``: whether all are on the same side of alpha.  Empty where systems
+        have several runs, which these tests know nothing of.
+        """
+        from rankstone.comparing.sensitivity import by_test
+
+        return by_test(self)
+
     def with_bounds(self, found: pl.DataFrame) -> Comparison:
         """Return the comparison with the bounds that unjudged documents leave, ``lowest`` and ``highest``."""
         keys = ["measure", "system", "versus"]
@@ -322,8 +320,29 @@ class Comparison(ShowsSheet, WritesTable):
             if isinstance(path, str) and Path(path).is_file()
         }
 
-    def report(self) -> dict[str, Any]:
-        """Return everything as plain dicts."""
+    @overload
+    def report(self) -> dict[str, Any]: ...
+
+    @overload
+    def report(self, path: str | os.PathLike[str], *, command: str | None = None) -> None: ...
+
+    def report(
+        self, path: str | os.PathLike[str] | None = None, *, command: str | None = None
+    ) -> dict[str, Any] | None:
+        """Return everything as plain dicts, or write it as one HTML page that opens offline.
+
+        Parameters
+        ----------
+        path
+            The page's file, written whole or not at all (needs the extra ``report``).
+        command
+            The command line that made it, to be shown.
+        """
+        if path is not None:
+            from rankstone.report import Report
+
+            Report(self, command=command).write(path)
+            return None
         return {
             "verdict": self.sentences(),
             "systems": list(self.systems),
@@ -334,6 +353,7 @@ class Comparison(ShowsSheet, WritesTable):
             "segments": None if self.segments is None else self.segments.to_dicts(),
             "families": [_plain(family) for family in self.families],
             "anova": self.anova.to_dicts(),
+            "by_test": self.by_test.to_dicts(),
             "judged": None if self.judged is None else self.judged[0],
             "pool_bias": [list(pair) for pair in self.pool_bias],
             "audit": None if self.audit is None else self.audit.to_dict(),

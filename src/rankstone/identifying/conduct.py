@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["identify"]
+__all__ = ["as_libraries", "identify"]
 
 #: steps from what is usual, where a measure is named and where none is
 _REACH, _REACH_UNNAMED = 3, 1
@@ -96,13 +96,40 @@ def identify(
     True
     """
     printed = Printed.of(value, digits)
-    asked = None if measure is None else Asked.of(measure)
-    given = {"duplicates": "first_drop", "duplicate_judgments": "max", **given}
-    search = _Search(
-        Sweeper(qrels, run, (asked and asked.measure) or "nDCG", **given), printed, asked, progress
-    )
+    search = _Search.of(qrels, run, measure, printed, progress, given)
     ways = [way for way in search.ways() if math.isfinite(way.value)]
     return Identification.of(printed, measure, ways, search.facts, search.sweeper.options)
+
+
+def as_libraries(
+    qrels: object,
+    run: object,
+    measure: str | Measure,
+    *,
+    progress: Progress | None = None,
+    **given: Any,  # noqa: ANN401 - arguments of Evaluator
+) -> list[Way]:
+    """Return what every library would print for a run whose words mean such a measure.
+
+    Parameters
+    ----------
+    qrels, run, measure, progress, **given
+        As for :func:`identify`; ``order``, ``depth`` and ``candidates`` are the only options of alignment
+        that libraries have no say in.
+
+    Returns
+    -------
+    list
+        A way for each library and word, with its value; libraries that refuse such data are left out.
+
+    Examples
+    --------
+    >>> ways = as_libraries({"q": {"a": 3, "b": 2}}, {"q": ["b", "a"]}, "nDCG@10")
+    >>> {way.library: round(way.value, 4) for way in ways if way.library.startswith(("sci", "xg"))}
+    {'scikit-learn-1.9': 0.9134, 'xgboost-3.2': 0.834}
+    """
+    search = _Search.of(qrels, run, measure, None, progress, given)
+    return [way for way in search.libraries() if math.isfinite(way.value)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +145,7 @@ class _Search:
     """One search: the data, the number, and where to start."""
 
     def __init__(
-        self, sweeper: Sweeper, printed: Printed, asked: Asked | None, progress: Progress | None
+        self, sweeper: Sweeper, printed: Printed | None, asked: Asked | None, progress: Progress | None
     ) -> None:
         self.sweeper = sweeper
         self.facts: Facts = sweeper.facts()
@@ -128,6 +155,30 @@ class _Search:
         self._reach = _REACH_UNNAMED if asked is None else _REACH
         self._counted = self.facts.counted(self._usual)
         self._progress = progress or (lambda _rows: None)
+
+    @classmethod
+    def of(
+        cls,
+        qrels: object,
+        run: object,
+        measure: str | Measure | None,
+        printed: Printed | None,
+        progress: Progress | None,
+        given: Mapping[str, Any],
+    ) -> _Search:
+        """Read the data, which may hold what some library does not mind."""
+        asked = None if measure is None else Asked.of(measure)
+        options = {"duplicates": "first_drop", "duplicate_judgments": "max", **given}
+        sweeper = Sweeper(qrels, run, (asked and asked.measure) or "nDCG", **options)
+        return cls(sweeper, printed, asked, progress)
+
+    def libraries(self) -> Iterator[Way]:
+        """Try what libraries mean, and nothing else."""
+        loads: dict[Any, _Load] = {}
+        self._plan_libraries(loads)
+        for load in loads.values():
+            yield from self._carry_out(load)
+            self._progress(self.facts.run.rows)
 
     def ways(self) -> Iterator[Way]:
         """Try everything, and where nothing usual fits, numbers that were written down on the way."""
@@ -155,25 +206,29 @@ class _Search:
     # -- what to try ------------------------------------------------------------------------------------
     def _plan(self) -> Iterable[_Load]:
         """Bring together what is aligned alike, so that the run is walked as seldom as can be."""
-        usual = self._usual.as_dict()
         loads: dict[Any, _Load] = {}
-
-        def under(options: Mapping[str, Any]) -> _Load:
-            whole = {**usual, **options}
-            return loads.setdefault(self.facts.effective(whole), _Load(whole))
-
         first = starts(self._asked)
         here = [one for start in first for one in around(start, self.facts, self._reach)]
-        under({}).ours.extend((measure, steps, {}) for measure, steps in here)
+        self._under(loads, {}).ours.extend((measure, steps, {}) for measure, steps in here)
         for option, value in self.facts.alignments(self._usual):
             near = [one for one in here if one[1] < self._reach - 1 or one[1] == 0]
-            under({option: value}).ours.extend((m, steps + 1, {option: value}) for m, steps in near)
-        grades = self.sweeper.judgments().grade
+            own = {option: value}
+            self._under(loads, own).ours.extend((m, steps + 1, own) for m, steps in near)
+        self._plan_libraries(loads)
+        return loads.values()
+
+    def _plan_libraries(self, loads: dict[Any, _Load]) -> None:
+        """Add what libraries mean, each under the options it aligns lists by."""
+        usual, grades = self._usual.as_dict(), self.sweeper.judgments().grade
+        theirs = {**Alignment().as_dict(), **{name: usual[name] for name in ("order", "depth", "candidates")}}
         for meant in meant_by_libraries(self._asked, self.facts):
             if refused_grade(meant.entry, grades) is None:
-                free = {name: usual[name] for name in ("order", "depth", "candidates")}
-                under({**Alignment().as_dict(), **free, **meant.aligned}).meant.append(meant)
-        return loads.values()
+                self._under(loads, {**theirs, **meant.aligned}).meant.append(meant)
+
+    def _under(self, loads: dict[Any, _Load], options: Mapping[str, Any]) -> _Load:
+        """Return the load of what is aligned so."""
+        whole = {**self._usual.as_dict(), **options}
+        return loads.setdefault(self.facts.effective(whole), _Load(whole))
 
     def _carry_out(self, load: _Load) -> Iterator[Way]:
         empties = self._counted["empty"]
@@ -222,7 +277,8 @@ class _Search:
                     yield self._way(_value(other, scored, counted), str(other), options, steps + 1)
 
     def _way(self, value: float, measure: str, options: Mapping[str, Any], steps: int, **told: str) -> Way:
-        how, off = self._printed.how(value), self._printed.off(value)
+        one = self._printed
+        how, off = (None, 0.0) if one is None else (one.how(value), one.off(value))
         return Way(value, measure, dict(options), steps, how=how, off=off, **told)
 
     # -- as libraries do --------------------------------------------------------------------------------

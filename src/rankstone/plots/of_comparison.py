@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import BadOption, nearest, printable
 from rankstone.plots import pairs
-from rankstone.plots.of_curves import curve_chart, traced
+from rankstone.plots.of_curves import cloud_chart, curve_chart, traced
 from rankstone.plots.sampling import thinned
 from rankstone.plots.words import label
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from rankstone.comparing import Comparison
@@ -77,7 +79,7 @@ class ComparisonPlots:
         one, other = self._pair(system, versus)
         return pairs.scatter(rows, title, (printable(one, 30), printable(other, 30)), self.comparison.lang)
 
-    def pr_curve(self, curves: Curves | None = None) -> Any:  # noqa: ANN401 - Altair's chart
+    def pr_curve(self, curves: Curves | None = None, system: str | None = None) -> Any:  # noqa: ANN401
         """Return precision over recall, interpolated, the mean of each system, with its interval up to four.
 
         Parameters
@@ -85,9 +87,16 @@ class ComparisonPlots:
         curves
             What :func:`rankstone.curve` traced; unless given, judgments and runs are read again for it,
             which scores that somebody saved do not have.
+        system
+            One system (run) alone, over its queries' own curves and the band that most of them are in.
         """
         found = traced(self.comparison, "PR") if curves is None else curves
-        return curve_chart(found, label("pr", self.comparison.lang), self.comparison.lang)
+        lang = self.comparison.lang
+        if system is None:
+            return curve_chart(found, label("pr", lang), lang)
+        if system not in found.runs:
+            raise _no_system(system, tuple(found.runs))
+        return cloud_chart(found, system, label("cloud", lang, system=printable(system, 30)), lang)
 
     def at_k(self, measure: str = "nDCG", k: str = "1..20", curves: Curves | None = None) -> Any:  # noqa: ANN401
         """Return a measure over its cutoff, the mean of each system, with its interval up to four.
@@ -125,11 +134,7 @@ class ComparisonPlots:
             return str(one), str(other)
         for name in (system, versus):
             if name not in self.comparison.systems:
-                raise BadOption(
-                    f"{printable(name)} is no system that was compared",
-                    expected=", ".join(map(printable, self.comparison.systems)),
-                    fix="name both: system=…, versus=…",
-                )
+                raise _no_system(name, self.comparison.systems, "name both: system=…, versus=…")
         return str(system), str(versus)
 
     def _queries(
@@ -149,3 +154,11 @@ class ComparisonPlots:
         if shown.height < rows.height:
             title += label("some", self.comparison.lang, shown=f"{shown.height:,}", n=f"{rows.height:,}")
         return shown, title
+
+
+def _no_system(name: str | None, known: Sequence[str], fix: str | None = None) -> BadOption:
+    return BadOption(
+        f"{printable(name)} is no system that was compared",
+        expected=", ".join(map(printable, known)),
+        fix=fix,
+    )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import polars as pl
 
 from rankstone.errors import UsageError, printable
 from rankstone.measures.at_cutoffs import AtK
-from rankstone.plots.style import by_system, drawn, needed, records
+from rankstone.plots.style import COLOURS, by_system, drawn, needed, records
 from rankstone.plots.words import label
 
 if TYPE_CHECKING:
     from rankstone.comparing import Comparison
     from rankstone.curves import Curves
-    from rankstone.measures.curves import Curve
 
-__all__ = ["curve_chart", "traced"]
+__all__ = ["cloud_chart", "cloud_rows", "curve_chart", "traced"]
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 340
@@ -24,11 +24,13 @@ _HEIGHT: Final = 340
 _BANDS: Final = 4
 #: drawn for bands, which a picture shows to a hundredth
 _RESAMPLES: Final = 300
-#: queries' own curves that are drawn
+#: queries' own curves that are drawn of a run, and of all runs together
 _CLOUD: Final = 200
+_CLOUDS: Final = 1_000
 #: queries above which means are as good as normal, and nothing is drawn
 _MANY: Final = 2_000
 _NORMAL: Final = 1.959964
+_BAND: Final = ("band_low", "band_high")
 
 
 def traced(found: Comparison, curves: str) -> Curves:
@@ -53,9 +55,7 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     rows = _means(found, str(one))
     across = _across(one, lang)
     x = alt.X("x:Q", title=across)
-    cloud = _cloud(found, one)
-    means = alt.Chart(alt.NamedData("curve"))
-    base = means.transform_filter("!isValid(datum.query_id)") if cloud else means
+    base = alt.Chart(alt.NamedData("curve"))
     look = by_system(list(found.runs), label("system", lang))
     told = [alt.Tooltip("run:N"), alt.Tooltip("x:Q", title=across)]
     told += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")]
@@ -67,25 +67,44 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
         x, y, look["color"], look["shape"], tooltip=told
     )
-    layers = [band, line, points]
-    if cloud:
-        each = means.transform_filter("isValid(datum.query_id)").mark_line(strokeWidth=1, opacity=0.16)
-        y = alt.Y("y:Q", title=label("mean", lang))
-        layers.insert(
-            0, each.encode(x, y, look["color"], alt.Detail("query_id:N"), tooltip=["run:N", "query_id:N"])
-        )
-    chart = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
+    chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
     shown = rows.with_columns(pl.col("run").map_elements(printable, pl.String))
-    return drawn(chart, "curve", [*records(shown), *cloud], title)
+    return drawn(chart, "curve", records(shown), title)
 
 
-def _cloud(found: Curves, curve: Curve) -> list[dict[str, Any]]:
-    """Return the queries' own curves where they are few; those over k would lie on one another."""
-    lines = sum(len(run.queries) for run in found.runs.values())
-    if isinstance(curve, AtK) or lines > _CLOUD:
-        return []
-    own = found.per_query.filter(curve=str(curve)).select("run", "query_id", "x", "y")
-    return records(own.with_columns(pl.col("run", "query_id").cast(pl.String)))
+def cloud_chart(found: Curves, run: str, title: str, lang: str, curve: str | None = None) -> Any:  # noqa: ANN401
+    """Return one run's mean curve over the curves of its queries, with the band that most of these are in."""
+    alt = needed("altair")
+    one = next(c for c in found.curves if curve is None or str(c) == curve)
+    across = _across(one, lang)
+    x = alt.X("x:Q", title=across)
+    means = alt.Chart(alt.NamedData("cloud")).transform_filter("!isValid(datum.query_id)")
+    each = alt.Chart(alt.NamedData("cloud")).transform_filter("isValid(datum.query_id)")
+    colour = alt.value(COLOURS[0])
+    told = [alt.Tooltip("x:Q", title=across)]
+    told += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high", *_BAND)]
+    y = alt.Y("mean:Q", title=label("mean", lang))
+    cloud = each.mark_line(strokeWidth=1, opacity=0.2, interpolate="linear")
+    chart = alt.layer(
+        cloud.encode(x, alt.Y("y:Q"), alt.Detail("query_id:N"), color=colour, tooltip=["query_id:N"]),
+        means.mark_area(opacity=0.12).encode(x, alt.Y("band_low:Q"), alt.Y2("band_high:Q"), color=colour),
+        means.mark_line(strokeWidth=3).encode(x, y, color=colour),
+        means.mark_point(filled=True, size=45, opacity=1).encode(x, y, color=colour, tooltip=told),
+    ).properties(width=_WIDTH, height=_HEIGHT)
+    return drawn(chart, "cloud", cloud_rows(found, run, str(one)), title)
+
+
+def cloud_rows(found: Curves, run: str, curve: str) -> list[dict[str, Any]]:
+    """Return the rows of a run's cloud: its means, and curves of queries at even steps of their height."""
+    means = found.mean().filter(curve=curve, run=run).select("x", "mean", "ci_low", "ci_high", *_BAND)
+    own = found.per_query.filter(curve=curve, run=run).select("query_id", "x", "y")
+    heights = own.group_by("query_id").agg(pl.col("y").mean()).sort("y", "query_id")
+    most = min(_CLOUD, max(1, _CLOUDS // len(found.runs)))
+    places = np.unique(np.linspace(0, max(heights.height - 1, 0), most).round().astype(np.int64))
+    kept = own.filter(
+        pl.col("query_id").is_in(heights["query_id"].gather(places[: heights.height]).implode())
+    )
+    return [*records(means), *records(kept.with_columns(pl.col("query_id").cast(pl.String)))]
 
 
 def _means(found: Curves, curve: str) -> pl.DataFrame:

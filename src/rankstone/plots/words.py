@@ -17,6 +17,10 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "scatter": ("{measure}: {system} against {versus}", "{measure}：{system} 对 {versus}"),
     "some": (" ({shown} of {n} queries)", "（{n} 个查询中的 {shown} 个）"),
     "pr": ("Precision over recall, interpolated", "插值查准率—查全率曲线"),
+    "cloud": (
+        "{system}: precision over recall, query by query",
+        "{system}：逐查询的查准率—查全率曲线",
+    ),
     "at_k": ("{measure}: the mean at every cutoff", "{measure}：各截断处的均值"),
     "difference": ("difference", "差值"),
     "queries": ("queries", "查询数"),

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.errors import InputError, UsageError
-from rankstone.plots.of_curves import curve_chart, traced
+from rankstone.plots.of_curves import cloud_chart, cloud_rows, curve_chart, traced
 from rankstone.plots.words import label
 from rankstone.report.words import words
 
@@ -67,7 +67,16 @@ def _curves(found: Comparison) -> tuple[dict[str, Any], list[str]]:
         if name.startswith("Success@"):
             title = say["first_relevant"]
         drawn[f"curve{len(drawn)}"] = _apart(curve_chart(curves, title, found.lang, name), keep=True)
+        if "@" not in name:
+            drawn["cloud"] = _clouds(curves, name, found.lang)
     return drawn, [f"{say['no_curves']}: {note}" for note in notes]
+
+
+def _clouds(curves: Curves, name: str, lang: str) -> dict[str, Any]:
+    """Return the curves of queries, a run at a time: the reader says which."""
+    runs = list(curves.runs)
+    rows = {run: cloud_rows(curves, run, name) for run in runs}
+    return {**_apart(cloud_chart(curves, runs[0], "", lang, name), keep=False), "by": rows}
 
 
 def _traced(found: Comparison, asked: list[str]) -> tuple[list[Curves], list[str]]:

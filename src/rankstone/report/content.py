@@ -10,6 +10,7 @@ from rankstone.errors import printable
 from rankstone.plots.style import records
 from rankstone.report.charts import charts
 from rankstone.report.judgments import judgments
+from rankstone.report.libraries import libraries
 from rankstone.report.lists import lists
 from rankstone.report.provenance import provenance
 from rankstone.report.queries import quantiles, scores
@@ -54,11 +55,13 @@ def content(
         "by": [] if found.segments is None else _by(found),
         "segments": None if found.segments is None else found.segments.to_dicts(),
         "anova": found.anova.to_dicts(),
+        "by_test": found.by_test.to_dicts(),
         "alpha": found.how.alpha,
         "queries": scores(found),
         "quantiles": records(quantiles(found)),
         "lists": lists(found, progress),
         "judgments": judgments(found),
+        "libraries": libraries(found),
         "provenance": provenance(found, command),
         "charts": drawn,
         "notes": notes,

@@ -15,7 +15,7 @@ from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, w
 from rankstone.stats.poisson import PoissonBootstrap
 from rankstone.stats.power import chi_square, detectable, needed, power_of
 from rankstone.stats.sign_flips import sign_flips
-from rankstone.stats.tukey import RandomisedTukey, randomised_tukey
+from rankstone.stats.tukey import RandomisedTukey, randomised_tukey, randomised_tukeys
 from rankstone.stats.units import Units
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "paired_t",
     "power_of",
     "randomised_tukey",
+    "randomised_tukeys",
     "sign_flips",
     "sign_test",
     "tost",

@@ -21,13 +21,14 @@ from rankstone.stats.anova import two_way
 from rankstone.stats.drawing import in_blocks, raw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
 
-__all__ = ["RandomisedTukey", "randomised_tukey"]
+__all__ = ["RandomisedTukey", "randomised_tukey", "randomised_tukeys"]
 
 #: keys sorted at a time: what a processor's cache holds
 _BLOCK: Final = 1 << 16
@@ -104,17 +105,52 @@ def randomised_tukey(
     >>> bool(found.p[0, 1, 0] > 0.5), bool(found.p[0, 2, 0] < 0.001)
     (True, True)
     """
-    units, systems, measures = totals.shape
-    weight = np.ones((units, measures)) if sizes is None else sizes
-    weights = np.array([math.fsum(column) for column in weight.T])
-    scale = np.array([_error(totals[:, :, at]) for at in range(measures)]) / weights
-    scaled = totals / (scale * weights)
+    families = [(totals, np.ones((totals.shape[0], totals.shape[2])) if sizes is None else sizes)]
+    return randomised_tukeys(families, shuffles=shuffles, seed=seed, threads=threads, progress=progress)[0]
+
+
+def randomised_tukeys(
+    families: Sequence[tuple[Floats, Floats]],
+    *,
+    shuffles: int = 100_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[RandomisedTukey]:
+    """Do what :func:`randomised_tukey` does for several families, whose shuffles are the same.
+
+    Parameters
+    ----------
+    families
+        ``totals`` and ``sizes`` of each, of the same number of units and of systems.
+    shuffles, seed, threads, progress
+        As there; each family's result is what it would be alone.
+    """
+    scales = [_scale(totals, sizes) for totals, sizes in families]
+    scaled = [
+        totals / (scale * _weights(sizes)) for (totals, sizes), scale in zip(families, scales, strict=True)
+    ]
+    found = _largest(scaled, shuffles, seed, threads, progress)
+    return [_compared(*one) for one in zip(scaled, scales, found, strict=True)]
+
+
+def _weights(sizes: Floats) -> Floats:
+    return np.array([math.fsum(column) for column in sizes.T])
+
+
+def _scale(totals: Floats, sizes: Floats) -> Floats:
+    """Return the error of a mean of each measure, float64 ``[measures]``."""
+    scale: Floats = np.array([_error(totals[:, :, at]) for at in range(totals.shape[2])]) / _weights(sizes)
+    return scale
+
+
+def _compared(scaled: Floats, scale: Floats, largest: Floats) -> RandomisedTukey:
     means = np.array([[math.fsum(column) for column in measure.T] for measure in np.moveaxis(scaled, 2, 0)])
     gaps = np.moveaxis(means[:, :, None] - means[:, None, :], 0, 2)
-    largest = _largest(scaled, shuffles, seed, threads, progress)
     at_least = np.searchsorted(-largest, -(np.abs(gaps) - _EQUAL), side="right")
-    p = (1 + at_least) / (1 + shuffles)
-    p[np.arange(systems), np.arange(systems)] = 1.0
+    p = (1 + at_least) / (1 + len(largest))
+    itself = np.arange(scaled.shape[1])
+    p[itself, itself] = 1.0
     return RandomisedTukey(gaps * scale, p, largest, scale)
 
 
@@ -124,27 +160,29 @@ def _error(totals: Floats) -> float:
 
 
 def _largest(
-    scaled: Floats,
+    scaled: Sequence[Floats],
     shuffles: int,
     seed: int,
     threads: int | None,
     progress: Callable[[int], None] | None,
-) -> Floats:
-    """Return the largest gap of each shuffle, descending, float64 ``[shuffles]``.
+) -> list[Floats]:
+    """Return the largest gap of each shuffle for each family, descending, float64 ``[shuffles]`` each.
 
     Random keys that end in a system's number are sorted: the numbers come out shuffled.
     """
-    units, systems, measures = scaled.shape
-    most = math.frexp(float(np.abs(scaled).max(initial=0.0)) * units)[1]
-    bits = _EXACT_BITS - most  # one power of two for all measures: their gaps are compared
-    table = np.rint(np.ldexp(scaled, bits)).astype(np.int64).reshape(units * systems, measures)
+    units, systems = scaled[0].shape[:2]
+    # one power of two for all measures of a family: their gaps are compared
+    bits = [_EXACT_BITS - math.frexp(float(np.abs(one).max(initial=0.0)) * units)[1] for one in scaled]
+    whole = [np.rint(np.ldexp(one, bit)).astype(np.int64) for one, bit in zip(scaled, bits, strict=True)]
+    begins = np.cumsum([0, *(one.shape[2] for one in whole[:-1])])
+    table = np.concatenate(whole, axis=2).reshape(units * systems, -1)
     narrow = systems <= _NARROW
     low = np.uint64((1 << (4 if narrow else systems.bit_length())) - 1)
     width = np.dtype(np.uint32 if narrow else np.uint64)
-    begin = (np.arange(units) * systems)[:, None]
+    first = (np.arange(units) * systems)[:, None]
     each = max(1, _BLOCK // (units * systems))
 
-    def block(at: int) -> Floats:
+    def block(at: int) -> Ints:
         count = min(each, shuffles - at * each)
         words = each * units * systems
         keys: Any = raw(seed, at, size=-(-words // 2) if narrow else words).view(width)[:words]
@@ -153,12 +191,12 @@ def _largest(
         keys |= np.arange(systems, dtype=width)
         keys.sort(axis=-1)
         keys &= low.astype(width)
-        places = keys.astype(np.int64) + begin
-        drawn = table.take(places.ravel(), axis=0, mode="clip").reshape(count, units, systems * measures)
-        sums = drawn.sum(axis=1).reshape(count, systems, measures)
-        gaps: Floats = (sums.max(axis=1) - sums.min(axis=1)).max(axis=1).astype(np.float64)
+        places = keys.astype(np.int64) + first
+        drawn = table.take(places.ravel(), axis=0, mode="clip").reshape(count, units, -1)
+        sums = drawn.sum(axis=1).reshape(count, systems, -1)
+        gaps: Ints = np.maximum.reduceat(sums.max(axis=1) - sums.min(axis=1), begins, axis=1)
         return gaps
 
     found = np.concatenate(list(in_blocks(block, -(-shuffles // each), threads, progress)))
-    largest: Floats = np.sort(np.ldexp(found, -bits))
-    return largest[::-1]
+    largest = np.sort(np.ldexp(found.astype(np.float64), [-bit for bit in bits]), axis=0)[::-1]
+    return [np.ascontiguousarray(column) for column in largest.T]

@@ -7,7 +7,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from rankstone.stats import paired_t, randomised_tukey, sign_flips, tukey_hsd, two_way
+from rankstone.stats import paired_t, randomised_tukey, randomised_tukeys, sign_flips, tukey_hsd, two_way
 from rankstone.stats.units import Units
 
 
@@ -77,6 +77,21 @@ def test_measures_are_one_family() -> None:
 
     assert (both >= alone).all()
     assert scaled[:, :, 0] == pytest.approx(both, abs=1e-12)
+
+
+def test_families_are_what_each_is_alone() -> None:
+    """Families that share their shuffles do not touch each other."""
+    rng = np.random.default_rng(3)
+    families = [
+        (rng.random((12, 4, n)) * size, rng.random((12, n)) + 1) for n, size in ((1, 1), (2, 50), (1, 0))
+    ]
+
+    together = randomised_tukeys(families, shuffles=500, seed=5)
+
+    for (totals, sizes), found in zip(families, together, strict=True):
+        alone = randomised_tukey(totals, sizes, shuffles=500, seed=5)
+        assert np.array_equal(alone.p, found.p)
+        assert np.array_equal(alone.largest, found.largest)
 
 
 @pytest.mark.parametrize("systems", [3, 16, 17, 40])

@@ -172,7 +172,7 @@
     const made = el("figure", { class: "figure", "data-chart": id }, host, fold);
     made.bring = (rows, title) => {
       const own = rows || (D.charts[id] && D.charts[id].rows) || [];
-      const told = id.startsWith("curve") ? own.filter((row) => row.query_id === undefined) : own;
+      const told = id === "cloud" ? own.filter((row) => row.query_id === undefined) : own;
       fold.ontoggle = () => { if (fold.open) data.replaceChildren(table(columns, told)); };
       if (fold.open) fold.ontoggle();
       return draw(host, id, rows, title);
@@ -319,6 +319,7 @@
         const chart = figure(name, columns);
         page.append(chart);
         await chart.bring(null);
+        if (name === "curve0" && D.charts.cloud) await cloud(page, columns);
       }
     },
     segments(page) {
@@ -334,6 +335,7 @@
         { name: "verdict", label: W.judgement, kind: null, text: (row) => W[row.verdict], mark: true }];
       page.replaceChildren(el("h2", {}, W.statistics), el("div", { class: "controls" }, chooseMeasure("statistics"), ...choosePair("statistics")),
         el("h3", {}, W.matrix), el("p", { class: "help" }, W.matrix_help), matrix(), spread, el("h3", {}, W.tests), table(columns, D.questions, { filtered: () => {}, most: 50 }));
+      if (D.by_test.length) page.append(el("h3", {}, W.by_test), el("p", { class: "help" }, fill(W.by_test_help, { alpha: D.alpha.toPrecision(2) })), byTest());
       if (D.anova.length) page.append(el("h3", {}, W.anova), table([...columnsOf(["measure"]), { name: "f", label: "F", kind: "number" }, { name: "p", label: "p", kind: "p" },
         { name: "df", label: "df", kind: "number" }, { name: "df_error", label: "df₂", kind: "number" }, { name: "error", label: "MSE", kind: "number" }], D.anova));
       return spread.bring(thinned(differences()), titled("pair"));
@@ -356,12 +358,37 @@
       if (P.command) page.append(el("h3", {}, W.command), el("pre", {}, P.command));
       page.append(el("h3", {}, W.inputs), table(columnsOf(["name", "source"]).concat({ name: "sha256", label: "SHA-256", kind: null }), P.inputs),
         el("h3", {}, W.alignment), el("ul", {}, ...P.audit.map((line) => el("li", {}, line))),
+        el("h3", {}, W.libraries), said(),
         el("h3", {}, W.conventions), pairs(P.conventions), el("h3", {}, W.comparison), pairs(P.comparison),
         el("h3", {}, W.versions), table([...columnsOf(["name"]), { name: "version", label: W.versions, kind: null }], P.versions));
     },
   };
 
   // -- parts of pages ------------------------------------------------------------------------------------
+  let clouded = null;
+  async function cloud(page, columns) {
+    const by = D.charts.cloud.by, runs = Object.keys(by), chart = figure("cloud", columns.slice(1)), help = el("p", { class: "help" });
+    const bring = (run) => {
+      clouded = run;
+      help.textContent = fill(W.cloud_help, { shown: count(new Set(by[run].map((row) => row.query_id).filter((id) => id !== undefined)).size) });
+      return chart.bring(by[run], `${run}: ${D.charts.curve0.spec.title}`);
+    };
+    const box = el("select", { onchange: () => bring(box.value) }, ...runs.map((run) => el("option", { value: run, selected: run === clouded }, run)));
+    page.append(el("div", { class: "controls" }, el("label", {}, W.choose_system, box)), help, chart);
+    await bring(clouded ?? runs[0]);
+  }
+  function byTest() {
+    const tests = Object.keys(D.by_test[0]).filter((name) => !["measure", "system", "versus", "agree"].includes(name) && D.by_test.some((row) => row[name] !== null));
+    return table([...columnsOf(["measure", "system", "versus"]), ...columnsOf(tests, Object.fromEntries(tests.map((name) => [name, "p"]))),
+      { name: "agree", label: W.agree, kind: null, text: (row) => (row.agree ? "=" : "≠") }], D.by_test, { filtered: () => {}, most: 30 });
+  }
+  function said() {
+    const L = D.libraries;
+    if (L.note) return el("p", { class: "note" }, L.note);
+    const columns = [...columnsOf(["measure"]), { name: "means", label: W.means_so, kind: null }, { name: "one", label: L.systems[0], kind: "score" }, { name: "other", label: L.systems[1], kind: "score" },
+      { name: "difference", label: W.difference, kind: "signed", text: (row) => shown(row.difference, "signed") + (row.turned ? " ⇄" : "") }, { name: "libraries", label: W.named, kind: null }];
+    return el("div", {}, el("p", { class: "help" }, W.libraries_help), table(columns, L.rows, { filtered: () => {}, most: 30 }));
+  }
   let [left, right] = D.lists.systems;
   function sides() {
     const side = (name, on) => {
