@@ -86,9 +86,9 @@ def _named(ways: list[Way]) -> str:
 
     >>> from rankstone.identifying import Way
     >>> _named([Way(0.5, "RR", library="a-1", spelling="mrr"), Way(0.5, "RR", library="a-1", spelling="MRR")])
-    'a-1 mrr, MRR'
+    'a-1 mrr · MRR'
     """
     known: dict[str, dict[str, None]] = {}
     for way in ways:
         known.setdefault(way.library, {})[way.spelling] = None
-    return "; ".join(f"{library} {', '.join(spelled)}" for library, spelled in known.items())
+    return "; ".join(f"{library} {' · '.join(spelled)}" for library, spelled in known.items())
