@@ -68,7 +68,9 @@ def printable(text: object, longest: int = _LONGEST) -> str:
     >>> printable("a\x1b[31mb\nc")
     'a\\x1b[31mb\\nc'
     """
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+    shown = str(text)
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 

@@ -97,7 +97,7 @@ def test_pages_open_without_a_complaint(report: Opened, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "charts"), [("verdict", 1), ("queries", 2), ("curves", 3), ("segments", 1), ("statistics", 1)]
+    ("name", "charts"), [("verdict", 1), ("queries", 2), ("curves", 4), ("segments", 1), ("statistics", 1)]
 )
 def test_charts_are_drawn(report: Opened, name: str, charts: int) -> None:
     """Charts are drawn as SVG with marks in them, within their policy."""

@@ -152,6 +152,20 @@ def test_compressed_files(tmp_path: Path) -> None:
     assert rr(csv) == EXPECTED
 
 
+def test_packed_text_is_read_alike_however_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unpacked in memory, or looked through where that would be much: the same; a torn file is told of."""
+    packed = tmp_path / "a.run.gz"
+    packed.write_bytes(gzip.compress(RUN_TEXT.replace(" ", "\t").encode()))
+    assert rr(packed) == EXPECTED
+
+    monkeypatch.setattr("rankstone.io.text._INFLATED", 10)
+    assert rr(packed) == EXPECTED
+
+    (tmp_path / "torn.run.gz").write_bytes(packed.read_bytes()[:-12])
+    with pytest.raises(InputError, match=r"torn\.run\.gz"):
+        rr(tmp_path / "torn.run.gz")
+
+
 def test_tables_by_suffix(tmp_path: Path) -> None:
     """CSV, TSV, JSON lines, Parquet and Arrow, file and stream, are told apart by suffix."""
     FRAME.write_csv(tmp_path / "a.csv")

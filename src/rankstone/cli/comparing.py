@@ -68,6 +68,7 @@ def compared(
     per_query: str | None,
     *,
     quiet: bool,
+    keep_runs: bool = False,
     **given: Any,  # noqa: ANN401 - the options of :func:`comparing`, reading and alignment
 ) -> Comparison:
     """Compare what a command line names, with a progress bar."""
@@ -80,7 +81,7 @@ def compared(
     own = ("by", "bounds", "columns", "exclude", "format_in", "queries", "scores")
     rest = {name: value for name, value in given.items() if name not in own}
     wanted: dict[str, Any] = {**given_options(rest), **{name: given[name] for name in own}}
-    wanted |= {"columns": named, "by": by}
+    wanted |= {"columns": named, "by": by, "keep_runs": keep_runs}
     keep_freed_memory()
     with Ticker(quiet=quiet) as ticker, Ticker(quiet=quiet, what="blocks drawn") as drawing:
         found = of_files(files, measures, progress=ticker, drawing=drawing, **wanted)
@@ -120,6 +121,6 @@ def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[st
         raise UsageError(
             "--scores needs a file of scores", fix="rankstone eval QRELS A B --per-query scores.parquet"
         )
-    own = {name: value for name, value in given.items() if name not in (*_OF_RUNS, "progress")}
+    own = {name: value for name, value in given.items() if name not in (*_OF_RUNS, "keep_runs", "progress")}
     source = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
     return compare_scores(source, list(measures) or None, **own)

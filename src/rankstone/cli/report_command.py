@@ -14,6 +14,9 @@ from rankstone.cli.options import EPILOG, Ticker, alignment, reading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: bytes of files that stay in memory, at most
+_KEPT = 1 << 28
+
 
 @click.command("report", epilog=EPILOG)
 @click.argument("files", nargs=-1, metavar="QRELS A B [C]…")
@@ -42,9 +45,17 @@ def command(
     from rankstone.report import Report, require
 
     require()
-    found = compared(files, measures, output, None, quiet=quiet, **options)
+    found = compared(files, measures, output, None, quiet=quiet, keep_runs=_small(files), **options)
     with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
         Report(replace(found, digits=digits), command=_line(), progress=unfolded).write(output)
+
+
+def _small(files: Sequence[str]) -> bool:
+    """Say whether files may stay in memory: a report looks at lists several times."""
+    from pathlib import Path
+
+    paths = [Path(name.partition("=")[2] or name) for name in files]
+    return sum(path.stat().st_size for path in paths if path.is_file()) < _KEPT
 
 
 def _line() -> str:

@@ -45,6 +45,7 @@ def compare(
     columns: Mapping[str, str] | None = None,
     convention: str | None = None,
     lang: str = "en",
+    keep_runs: bool = False,
     progress: Progress | None = None,
     drawing: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by How and Alignment
@@ -74,6 +75,8 @@ def compare(
         Whether to say, too, how far the unjudged documents could move each difference (of primary measures).
     lang
         Of sentences and headings: ``en`` or ``zh``.
+    keep_runs
+        Whether runs stay in memory once they are read, for reports and curves, which look at lists again.
     drawing
         Called with 1 for every block of permutations or resamples that is done.
     **options
@@ -109,6 +112,10 @@ def compare(
             fix="name another run",
         )
     given: dict[str, Any] = {"queries": queries, "columns": columns, **aligned}
+    sources = Sources(qrels, named, given, convention)
+    if keep_runs:
+        sources = sources.remembering()
+        named = dict(sources.runs)
     if convention is not None:
         scores = evaluate(qrels, named, measures, convention=convention, progress=progress, **given)
     else:
@@ -119,7 +126,6 @@ def compare(
     about = _about(queries, columns, by, cluster)
     conventions = {**scores.conventions, "measures": [str(measure) for measure in kept]}
     source = replace(Source.of(scores, kept), conventions=conventions)
-    sources = Sources(qrels, named, given, convention)
     found = asked(source, baseline, primary, _columns(by), cluster, about, how, drawing)
     found = replace(found, lang=lang, sources=sources)
     if bounds:

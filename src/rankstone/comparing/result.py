@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.comparing.judged import judged_apart
+from rankstone.io import read_run
 from rankstone.results import WritesTable
 from rankstone.sheets import ShowsSheet
 
@@ -104,6 +105,13 @@ class Sources:
     runs: Mapping[str, object]
     given: Mapping[str, Any]
     convention: str | None = None
+
+    def remembering(self) -> Sources:
+        """Return the same with runs that stay in memory once they are read."""
+        columns, form = self.given.get("columns"), self.given.get("format_in")
+        order = self.given.get("order", "score")
+        tables = {n: read_run(run, columns, form, order=order, name=n) for n, run in self.runs.items()}
+        return replace(self, runs={name: table.remembering() for name, table in tables.items()})
 
 
 @dataclass(frozen=True, eq=False, repr=False)

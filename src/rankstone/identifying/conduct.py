@@ -125,8 +125,9 @@ def as_libraries(
     Examples
     --------
     >>> ways = as_libraries({"q": {"a": 3, "b": 2}}, {"q": ["b", "a"]}, "nDCG@10")
-    >>> {way.library: round(way.value, 4) for way in ways if way.library.startswith(("sci", "xg"))}
-    {'scikit-learn-1.9': 0.9134, 'xgboost-3.2': 0.834}
+    >>> told = {f"{way.library} {way.spelling}": round(way.value, 4) for way in ways}
+    >>> told["xgboost-3.2 ndcg@10"], told["trec_eval-9 ndcg_cut_10"]
+    (0.834, 0.9134)
     """
     search = _Search.of(qrels, run, measure, None, progress, given)
     return [way for way in search.libraries() if math.isfinite(way.value)]

@@ -101,6 +101,25 @@ class Table:
         count = self.comments()
         return replace(self, start=again, comments=lambda: count)
 
+    def remembering(self) -> Table:
+        """Return the table, which keeps what its first reader reads and hands it to the next ones."""
+        kept: list[pl.DataFrame] = []
+        read = False
+        start, columns = self.start, [pl.col(name) for name in self.schema]
+
+        def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            nonlocal read
+            if read:
+                yield from (piece.select(wanted) for piece in kept)
+                return
+            kept.clear()  # whoever began before did not come to the end
+            for piece in start(columns):
+                kept.append(piece)
+                yield piece.select(wanted)
+            read = True
+
+        return replace(self, start=again)
+
     def requires(self, *columns: str) -> Table:
         """Return the table, once it is sure to have these columns."""
         for name in columns:

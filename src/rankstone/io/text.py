@@ -8,8 +8,10 @@ the message names file, line and text.
 
 from __future__ import annotations
 
+import gzip
 import mmap
 import re
+import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 #: bytes looked at in one go
 _STEP: Final = 1 << 20
+#: bytes that a compressed file is unpacked to in memory, at most
+_INFLATED: Final = 1 << 26
 
 __all__ = ["GROUPED_QRELS", "INTENTS", "PAIRS", "PREFERENCES", "QRELS", "RUN", "Layout", "delimited", "trec"]
 
@@ -118,9 +122,10 @@ class _TrecFile:
         """Yield the rows with typed columns."""
         self.rows, self.comments, self.tidy = 0, 0, True
         self._refuse_runs()
-        separator = _separator(self.source)
+        content = _inflated(self.source)
+        separator = _separator(content)
         self.tidy = separator is not None
-        for piece in self._tidy_pieces(separator) if separator else ():
+        for piece in self._tidy_pieces(content, separator) if separator else ():
             if not self._is_tidy(piece):
                 self.tidy = False
                 break
@@ -159,10 +164,10 @@ class _TrecFile:
             row -= piece.height
         return 0
 
-    def _tidy_pieces(self, separator: str) -> Iterator[pl.DataFrame]:
+    def _tidy_pieces(self, content: Path | bytes, separator: str) -> Iterator[pl.DataFrame]:
         names = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
         frame = pl.scan_csv(
-            self.source,
+            content,
             separator=separator,
             has_header=False,
             schema={n: pl.Float64 if n in self.numbers else pl.String for n in names},
@@ -243,6 +248,18 @@ class _TrecFile:
         if text.count(",") >= len(self.layout.fields) - 2 and " " not in text:
             return "this looks like CSV: add --format-in csv"
         return None
+
+
+def _inflated(source: Path | bytes) -> Path | bytes:
+    """Return what a gzip file of moderate size holds, which can be looked at as a whole; else the source."""
+    if isinstance(source, bytes) or source.suffix != ".gz":
+        return source
+    try:
+        with gzip.open(source) as file:
+            content = file.read(_INFLATED + 1)
+    except (OSError, EOFError, zlib.error):  # whoever reads it next says what is wrong
+        return source
+    return content if len(content) <= _INFLATED else source
 
 
 def _separator(source: Path | bytes) -> str | None:

@@ -46,7 +46,9 @@ def needed(package: str, installed_as: str | None = None) -> Any:  # noqa: ANN40
 
 def drawn(chart: Any, name: str, rows: Sequence[dict[str, Any]], title: str) -> Any:  # noqa: ANN401
     """Return a chart with its rows under a name, so that who embeds it can bring other rows."""
-    return chart.properties(title=title, datasets={name: list(rows)})
+    made = chart.properties(title=title)
+    made.datasets = {name: list(rows)}  # as a property, every row would be validated
+    return made
 
 
 def records(frame: pl.DataFrame) -> list[dict[str, Any]]:

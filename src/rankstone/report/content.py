@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -26,12 +27,15 @@ __all__ = ["content"]
 
 #: questions beyond so many are in the table only
 _SENTENCES = 12
+#: rows of all runs together that are kept in memory, at most
+_ROWS = 20_000_000
 
 
 def content(
     found: Comparison, command: str | None, progress: Callable[[int], None] | None = None
 ) -> dict[str, Any]:
     """Return everything the pages show."""
+    found = _at_hand(found)
     sheet = found.sheet()
     said = [part for part in sheet.parts if not isinstance(part, Table)]
     sentences = _sentences(found)
@@ -66,6 +70,14 @@ def content(
         "charts": drawn,
         "notes": notes,
     }
+
+
+def _at_hand(found: Comparison) -> Comparison:
+    """Return the comparison with runs that stay in memory unless they are long: several parts read them."""
+    audits = {} if found.audit is None else found.audit.runs
+    if found.sources is None or sum(audit.retrieved for audit in audits.values()) > _ROWS:
+        return found
+    return replace(found, sources=found.sources.remembering())
 
 
 def _sentences(found: Comparison) -> list[str]:

@@ -82,13 +82,16 @@ def _simplest(ways: list[Way]) -> str:
 
 
 def _named(ways: list[Way]) -> str:
-    """Return libraries with the words they have for it.
+    """Return libraries with the shortest word each has for it, and how many others.
 
     >>> from rankstone.identifying import Way
-    >>> _named([Way(0.5, "RR", library="a-1", spelling="mrr"), Way(0.5, "RR", library="a-1", spelling="MRR")])
-    'a-1 mrr · MRR'
+    >>> _named([Way(0.5, "RR", library="a-1", spelling=word) for word in ("mrr@all", "mrr")])
+    'a-1 mrr (+1)'
     """
     known: dict[str, dict[str, None]] = {}
     for way in ways:
         known.setdefault(way.library, {})[way.spelling] = None
-    return "; ".join(f"{library} {' · '.join(spelled)}" for library, spelled in known.items())
+    return "; ".join(
+        f"{library} {min(words, key=len)}{f' (+{len(words) - 1})' if len(words) > 1 else ''}"
+        for library, words in known.items()
+    )

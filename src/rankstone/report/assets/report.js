@@ -7,8 +7,8 @@
   const figures = {
     p: (v) => (v < 0.0001 ? "<0.0001" : v < 0.1 ? String(Number(v.toPrecision(2))) : v.toFixed(2)),
     signed: (v) => (v > 0 ? "+" : v < 0 ? "−" : "") + Math.abs(v).toFixed(D.digits),
-    number: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : v.toFixed(D.digits)),
-    score: (v) => v.toFixed(D.digits),
+    number: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : v.toFixed(D.digits)).replace("-", "−"),
+    score: (v) => v.toFixed(D.digits).replace("-", "−"),
   };
   const fill = (text, parts) => text.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
   const count = (n) => n.toLocaleString("en");
@@ -335,7 +335,7 @@
         { name: "verdict", label: W.judgement, kind: null, text: (row) => W[row.verdict], mark: true }];
       page.replaceChildren(el("h2", {}, W.statistics), el("div", { class: "controls" }, chooseMeasure("statistics"), ...choosePair("statistics")),
         el("h3", {}, W.matrix), el("p", { class: "help" }, W.matrix_help), matrix(), spread, el("h3", {}, W.tests), table(columns, D.questions, { filtered: () => {}, most: 50 }));
-      if (D.by_test.length) page.append(el("h3", {}, W.by_test), el("p", { class: "help" }, fill(W.by_test_help, { alpha: D.alpha.toPrecision(2) })), byTest());
+      if (D.by_test.length) page.append(el("h3", {}, W.by_test), el("p", { class: "help" }, fill(W.by_test_help, { alpha: String(Number(D.alpha.toPrecision(6))) })), byTest());
       if (D.anova.length) page.append(el("h3", {}, W.anova), table([...columnsOf(["measure"]), { name: "f", label: "F", kind: "number" }, { name: "p", label: "p", kind: "p" },
         { name: "df", label: "df", kind: "number" }, { name: "df_error", label: "df₂", kind: "number" }, { name: "error", label: "MSE", kind: "number" }], D.anova));
       return spread.bring(thinned(differences()), titled("pair"));
