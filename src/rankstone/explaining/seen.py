@@ -156,24 +156,27 @@ class Listed:
 
     def _rows(self) -> Iterator[Row]:
         hits, holes = self.whole, self.whole.holes
-        share = self.seen.parts.hits
-        running = np.add.accumulate(share) if len(share) else share
-        told = self.seen.notes.of_hits
-        found: list[tuple[tuple[int, int, int], str, float | None, bool, Any, float | None, int]] = []
-        for at, doc in enumerate(self._names(hits.run_row)):
-            looked = at < len(share)
-            notes = {name: values[at].item() for name, values in told.items() if at < len(values)}
-            rank = (int(hits.rank[at]), int(hits.first[at]), int(hits.last[at]))
-            added = float(share[at]) if looked else None
-            found.append((rank, doc, float(hits.grade[at]), bool(hits.judged[at]), notes, added, at))
+        share, told = self.seen.parts.hits.tolist(), self.seen.notes.of_hits
+        running = np.add.accumulate(self.seen.parts.hits).tolist() if share else []
+        notes = {name: values.tolist() for name, values in told.items()}
+        looked = len(share)
+        places = _places(hits.rank, hits.first, hits.last)
+        documents = zip(
+            places, self._names(hits.run_row), hits.grade.tolist(), hits.judged.tolist(), strict=True
+        )
+        found: list[tuple[tuple[int, int, int], str, float | None, bool, int]] = [
+            (place, doc, grade, judged, at) for at, (place, doc, grade, judged) in enumerate(documents)
+        ]
         if holes is not None:
-            places = zip(holes.rank, holes.first, holes.last, self._names(holes.run_row), strict=True)
-            for rank, first, last, doc in places:
-                found.append(((int(rank), int(first), int(last)), doc, None, False, {}, None, -1))
+            unjudged = zip(
+                _places(holes.rank, holes.first, holes.last), self._names(holes.run_row), strict=True
+            )
+            found += [(place, doc, None, False, -1) for place, doc in unjudged]
         so_far = 0.0
-        for place, doc, grade, judged, notes, added, at in sorted(found, key=lambda one: one[0][0]):
-            so_far = float(running[at]) if 0 <= at < len(running) else so_far
-            yield Row(*place, doc, grade, judged, notes, added, so_far)
+        for place, doc, grade, judged, at in sorted(found, key=lambda one: one[0][0]):
+            said = {name: values[at] for name, values in notes.items() if 0 <= at < len(values)}
+            so_far = running[at] if 0 <= at < looked else so_far
+            yield Row(*place, doc, grade, judged, said, share[at] if 0 <= at < looked else None, so_far)
 
     def ideal_rows(self) -> Iterator[IdealRow]:
         """Return what the norm is the sum of, as deep as it goes; documents where grades are in order."""
@@ -231,3 +234,8 @@ def _points(curve: Curve, hits: Hits, place: int, empty: str) -> tuple[tuple[flo
         own = slice(*traced.points.offsets[place : place + 2])
         return tuple(zip(traced.points.x[own].tolist(), traced.points.y[own].tolist(), strict=True))
     return tuple(zip(curve.grid().tolist(), traced.value[place].tolist(), strict=True))
+
+
+def _places(rank: Any, first: Any, last: Any) -> Iterator[tuple[int, int, int]]:  # noqa: ANN401 - int64 each
+    """Return where documents stand, and where their tie blocks begin and end."""
+    return zip(rank.tolist(), first.tolist(), last.tolist(), strict=True)
