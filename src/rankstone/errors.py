@@ -28,6 +28,7 @@ from outside, so they pass through :func:`printable` before they reach a termina
 from __future__ import annotations
 
 import math
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -53,11 +54,17 @@ __all__ = [
     "UnknownFormat",
     "UnknownMeasure",
     "UsageError",
+    "masked",
     "nearest",
     "printable",
 ]
 
 _LONGEST = 160
+#: a password in an address, to the last @, should it hold one; and one that is called so
+_CREDENTIALS = re.compile(r"(\w://[^\s/:@]*:)(?!\*\*\*@)\S*@")
+_NAMED_SECRET = re.compile(
+    r"((?:password|secret|passphrase)\s*=\s*)(?!\*\*\*)(?:'[^']*'|[^\s&;,'\"]+)", re.IGNORECASE
+)
 #: characters that one character is escaped to, at most
 _ESCAPED = 10
 
@@ -72,6 +79,15 @@ def printable(text: object, longest: int = _LONGEST) -> str:
     if not shown.isprintable():
         shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+def masked(text: str) -> str:
+    """Return a text without the passwords of the addresses in it.
+
+    >>> masked("postgresql://ann:secret@host/db?password=secret")
+    'postgresql://ann:***@host/db?password=***'
+    """
+    return _NAMED_SECRET.sub(r"\1***", _CREDENTIALS.sub(r"\1***@", text))
 
 
 def nearest(word: str, known: Iterable[str], n: int = 3) -> list[str]:
@@ -121,7 +137,8 @@ class RankstoneError(Exception):
             if text
         ]
         # ids and texts are escaped where they come in; paths and options may still hold controls
-        return "\n".join(printable(line, len(line) * _ESCAPED) for text in lines for line in text.split("\n"))
+        every = [line for text in lines for line in masked(text).split("\n")]
+        return "\n".join(printable(line, len(line) * _ESCAPED) for line in every)
 
 
 class InputError(RankstoneError, ValueError):

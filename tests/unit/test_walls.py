@@ -122,7 +122,7 @@ WALLS = {
 PACKAGES = {
     "errors": set(),
     "words": set(),
-    "io": {"numpy", "polars"},
+    "io": {"numpy", "polars", "pyarrow", "duckdb"},  # the last two where a database is read
     "hits": {"numpy", "polars"},
     "measures": {"numpy"},
     "results": {"polars"},

@@ -1,7 +1,7 @@
 """The first station of the road: read judgments, runs and labelled tables from anywhere.
 
-Comes in: a path, a frame, a dict, arrays.  Goes out: a :class:`~rankstone.io.table.Table` with our
-column names.  Knows nothing of what the rows are for.
+Comes in: a path, an address of a database, a frame, a dict, arrays.  Goes out: a
+:class:`~rankstone.io.table.Table` with our column names.  Knows nothing of what the rows are for.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import InputError
+from rankstone.io.addresses import is_database, parse_address, shown
 from rankstone.io.attributes import Attributes, read_attributes
 from rankstone.io.columns import Renames, parse_columns
+from rankstone.io.databases import open_database
 from rankstone.io.files import read_files, stem
 from rankstone.io.matching import ids_of_two_kinds
 from rankstone.io.nested import holds_json, read_json, read_text
@@ -32,6 +34,8 @@ __all__ = [
     "Table",
     "atomic",
     "ids_of_two_kinds",
+    "is_database",
+    "parse_address",
     "parse_columns",
     "read_attributes",
     "read_intents",
@@ -42,6 +46,7 @@ __all__ = [
     "read_run",
     "read_text",
     "reading",
+    "shown",
     "stem",
 ]
 
@@ -169,6 +174,8 @@ def _opened(
     if holds_json(source, format_in):  # its keys are texts, whatever they stand for
         path: Any = source
         return replace(read_object(read_json(path), number, columns or {}, str(path), further), untyped=True)
+    if isinstance(source, str) and is_database(source):
+        return open_database(source).table(columns or {}, further)
     if isinstance(source, (str, os.PathLike)):
         return read_files(source, layout, columns or {}, format_in, rank=rank, further=further)
     return read_object(source, number, columns or {}, name, further)

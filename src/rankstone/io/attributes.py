@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColumn, nearest, printable
+from rankstone.io.addresses import is_database, shown
 from rankstone.io.columns import hidden, renames, require
+from rankstone.io.databases import open_database
 from rankstone.io.files import scan_files
 from rankstone.io.nested import holds_json, read_json
 from rankstone.io.objects import kind_of
@@ -89,8 +91,8 @@ def read_attributes(
     Parameters
     ----------
     source
-        A path (CSV, TSV, JSON, JSON lines, Parquet, Arrow), a frame of any library, ``{id: value}`` or
-        ``{id: {column: value}}``.
+        A path (CSV, TSV, JSON, JSON lines, Parquet, Arrow), an address of a database, a frame of any
+        library, ``{id: value}`` or ``{id: {column: value}}``.
     key
         The column of ids: ``doc_id`` or ``query_id``; a plain mapping's values are called ``group``.
     columns
@@ -98,10 +100,12 @@ def read_attributes(
     format_in
         Format of a file; ``None`` goes by the suffix.
     """
-    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else f"table of {key}"
+    name = shown(source) if isinstance(source, (str, os.PathLike)) else f"table of {key}"
     format_in = None if format_in == "trec" else format_in  # which has no names of columns
     if holds_json(source, format_in):
         frame = _of_object(read_json(name), key, name)
+    elif isinstance(source, str) and is_database(source):
+        frame = open_database(source).frame().lazy()
     elif isinstance(source, (str, os.PathLike)):
         frame = scan_files(source, format_in)
     else:

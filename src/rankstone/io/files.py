@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, nearest, printable
+from rankstone.io.addresses import is_database, parse_address
 from rankstone.io.broken import broken_object
 from rankstone.io.table import Table, of_frame, reading
 from rankstone.io.text import Layout, delimited, trec
@@ -115,11 +116,15 @@ def scan_files(path: str | os.PathLike[str], format_in: str | None = None) -> pl
 
 
 def stem(path: str | os.PathLike[str]) -> str:
-    """Return a file's name without the suffixes we know: ``runs/bm25.run.gz`` is ``bm25``.
+    """Return a file's name without the suffixes we know, or a table's: ``runs/bm25.run.gz`` is ``bm25``.
 
     >>> stem("runs/bm25.v2.run.gz")
     'bm25.v2'
+    >>> stem("duckdb:runs.db#bm25")
+    'bm25'
     """
+    if isinstance(path, str) and is_database(path):
+        return parse_address(path).name
     name = Path(path)
     while name.suffix and (name.suffix in _PACKED or name.suffix.lower() in _BY_SUFFIX):
         name = name.with_suffix("")

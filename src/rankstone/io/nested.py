@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from rankstone.errors import BadLine, DuplicateRows, EmptyInput, InputError, printable
+from rankstone.io.addresses import is_database
 from rankstone.io.files import format_of, parts_of
 from rankstone.io.table import reading
 
@@ -18,7 +19,7 @@ __all__ = ["holds_json", "read_json", "read_text"]
 
 def holds_json(source: object, format_in: str | None = None) -> bool:
     """Say whether a path is one of JSON, by its suffix or because somebody says so."""
-    if not isinstance(source, (str, os.PathLike)):
+    if not isinstance(source, (str, os.PathLike)) or is_database(source):
         return False
     if format_in is not None or os.fspath(source) == "-":
         return format_in == "json"

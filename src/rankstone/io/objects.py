@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, EmptyInput, InputError, MixedIds, printable
+from rankstone.io.arrow import batches_of_relation, is_relation
 from rankstone.io.table import Table, of_frame, reading
 
 _NARROW, _LARGEST_ID = 2**63, 2**127
@@ -40,14 +41,14 @@ def read_object(
     further
         Columns of a table wanted beside the usual ones.
     """
-    if isinstance(value, pl.LazyFrame):
-        return of_frame(value, source, columns, further=further)
-    if isinstance(value, pl.DataFrame):
+    if isinstance(value, (pl.LazyFrame, pl.DataFrame)):
         return of_frame(value.lazy(), source, columns, further=further)
     if isinstance(value, Mapping):
         return _of_mapping(value, number, source)
     if type(value).__module__.partition(".")[0] == "pandas":
         return of_frame(_of_pandas(value, source).lazy(), source, columns, further=further)
+    if is_relation(value):
+        return batches_of_relation(value, source).table(columns, further)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
         with reading(source):
             arrow: Any = value

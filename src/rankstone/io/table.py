@@ -14,7 +14,7 @@ from rankstone.io.columns import CANONICAL, hidden, is_text, renames, require
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ROWS", "Progress", "Table", "of_frame", "reading"]
+__all__ = ["ROWS", "Progress", "Table", "of_batches", "of_frame", "reading"]
 
 #: the query of a table whose rows are all in one list
 EVERYTHING: Final = "all"
@@ -230,15 +230,9 @@ def of_frame(
     frame = frame.drop(hidden(schema.names(), chosen)).rename(chosen)
     with reading(source):
         schema = frame.collect_schema()
-    kept: dict[str, pl.DataType] = {}
-    unusable: dict[str, InputError] = {}
-    for name in (name for name in dict.fromkeys((*CANONICAL, *further)) if name in schema):
-        try:
-            kept[name] = _settled(name, schema[name], source)
-        except InputError as error:  # matters only if the column is asked for
-            unusable[name] = error
+    kept, unusable = _usable(schema, further, source)
     frame = frame.select(pl.col(name).cast(dtype) for name, dtype in kept.items())
-    untyped = untyped or any(schema[name] in _WIDE for name in kept if is_text(name))
+    untyped = untyped or any(_is_wide(schema[name]) for name in kept if is_text(name))
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         return iter(frame.select(wanted).collect_batches(chunk_size=ROWS))
@@ -247,13 +241,80 @@ def of_frame(
     return Table(source, kept, start, place, untyped, present=tuple(schema.names()), unusable=unusable)
 
 
+def of_batches(
+    schema: Mapping[str, pl.DataType],
+    read: Callable[[Sequence[str]], Iterator[pl.DataFrame]],
+    source: str,
+    columns: Mapping[str, str],
+    *,
+    further: Sequence[str] = (),
+) -> Table:
+    """Build a table from what hands out frames of the columns asked for, anew every time.
+
+    Parameters
+    ----------
+    schema
+        All columns by the source's own names, and their types.
+    read
+        Starts the rows anew, with at least the columns asked for.
+    source
+        What to call the table.
+    columns
+        {their name: our name}.
+    further
+        Columns wanted beside the usual ones.
+    """
+    chosen = renames(schema, columns, source)
+    absent = hidden(schema, chosen)
+    theirs = {chosen.get(name, name): name for name in schema if name not in absent}
+    present = {ours: schema[name] for ours, name in theirs.items()}
+    kept, unusable = _usable(present, further, source)
+
+    def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        roots = {name for expression in wanted for name in expression.meta.root_names()}
+        asked = [name for name in kept if name in roots]
+        as_ours = [pl.col(theirs[name]).cast(kept[name]).alias(name) for name in asked]
+        for piece in read([theirs[name] for name in asked]):
+            yield piece.select(as_ours).select(wanted)
+
+    untyped = any(_is_wide(present[name]) for name in kept if is_text(name))
+    return Table(
+        source,
+        kept,
+        start,
+        lambda row: f"{source}, row {row + 1}",
+        untyped,
+        present=tuple(present),
+        unusable=unusable,
+    )
+
+
+def _usable(
+    schema: Mapping[str, pl.DataType], further: Sequence[str], source: str
+) -> tuple[dict[str, pl.DataType], dict[str, InputError]]:
+    """Return the types our columns are read as, and what is wrong with those that cannot be read."""
+    kept: dict[str, pl.DataType] = {}
+    unusable: dict[str, InputError] = {}
+    for name in (name for name in dict.fromkeys((*CANONICAL, *further)) if name in schema):
+        try:
+            kept[name] = _settled(name, schema[name], source)
+        except InputError as error:  # matters only if the column is asked for
+            unusable[name] = error
+    return kept, unusable
+
+
+def _is_wide(dtype: pl.DataType) -> bool:
+    """Say whether a type holds whole numbers that 64 bits with a sign may not."""
+    return dtype in _WIDE or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)
+
+
 def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     """Return the type a column is read as."""
     if name in ("query_id", "doc_id"):
         if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
             return pl.String()
-        if dtype.is_integer():
-            return pl.String() if dtype in _WIDE else pl.Int64()
+        if dtype.is_integer() or _is_wide(dtype):
+            return pl.String() if _is_wide(dtype) else pl.Int64()
         raise MixedIds(
             f"{name} holds {dtype}",
             where=source,
@@ -261,7 +322,7 @@ def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
             fix="turn them into texts first",
         )
     if is_text(name):
-        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) or dtype.is_integer():
+        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) or dtype.is_integer() or _is_wide(dtype):
             return pl.String()
         raise InputError(f"{name} holds {dtype}", where=source, expected="texts or whole numbers")
     if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):

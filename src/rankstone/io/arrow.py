@@ -1,0 +1,223 @@
+"""Rows that arrive in Arrow batches and may be asked for again: a table that is never held whole.
+
+Drivers of databases hand out batches of PyArrow, which is imported when the first of them is read.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import InputError, MissingExtra, masked, printable
+from rankstone.io.table import ROWS, Table, of_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Batches", "batches_of_relation", "drained", "identifier", "is_relation", "telling"]
+
+#: starts the rows anew with some of the columns
+Reader = Callable[[Sequence[str]], Iterator[Any]]
+
+#: what PostgreSQL's driver says a column was
+_TYPE: Final = (b"ADBC:postgresql:typname", b"POSTGRESQL:type")
+#: what stands before a driver's own words
+_PREAMBLE: Final = re.compile(r"^(?:.*(?:Failed to connect:|ERROR:|FATAL:)|[A-Z_]+: (?:\[\w+\] )?)\s*")
+_BUSY: Final = ("open result", "closed streaming query result")
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """A table of a database, or what a query answers.
+
+    Attributes
+    ----------
+    source
+        What to call it in messages.
+    schema
+        PyArrow's schema of all columns.
+    start
+        Starts the rows anew with the columns asked for, perhaps with others beside them.
+    """
+
+    source: str
+    schema: Any
+    start: Reader
+
+    def table(self, columns: Mapping[str, str], further: Sequence[str] = ()) -> Table:
+        """Return the rows as a table with our column names."""
+        return of_batches(self._dtypes(), self._frames, self.source, columns, further=further)
+
+    def frame(self) -> pl.DataFrame:
+        """Read all rows, with the columns that can be read at all."""
+        schema = pl.Schema({name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown})
+        pieces = [piece.cast(schema) for piece in self._frames(list(schema))]
+        return pl.concat(pieces) if pieces else pl.DataFrame(schema=schema)
+
+    def _frames(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        fields = [self.schema.field(name) for name in columns]
+        for batch in self.start(columns):
+            yield pl.DataFrame([_series(field, batch.column(field.name)) for field in fields])
+
+    def _dtypes(self) -> dict[str, pl.DataType]:
+        names = self.schema.names
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"two columns are called {printable(twice)}",
+                where=self.source,
+                fix=f"name them apart: SELECT a.{printable(twice)} AS …",
+            )
+        return {field.name: _dtype(field) for field in self.schema}
+
+
+def _dtype(field: Any) -> pl.DataType:  # noqa: ANN401 - PyArrow's
+    """Return the type a column is read as; what Polars does not know is ``Unknown``."""
+    import pyarrow as pa
+
+    if _type_name(field) == "numeric":  # written in decimal digits, as many as there are
+        return pl.Decimal(38, 0)
+    with suppress(pl.exceptions.PolarsError, pa.ArrowException):
+        return _series(field, pa.nulls(0, field.type)).dtype
+    return pl.Unknown()
+
+
+def _series(field: Any, array: Any) -> pl.Series:  # noqa: ANN401 - PyArrow's
+    """Return a column; types that are another type with a name are read as that other type."""
+    kind = getattr(array.type, "extension_name", "")
+    if kind:
+        array = array.storage
+    column = pl.Series(field.name, pl.from_arrow(array))
+    if kind == "arrow.uuid":
+        digits = column.bin.encode("hex").str
+        parts = [
+            digits.slice(begin, length) for begin, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
+        ]
+        return pl.select(pl.concat_str(parts, separator="-").alias(field.name)).to_series()
+    if _type_name(field) == "bpchar":  # char(n): blanks at the end are no part of the text
+        return column.str.strip_chars_end(" ")
+    return column
+
+
+def _type_name(field: Any) -> str:  # noqa: ANN401 - PyArrow's
+    told = field.metadata or {}
+    return next((told[key].decode() for key in _TYPE if key in told), "")
+
+
+def is_relation(value: object) -> bool:
+    """Say whether an object is a relation of DuckDB, and can be read in batches."""
+    from importlib.util import find_spec
+
+    kind = type(value)
+    known = kind.__module__.lstrip("_").partition(".")[0] == "duckdb" and kind.__name__ == "DuckDBPyRelation"
+    return known and find_spec("pyarrow") is not None
+
+
+def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 - a DuckDB relation
+    """Return the rows of a relation, whose query runs anew whenever they are started."""
+    import duckdb
+
+    def start(columns: Sequence[str]) -> Iterator[Any]:
+        with telling(source, duckdb.Error):
+            # ordered rows are taken whole: SQL owes no order to a query around them
+            ordered = "order by" in " ".join(relation.sql_query().lower().split())
+            part = relation if ordered else relation.project(", ".join(map(identifier, columns)))
+            yield from drained(_undisturbed(part))
+
+    with telling(source, duckdb.Error):
+        schema = _undisturbed(relation.limit(0)).schema
+    return Batches(source, schema, start)
+
+
+def _undisturbed(relation: Any) -> Any:  # noqa: ANN401 - of DuckDB, of PyArrow
+    """Run a relation whose connection an abandoned reader may still keep busy, until Python collects it."""
+    import duckdb
+
+    try:
+        return arrow_reader(relation)
+    except duckdb.OperationalError as error:
+        if not any(part in str(error) for part in _BUSY):
+            raise
+        gc.collect()
+        return arrow_reader(relation)
+
+
+def arrow_reader(relation: Any) -> Any:  # noqa: ANN401 - of DuckDB, of PyArrow
+    """Run a relation of DuckDB; the method's name is another one before version 1.4."""
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+    return read(ROWS)
+
+
+def drained(reader: Any) -> Iterator[Any]:  # noqa: ANN401 - PyArrow's
+    """Yield a reader's batches and close it, also where nobody wants the rest."""
+    try:
+        yield from reader
+    finally:
+        reader.close()
+
+
+def identifier(name: str) -> str:
+    """Quote a name, which SQL then takes for nothing else.
+
+    >>> identifier('x"; DROP TABLE run; --')
+    '"x""; DROP TABLE run; --"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def telling(
+    source: str,
+    *errors: type[Exception],
+    secrets: Sequence[str] = (),
+    what: str = "the database cannot be read",
+) -> Iterator[None]:
+    """Turn what a driver says into an :class:`InputError`: its first line, and no password.
+
+    Parameters
+    ----------
+    source
+        What to call the database.
+    errors
+        The driver's errors.
+    secrets
+        Texts that the message must not hold.
+    what
+        What went wrong.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except (*errors, pa.ArrowException, OSError) as error:
+        raise InputError(what, where=source, given=_said(error, secrets), fix=_remedy(str(error))) from None
+
+
+def _said(error: Exception, secrets: Sequence[str]) -> str:
+    """Return the first line of a driver's message without its preamble."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    said = _PREAMBLE.sub("", lines[0])
+    for secret in sorted(secrets, key=len, reverse=True):
+        said = said.replace(secret, "***")
+    return printable(masked(said))
+
+
+def _remedy(said: str) -> str | None:
+    if any(part in said for part in _BUSY):
+        return "a connection reads one relation at a time: con.cursor().sql(…) gives each its own"
+    if "different configuration" in said:
+        return 'this program has the file open: hand over con.sql("FROM …") of that connection instead'
+    if "Conflicting lock" in said or "Could not set lock" in said:
+        return "another program is writing the file: close it there, or copy the file"
+    return None
+
+
+def missing_driver(extra: str, package: str) -> MissingExtra:
+    """Return the error for a driver that is not installed."""
+    return MissingExtra(f"{package} is not installed", fix=f'pip install "rankstone[{extra}]"')

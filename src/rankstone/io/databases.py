@@ -1,0 +1,225 @@
+"""Tables of databases, read-only and in batches: DuckDB and SQLite files, PostgreSQL servers.
+
+Every start of a table is a connection of its own, which ends with it.  A table's name is looked up in the
+catalogue and quoted, so it is a name and no SQL; a query is its author's SQL and runs as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from rankstone.errors import InputError, nearest, printable
+from rankstone.io.addresses import Address, parse_address
+from rankstone.io.arrow import Batches, arrow_reader, drained, identifier, missing_driver, telling
+from rankstone.io.files import parts_of
+
+__all__ = ["open_database"]
+
+#: seconds that a server has to answer, unless the address or PGCONNECT_TIMEOUT says otherwise
+_PATIENCE: Final = 15
+#: tables that a message names
+_NAMED: Final = 8
+
+_DUCKDB_TABLES: Final = """
+    SELECT table_schema, table_name, table_schema = current_schema() FROM information_schema.tables
+    WHERE table_catalog = current_database()
+"""
+_SQLITE_TABLES: Final = """
+    SELECT 'main', name, 1 FROM sqlite_master
+    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
+"""
+_POSTGRES_TABLES: Final = """
+    SELECT n.nspname::text, c.relname::text, pg_table_is_visible(c.oid) FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+    AND n.nspname NOT LIKE 'pg~_toast%' ESCAPE '~'
+"""
+#: one view of the data that nothing changes, and rows in the same order whenever they are read
+_POSTGRES_SETTINGS: Final = (
+    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    "SET LOCAL synchronize_seqscans = off",
+    "SET LOCAL max_parallel_workers_per_gather = 0",
+)
+
+#: runs a query and yields PyArrow's reader of its rows
+Run = Callable[[str], AbstractContextManager[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Engine:
+    """How a database is asked.
+
+    Attributes
+    ----------
+    run
+        Runs a query in a connection of its own.
+    schema
+        Says which columns a query has.
+    tables
+        The query for schema, name and whether the schema may be left out, of every table there is.
+    errors
+        The driver's errors.
+    """
+
+    run: Run
+    schema: Callable[[str], Any]
+    tables: str
+    errors: tuple[type[Exception], ...]
+
+
+def open_database(text: str) -> Batches:
+    """Open a table of a database, or what a query answers.
+
+    Parameters
+    ----------
+    text
+        ``duckdb:FILE#TABLE``, ``sqlite:FILE#TABLE``, ``postgresql://…#TABLE``, or one of these with
+        ``?query=SELECT …`` instead of a table.
+
+    Raises
+    ------
+    MissingExtra
+        When the database's driver is not installed.
+    InputError
+        When there is no such file, server or table, or the database refuses the query.
+    """
+    address = parse_address(text)
+    engine = {"duckdb": _duckdb, "sqlite": _sqlite, "postgresql": _postgresql}[address.kind](address)
+
+    def asking(what: str = "the database cannot be read") -> AbstractContextManager[None]:
+        return telling(address.shown, *engine.errors, secrets=address.secrets, what=what)
+
+    with asking():
+        named = None if address.table is None else _found(address, address.table, engine)
+    every = address.query or _select("*", named)
+    with asking("the database cannot answer the query" if named is None else "the table cannot be read"):
+        schema = engine.schema(every)
+
+    def start(columns: Sequence[str]) -> Iterator[Any]:
+        query = _select(", ".join(map(identifier, columns)), named) if named else every
+        with asking(), engine.run(query) as reader:
+            yield from drained(reader)
+
+    return Batches(address.shown, schema, start)
+
+
+def _select(columns: str, named: str | None) -> str:
+    return f"SELECT {columns} FROM {named}"  # noqa: S608 - names are quoted, and the table is in the catalogue
+
+
+def _found(address: Address, name: str, engine: _Engine) -> str:
+    """Look a table's name up in the catalogue and return it quoted."""
+    with engine.run(engine.tables) as reader:
+        rows = [tuple(row.values()) for batch in drained(reader) for row in batch.to_pylist()]
+    known = {f"{schema}.{table}": (schema, table) for schema, table, _ in rows}
+    known |= {table: (schema, table) for schema, table, short in rows if short}
+    if name not in known:
+        there = [table if short else f"{schema}.{table}" for schema, table, short in rows]
+        raise _no_table(name, there, nearest(name, known), address.shown)
+    return ".".join(map(identifier, known[name]))
+
+
+def _no_table(name: str, there: Sequence[str], close: Sequence[str], where: str) -> InputError:
+    named = [printable(one, 40) for one in there[:_NAMED]]
+    return InputError(
+        f"there is no table {printable(name, 60)}",
+        where=where,
+        given=f"tables {', '.join([*named, *'…' * (len(there) > _NAMED)])}" if there else "no table at all",
+        fix=f"did you mean {' or '.join(printable(one, 60) for one in close)}?" if close else None,
+    )
+
+
+def _driver(package: str, extra: str) -> Any:  # noqa: ANN401 - a module
+    try:
+        import_module("pyarrow")
+        return import_module(package)
+    except ImportError as error:
+        raise missing_driver(extra, package if error.name != "pyarrow" else "pyarrow") from error
+
+
+def _file(address: Address) -> str:
+    """Return the path of a database that is a file; no driver shall make a new one."""
+    parts = parts_of(address.place)
+    if len(parts) > 1 or os.path.isdir(address.place):  # noqa: PTH112 - a name
+        raise InputError("a database is one file", where=address.shown, given=printable(address.place))
+    return os.fspath(parts[0])
+
+
+def _duckdb(address: Address) -> _Engine:
+    duckdb = _driver("duckdb", "duckdb")
+    file = _file(address)
+
+    @contextmanager
+    def relation(query: str) -> Iterator[Any]:
+        with duckdb.connect(file, read_only=True) as connection:
+            found = connection.sql(query)
+            if found is None:
+                raise InputError("the query has no rows to give", where=address.shown, expected="SELECT …")
+            yield found
+
+    @contextmanager
+    def run(query: str) -> Iterator[Any]:
+        with relation(query) as found:
+            yield arrow_reader(found)
+
+    def schema(query: str) -> Any:  # noqa: ANN401 - PyArrow's
+        with relation(query) as found:
+            return arrow_reader(found.limit(0)).schema
+
+    return _Engine(run, schema, _DUCKDB_TABLES, (duckdb.Error,))
+
+
+def _sqlite(address: Address) -> _Engine:
+    from urllib.parse import quote
+
+    driver = _driver("adbc_driver_sqlite.dbapi", "sqlite")
+    url = f"file:{quote(_file(address))}?mode=ro"
+
+    @contextmanager
+    def run(query: str) -> Iterator[Any]:
+        with driver.connect(url) as connection, connection.cursor() as cursor:
+            # types are those of the first batch
+            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(1 << 16)})
+            cursor.execute(query)
+            yield cursor.fetch_record_batch()
+
+    def schema(query: str) -> Any:  # noqa: ANN401 - PyArrow's
+        with run(query) as reader:
+            return reader.schema
+
+    return _Engine(run, schema, _SQLITE_TABLES, (driver.Error,))
+
+
+def _postgresql(address: Address) -> _Engine:
+    driver = _driver("adbc_driver_postgresql.dbapi", "postgresql")
+
+    @contextmanager
+    def cursor() -> Iterator[Any]:
+        with driver.connect(_patient(address.place)) as connection, connection.cursor() as opened:
+            for setting in _POSTGRES_SETTINGS:
+                opened.execute(setting)
+            yield opened
+
+    @contextmanager
+    def run(query: str) -> Iterator[Any]:
+        with cursor() as opened:
+            opened.execute(query)
+            yield opened.fetch_record_batch()
+
+    def schema(query: str) -> Any:  # noqa: ANN401 - PyArrow's
+        with cursor() as opened:
+            return opened.adbc_execute_schema(query)
+
+    return _Engine(run, schema, _POSTGRES_TABLES, (driver.Error,))
+
+
+def _patient(url: str) -> str:
+    """Return a server's URL with an end to waiting for it."""
+    if "connect_timeout=" in url or "PGCONNECT_TIMEOUT" in os.environ:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}connect_timeout={_PATIENCE}"
