@@ -6,6 +6,7 @@ Every file is looked at to the end of what can be read; a problem that would sto
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import polars as pl
 from rankstone.errors import InputError, printable
 from rankstone.evaluation import name_runs
 from rankstone.hits.options import LARGEST_GRADE
-from rankstone.io import Table, read_judgments, read_run
+from rankstone.io import Table, read_judgments, read_run, shown
 from rankstone.words import counted, queries, some
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def check(
 
 
 def _source(value: object, name: str) -> str:
-    return str(value) if isinstance(value, str) or hasattr(value, "__fspath__") else name
+    return shown(value) if isinstance(value, (str, os.PathLike)) else name
 
 
 def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN401 - a function

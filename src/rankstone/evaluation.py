@@ -23,7 +23,7 @@ from rankstone.hits.grouping import grouped
 from rankstone.hits.judgments import Judgments
 from rankstone.hits.options import Alignment
 from rankstone.hits.pairs import PairIndex, QueryIndex
-from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run, stem
+from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run, shown, stem
 from rankstone.labelled import walk_labelled
 from rankstone.measures.base import ANY_GAIN
 from rankstone.road import Road, Walked
@@ -57,7 +57,8 @@ def evaluate(
     Parameters
     ----------
     qrels
-        Judgments: a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), a
+        Judgments: a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), an
+        address of a database (``duckdb:file.db#table``, ``postgresql://host/db?query=SELECT …``), a
         Polars, pandas or PyArrow table, a DuckDB relation, ``{query: {doc: grade}}``, or a triple
         of arrays (queries, docs, grades).
     runs
@@ -352,7 +353,7 @@ def name_runs(runs: object) -> dict[str, object]:
     if isinstance(runs, (list, tuple)) and runs and all(isinstance(r, (str, os.PathLike)) for r in runs):
         names = [stem(run) for run in runs]
         if len(set(names)) < len(names):
-            names = [os.fspath(run) for run in runs]
+            names = [shown(run) for run in runs]
         if len(set(names)) < len(names):
             raise UsageError("the same run is named twice", given=", ".join(map(printable, names)))
         return dict(zip(names, runs, strict=True))

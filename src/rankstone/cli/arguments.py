@@ -35,15 +35,12 @@ def split_columns(columns: str | None) -> Renames:
 
 
 def named_runs(arguments: Sequence[str]) -> dict[str, object]:
-    """Read RUN arguments: paths, or name=path."""
+    """Read RUN arguments: paths or addresses of databases, or one of them with its name=."""
     from rankstone.errors import UsageError
-    from rankstone.io import stem
 
     named: dict[str, object] = {}
     for argument in arguments:
-        name, equals, path = argument.partition("=")
-        if not equals or not name or not path or Path(argument).exists():
-            name, path = stem(argument), argument
+        name, path = _name_and_path(argument)
         if name in named:
             raise UsageError(
                 f"two runs are called {name!r}",
@@ -51,6 +48,16 @@ def named_runs(arguments: Sequence[str]) -> dict[str, object]:
             )
         named[name] = path
     return named
+
+
+def _name_and_path(argument: str) -> tuple[str, str]:
+    from rankstone.io import is_database, stem
+
+    name, _, path = argument.partition("=")
+    said = name and path and not is_database(argument)  # in an address, = belongs to SQL or to the server
+    if said and (is_database(path) or not Path(argument).exists()):
+        return name, path
+    return stem(argument), argument
 
 
 def judged_runs(command: str, files: Sequence[str], *, else_try: str | None = None) -> dict[str, object]:
@@ -101,7 +108,9 @@ def keep_inputs(inputs: Iterable[str], output: str | None, per_query: str | None
     inputs = list(inputs)
     read_once(inputs)
     taken = {
-        Path(part).resolve(): "an input" for name in inputs for part in (name.partition("=")[2] or name, name)
+        Path(_file_of(part)).resolve(): "an input"
+        for name in inputs
+        for part in (name.partition("=")[2] or name, name)
     }
     for flag, name in (("-o", output), ("--per-query", per_query)):
         if name is None:
@@ -111,6 +120,13 @@ def keep_inputs(inputs: Iterable[str], output: str | None, per_query: str | None
             raise UsageError(f"{flag} {name} is {taken[place]}, too", fix="name another file")
         taken[place] = "the other output"
         _writable(flag, Path(name))
+
+
+def _file_of(path: str) -> str:
+    """Return the file a path stands for; of an address, the database's."""
+    from rankstone.io import is_database, parse_address
+
+    return parse_address(path).place if is_database(path) else path
 
 
 def _writable(flag: str, target: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import Final, NoReturn
 
 import click
 
-from rankstone.errors import InputError, RankstoneError, printable
+from rankstone.errors import InputError, RankstoneError, masked, printable
 
 __all__ = ["ended", "leave", "open_streams"]
 
@@ -58,7 +59,9 @@ def ended(error: BaseException) -> int:
         _say(f"error: {told(error)}")
         return error.exit_code
     if isinstance(error, click.ClickException):
-        error.show()
+        with io.StringIO() as said:
+            error.show(said)
+            click.echo(masked(said.getvalue()), err=True, nl=False)
         if hint := _ELSEWHERE.get(getattr(error, "option_name", "")):
             _say(f"  fix:      {hint}")
         return error.exit_code
@@ -84,7 +87,7 @@ def _own_or_bug(error: BaseException) -> int:
         _say(f"error: {mistake}")
         return mistake.exit_code
     _say(
-        f"internal error: {type(error).__name__}: {printable(error)}\n"
+        f"internal error: {type(error).__name__}: {masked(printable(error))}\n"
         "  This is a bug in rankstone, not in your data. Please report it, with the command and what\n"
         "  it prints when run again with RANKSTONE_TRACEBACK=1 in the environment."
     )

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.comparing.judged import judged_apart
-from rankstone.io import read_run
+from rankstone.io import is_database, read_run
 from rankstone.results import WritesTable
 from rankstone.sheets import ShowsSheet
 
@@ -325,7 +325,7 @@ class Comparison(ShowsSheet, WritesTable):
         return {
             name: sha256(Path(path).read_bytes()).hexdigest()
             for name, path in given.items()
-            if isinstance(path, str) and Path(path).is_file()
+            if isinstance(path, str) and not is_database(path) and Path(path).is_file()
         }
 
     @overload

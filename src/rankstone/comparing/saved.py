@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import BadLine, BadValue, DuplicateRows, EmptyInput, UsageError, printable
-from rankstone.io import read_attributes, read_text, reading, stem
+from rankstone.io import is_database, read_attributes, read_text, reading, shown, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def read_scores(source: object) -> tuple[pl.DataFrame, dict[str, str]]:
     for name, one in named:
         frame = _read(name, one)
         frames.append(frame)
-        told = os.fspath(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
+        told = shown(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
         sources.update(dict.fromkeys(frame["run"].unique(maintain_order=True), told))
     whole = pl.concat(frames)
     if not whole.height:
@@ -81,7 +81,7 @@ def _read(name: str | None, source: object) -> pl.DataFrame:
         path = os.fspath(source)
         if _is_printed(path):
             return _printed(name or stem(path), read_text(path), path)
-        name_of_one, where = name or stem(path), path
+        name_of_one, where = name or stem(path), shown(path)
     else:
         name_of_one, where = name or "run", "scores"
     frame = _table(source, where)
@@ -103,7 +103,7 @@ def _is_printed(path: str) -> bool:
     """Tell what trec_eval printed from a table with names of columns."""
     suffixes = (".parquet", ".pq", ".csv", ".tsv", ".jsonl", ".ndjson", ".arrow", ".ipc", ".feather")
     bare = path.removesuffix(".gz").removesuffix(".zst").lower()
-    return not bare.endswith(suffixes)
+    return not (is_database(path) or bare.endswith(suffixes))
 
 
 def _table(source: object, where: str) -> pl.DataFrame:

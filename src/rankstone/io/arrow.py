@@ -54,9 +54,12 @@ class Batches:
         """Return the rows as a table with our column names."""
         return of_batches(self._dtypes(), self._frames, self.source, columns, further=further)
 
-    def frame(self) -> pl.DataFrame:
-        """Read all rows, with the columns that can be read at all."""
-        schema = pl.Schema({name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown})
+    def frame(self, ids: Sequence[str] = ()) -> pl.DataFrame:
+        """Read all rows, with the columns that can be read at all; decimal digits are numbers, or ``ids``."""
+        readable = {name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown}
+        digits = {field.name for field in self.schema if _type_name(field) == "numeric"}
+        readable |= {name: pl.String() if name in ids else pl.Float64() for name in digits}
+        schema = pl.Schema(readable)
         pieces = [piece.cast(schema) for piece in self._frames(list(schema))]
         return pl.concat(pieces) if pieces else pl.DataFrame(schema=schema)
 

@@ -105,7 +105,8 @@ def read_attributes(
     if holds_json(source, format_in):
         frame = _of_object(read_json(name), key, name)
     elif isinstance(source, str) and is_database(source):
-        frame = open_database(source).frame().lazy()
+        ids = (key, *(theirs for theirs, ours in (columns or {}).items() if ours == key))
+        frame = open_database(source).frame(ids).lazy()
     elif isinstance(source, (str, os.PathLike)):
         frame = scan_files(source, format_in)
     else:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import NotComparable
-from rankstone.io import stem
+from rankstone.io import shown, stem
 from rankstone.lists.base import ListMeasure
 from rankstone.lists.beside import beside
 from rankstone.lists.joining import Joined, measured
@@ -117,7 +117,7 @@ def _names(a: object, b: object) -> tuple[str, str]:
         name if path is None else stem(path) for path, name in zip(paths, ("a", "b"), strict=True)
     )
     if first == second and paths[0] is not None and paths[1] is not None:
-        first, second = os.fspath(paths[0]), os.fspath(paths[1])
+        first, second = shown(paths[0]), shown(paths[1])
     return first, second
 
 

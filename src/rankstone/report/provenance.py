@@ -6,6 +6,7 @@ import platform
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from rankstone.errors import masked
 from rankstone.report import vega
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def provenance(found: Comparison, command: str | None) -> dict[str, Any]:
     hashes = found.hashes()
     packages = ("rankstone", "numpy", "polars", "scipy", "altair")
     return {
-        "command": command,
+        "command": None if command is None else masked(command),
         "comparison": _flat(found.how.as_dict()),
         "conventions": _flat(found.conventions),
         "inputs": [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone.io import Table, read_judgments, read_run
+from rankstone.io import Table, is_database, read_judgments, read_run, stem
 from rankstone.io.table import reading
 from rankstone.io.text import RUN, trec
 from rankstone.trec_eval.settings import FORMATS
@@ -83,7 +83,7 @@ class Run:
     def of(cls, path: str) -> Run:
         """Open a file, or standard input for ``-``."""
         if path != "-":
-            return cls(read_run(path), tag_of(Path(path)))
+            return cls(read_run(path), stem(path) if is_database(path) else tag_of(Path(path)))
         content = sys.stdin.buffer.read()
         return cls(trec([content], "standard input", RUN), tag_of(content))
 
