@@ -153,6 +153,10 @@ def _file(address: Address) -> str:
 def _duckdb(address: Address) -> _Engine:
     duckdb = _driver("duckdb", "duckdb")
     file = _file(address)
+    with telling(address.shown), open(file, "rb") as opened:  # noqa: PTH123 - a name
+        signed = opened.read(12)[8:] == b"DUCK"
+    if not signed:  # DuckDB would look into files of other kinds, too
+        raise InputError("the file is no database of DuckDB", where=address.shown, given=printable(file))
 
     @contextmanager
     def relation(query: str) -> Iterator[Any]:
