@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint parity live browser pages site docs bench coverage fix clean
+.PHONY: help demo test lint parity live browser spark pages site docs bench coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ demo: $(VENV)/.run ## score the shipped collection's two rankers
 	@$(BIN)/rankstone demo
 
 test: $(VENV)/.test ## run all tests
-	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser" $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark" $(ARGS)
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .
@@ -50,6 +50,11 @@ browser: $(VENV)/.test $(VENV)/.browser ## open reports in Chromium, which is in
 	@command -v chromium >/dev/null || [ -n "$$RANKSTONE_CHROMIUM" ] || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium; } \
 	  || echo "no Chromium: install it, or name it in RANKSTONE_CHROMIUM; until then these tests are skipped"
 	$(BIN)/python -m pytest -q -m browser tests/browser $(ARGS)
+
+spark: $(VENV)/.test $(VENV)/.spark ## run on a real Spark; Java 17 is installed where apt-get may
+	@command -v java >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends openjdk-17-jre-headless; } \
+	  || echo "no Java: install version 17 or later; until then these tests are skipped"
+	$(BIN)/python -m pytest -q -m spark tests/spark $(ARGS)
 
 pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
 	$(BIN)/rankstone measures list --format md > docs/measures.md

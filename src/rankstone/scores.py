@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankstone.hits.audit import Audit
     from rankstone.measures.base import Scored
 
-__all__ = ["RunScores", "Scores", "uncounted"]
+__all__ = ["RunScores", "Scores", "uncounted", "weights"]
 
 _STATUS = pl.Enum([status.name for status in Status])
 _NAMES = pl.Series([status.name for status in Status], dtype=_STATUS)
@@ -244,7 +244,7 @@ def uncounted(*, spoils: bool) -> list[Status]:
 def _aggregate(run: RunScores, measure: Measure, scored: Scored, counted: Bools) -> tuple[float, int]:
     """Return one number for the queries counted, and how many units it is made of."""
     if measure.unit is None:
-        parts = (scored.value, _weight(scored), scored.numerator, scored.denominator)
+        parts = (scored.value, weights(scored), scored.numerator, scored.denominator)
         return measure.aggregate(*(part[counted] for part in parts)), int(counted.sum())
     value = _units(run, measure, scored, counted)["value"].to_numpy()
     one = np.ones(len(value))
@@ -293,7 +293,7 @@ def _codes(rows: pl.DataFrame, distinct: pl.DataFrame) -> Ints:
     return found["place"].to_numpy().astype(np.int64)
 
 
-def _weight(scored: Scored) -> Floats:
+def weights(scored: Scored) -> Floats:
     """Return what each query weighs, 1 where nobody says more."""
     return np.ones(len(scored.value)) if scored.weight is None else scored.weight
 
@@ -306,7 +306,7 @@ def _long(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.Dat
             "value": scored.value,
             "numerator": scored.numerator,
             "denominator": scored.denominator,
-            "weight": _weight(scored),
+            "weight": weights(scored),
             "status": _NAMES.gather(scored.status),
         }
     )

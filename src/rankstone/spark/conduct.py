@@ -1,0 +1,137 @@
+"""The conductor on a cluster: rows of a query together, the road in every task, means from exact sums."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rankstone.asked import checked, columns_read, of_rankings
+from rankstone.beside import collapser, intents_of, query_table
+from rankstone.errors import BadOption, BadParameter, MissingExtra, UsageError
+from rankstone.hits.options import IMPUTATIONS
+from rankstone.spark.frames import Rows, together
+from rankstone.spark.result import SparkScores
+from rankstone.spark.task import Task, columns_given_back
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.hits.options import Alignment
+    from rankstone.measures import Measure
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    qrels: Any,  # noqa: ANN401 - pyspark's DataFrame
+    runs: Any,  # noqa: ANN401 - pyspark's DataFrame, or several by name
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    columns: Mapping[str, str] | None = None,
+    exclude: Any = None,  # noqa: ANN401 - pyspark's DataFrame
+    collapse: str | None = None,
+    queries: object = None,
+    intents: object = None,
+    **options: Any,  # noqa: ANN401 - checked by Alignment
+) -> SparkScores:
+    """Score runs against judgments on a Spark cluster: the numbers of :func:`rankstone.evaluate`, bit by bit.
+
+    Rows of a query are brought together (one shuffle), and every task takes its queries along the same
+    road as one machine would; means are rounded once, at the end, whatever was summed where.  Executors
+    need rankstone and PyArrow installed.
+
+    Parameters
+    ----------
+    qrels
+        A Spark DataFrame with ``query_id``, ``doc_id`` and ``relevance``; ids are texts or whole numbers.
+    runs
+        A Spark DataFrame with ``query_id``, ``doc_id`` and ``score`` (or ``rank``, with ``order="rank"``), or
+        ``{name: DataFrame}``.  Rows of a cluster have no order; where one is asked for (``ties="input"``,
+        say), a column ``position`` says where each row stood.
+    measures, columns, collapse, **options
+        As for :func:`rankstone.evaluate`; ``collapse`` is a regular expression.
+    exclude
+        A Spark DataFrame of pairs ``query_id`` and ``doc_id`` that are taken out of every list first.
+    queries, intents
+        Tables that fit into memory, as for :func:`rankstone.evaluate`: they are sent to every task.
+
+    Returns
+    -------
+    SparkScores
+        Means here, scores of queries as a DataFrame there.
+
+    Raises
+    ------
+    InputError, UsageError
+        As for :func:`rankstone.evaluate`, wherever the mistake was found.
+
+    Examples
+    --------
+    >>> import rankstone.spark  # doctest: +SKIP
+    >>> qrels, run = spark.read.parquet("qrels"), spark.read.parquet("run")  # doctest: +SKIP
+    >>> rankstone.spark.evaluate(qrels, run, "nDCG@10 AP").to_dict()  # doctest: +SKIP
+    {'run': {'nDCG@10': 0.41, 'AP': 0.29}}
+    """
+    _require()
+    wanted = of_rankings(measures)
+    aligned = checked(options, wanted)
+    _refuse_what_looks_at_others(aligned, wanted)
+    if not (collapse is None or isinstance(collapse, str)):
+        raise BadParameter(
+            "collapse is a regular expression here", fix="join a mapping to the run beforehand"
+        )
+    collapser(collapse)
+    renamed = columns or {}
+    named = {str(name): run for name, run in runs.items()} if isinstance(runs, dict) else {"run": runs}
+    if not named:
+        raise UsageError("there is no run")
+    judged, further = Rows(qrels, "judgments", renamed), columns_read(wanted)
+    excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
+    lowest = _lowest_grade(judged.require("relevance"), aligned, wanted)
+    about, meant = query_table(queries, wanted, renamed), intents_of(intents, renamed)
+    frames = {}
+    for name, run in named.items():
+        rows, positions = together(judged, Rows(run, name, renamed), excluded, aligned, further)
+        task = Task(wanted, aligned, collapse, about, meant, further, lowest, positions, name)
+        schema = columns_given_back(dict(rows.dtypes)["query_id"])
+        frames[name] = rows.repartition("query_id").mapInArrow(task, schema)
+    return SparkScores.of(frames, wanted, aligned, about)
+
+
+def _refuse_what_looks_at_others(options: Alignment, measures: Sequence[Measure]) -> None:
+    """Refuse options under which a query's score depends on judgments of other queries."""
+    if options.unjudged in IMPUTATIONS:
+        raise BadOption(
+            f"unjudged={options.unjudged} looks at judgments of other queries, which other tasks have",
+            fix="compute the grade and give it: unjudged=0.25",
+        )
+    if options.duplicate_judgments != "error" and _pads(measures):
+        raise BadOption(
+            f"pad=min_grade with duplicate_judgments={options.duplicate_judgments} is not known on a cluster",
+            fix="merge the judgments beforehand",
+        )
+
+
+def _pads(measures: Sequence[Measure]) -> bool:
+    """Say whether a measure asks for the lowest grade of all."""
+    return any(getattr(measure, "pad", "zero") == "min_grade" for measure in measures)
+
+
+def _lowest_grade(judged: Rows, options: Alignment, measures: Sequence[Measure]) -> float | None:
+    """Return the bottom of the grade scale where a measure asks for it, and it is not any query's own."""
+    if not _pads(measures):
+        return None
+    from pyspark.sql import functions as fn
+
+    grade = fn.col("relevance").cast("double")
+    settled = {"zero": fn.greatest(grade, fn.lit(0.0)), "unjudged": fn.when(grade >= 0, grade)}
+    lowest = judged.frame.agg(fn.min(settled.get(options.negative, grade))).first()[0]
+    return 0.0 if lowest is None else float(lowest)
+
+
+def _require() -> None:
+    for package in ("pyarrow", "pyspark"):
+        try:
+            import_module(package)
+        except ImportError as error:
+            raise MissingExtra(f"{package} is not installed", fix='pip install "rankstone[spark]"') from error

@@ -1,0 +1,276 @@
+"""A cluster gives the numbers of one machine, to the last bit."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.laws.test_explaining import TEXTS
+
+import rankstone
+import rankstone.spark
+from rankstone import Measure, parse_measure
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    DuplicateRows,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    MixedIds,
+    NotComparable,
+    RankstoneError,
+    UsageError,
+)
+from rankstone.testing.worlds import small_world
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.spark
+
+KINDS: dict[tuple[Any, ...], list[str]] = {}
+for text in TEXTS:
+    kind = parse_measure(text)
+    assert isinstance(kind, Measure)
+    wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), bool(kind.query_columns))
+    KINDS.setdefault(wanted, []).append(text)
+
+
+def there(session: Any, frame: pl.DataFrame, seed: int = 0, parts: int = 5) -> Any:
+    """Return a frame on the cluster, its rows in any order and cut anywhere."""
+    mixed = frame.sample(fraction=1, shuffle=True, seed=seed)
+    return session.createDataFrame(mixed.to_arrow()).repartition(parts)
+
+
+def rows(scores: Any) -> list[tuple[Any, ...]]:
+    """Return every number of every query, wherever it was computed."""
+    frame = scores.per_query
+    if not isinstance(frame, pl.DataFrame):
+        frame = pl.from_arrow(frame.toArrow())
+    told = frame.select(
+        "run",
+        "query_id",
+        "measure",
+        "value",
+        "numerator",
+        "denominator",
+        "weight",
+        pl.col("status").cast(pl.String),
+    )
+    return sorted(told.with_columns(pl.col(pl.Float64).fill_nan(None)).rows(), key=str)
+
+
+def check(
+    session: Any, qrels: pl.DataFrame, run: pl.DataFrame, measures: Any, seed: int = 0, **options: Any
+) -> None:
+    """Check that a cluster's numbers are those of one machine."""
+    here = rankstone.evaluate(qrels, run, measures, **options)
+    seeds = np.random.default_rng(seed).integers(1, 6, 2).tolist()
+    mine, theirs = there(session, qrels, seed, seeds[0]), there(session, run, seed + 1, seeds[1])
+    far = rankstone.spark.evaluate(mine, theirs, measures, **options)
+    assert rows(far) == rows(here)
+    assert far.to_dict() == here.to_dict()
+    assert far.mean().equals(here.mean())
+    told, known = far.audit.to_dict(), here.audit.to_dict()
+    for audit in (told, known):
+        del audit["judgments"]["source"]
+        shares = audit["runs"]["run"].pop("unjudged")
+        audit["runs"]["run"]["source"] = ""
+        audit["runs"]["run"]["unjudged"] = {name: round(share, 12) for name, share in shares.items()}
+        audit["runs"]["run"]["warnings"] = [
+            w for w in audit["runs"]["run"]["warnings"] if "subtopic" not in w
+        ]
+    assert told == known
+    far.unpersist()
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}")
+def test_every_measure(spark: Any, wanted: tuple[Any, ...], ties: bool) -> None:  # noqa: FBT001 - as parametrize hands it
+    """Every registered measure, over a random partitioning."""
+    world = small_world(KINDS[wanted][0], 20, seed=5, ties=ties)
+    given: dict[str, Any] = dict(world.options)
+    if wanted[2]:
+        names = {*world.judgments["query_id"], *world.run["query_id"]}
+        given["queries"] = {name: {"session": name, "position": 2} for name in names}
+    check(spark, world.judgments, world.run, KINDS[wanted], seed=int(ties), **given)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"ties": "docid_asc"},
+    {"ties": "best", "missing": "drop"},
+    {"ties": "worst", "extra": "keep"},
+    {"score_dtype": "float32", "empty": "drop"},
+    {"unjudged": "condensed", "empty": "one"},
+    {"unjudged": "condensed_keep_rank"},
+    {"unjudged": 1.0},
+    {"pool": "list", "extra": "keep"},
+    {"depth": 3},
+    {"negative": "keep", "missing": "drop", "extra": "keep"},
+    {"score_above": 1.0},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_options(spark: Any, options: dict[str, Any]) -> None:
+    """Options of alignment mean the same; ids may be whole numbers."""
+    world = small_world("nDCG", 40, seed=3, ties=True)
+    grades = pl.when(pl.int_range(pl.len()) % 7 == 0).then(-1.0).otherwise("relevance")
+    qrels = world.judgments.with_columns(relevance=grades)
+    ids = {name: 9_000 if name.startswith("n") else int(name[1:]) for name in world.run["query_id"].unique()}
+    run = world.run
+    if len(options) > 1:
+        known = {**ids, **{name: int(name[1:]) for name in qrels["query_id"].unique()}}
+        qrels, run = (
+            frame.with_columns(
+                query_id=pl.col("query_id").replace_strict(known, return_dtype=pl.Int64),
+                doc_id=pl.col("doc_id").str.slice(1).cast(pl.Int64),
+            )
+            for frame in (qrels, run)
+        )
+    signed = options.get("negative") == "keep"  # nDCG has no range then
+    check(spark, qrels, run, f"{'DCG@5' if signed else 'nDCG@5'} AP RR P@3 R@5", seed=len(options), **options)
+
+
+def test_rows_that_say_where_they_stood(spark: Any) -> None:
+    """Ties, duplicates and merged judgments by input order need a column, and then mean the same."""
+    world = small_world("AP", 30, seed=2, ties=True)
+    run = pl.concat([world.run, world.run[::3].with_columns(pl.col("score") - 1)])
+    qrels = pl.concat([world.judgments, world.judgments[::4].with_columns(relevance=2.0)])
+    options: dict[str, Any] = {
+        "duplicates": "first_drop",
+        "duplicate_judgments": "last",
+        "ties": "reverse_input",
+    }
+    with pytest.raises(BadOption, match="rows of a cluster have none"):
+        rankstone.spark.evaluate(there(spark, qrels), there(spark, run), "AP", **options)
+    placed = [frame.with_row_index("at").cast({"at": pl.Int64}) for frame in (qrels, run)]
+    here = rankstone.evaluate(qrels, run, "AP nDCG@3", **options)
+    mine, theirs = (there(spark, frame) for frame in placed)
+    far = rankstone.spark.evaluate(mine, theirs, "AP nDCG@3", columns={"at": "position"}, **options)
+    assert rows(far) == rows(here)
+
+
+def test_ranks_instead_of_scores(spark: Any) -> None:
+    """Where ranks are given nobody looks at scores."""
+    world = small_world("AP", 20, seed=4)
+    ranked = world.run.with_columns(
+        rank=pl.col("score").rank("ordinal", descending=True).over("query_id").cast(pl.Int64)
+    )
+    check(spark, world.judgments, ranked.drop("score"), "AP RR nDCG@5", order="rank")
+
+
+def test_excluded_pairs_and_passages(spark: Any) -> None:
+    """Pairs are taken out first; passages become documents."""
+    world = small_world("AP", 20, seed=6)
+    out = world.run[::5].select("query_id", "doc_id")
+    here = rankstone.evaluate(world.judgments, world.run, "AP", exclude=out)
+    far = rankstone.spark.evaluate(
+        there(spark, world.judgments), there(spark, world.run), "AP", exclude=there(spark, out)
+    )
+    assert rows(far) == rows(here)
+    passages = world.run.with_columns(pl.col("doc_id") + "#" + (pl.int_range(pl.len()) % 3).cast(pl.String))
+    check(spark, world.judgments, passages, "AP nDCG", collapse="^([^#]+)")
+
+
+def test_means_of_every_kind(spark: Any) -> None:
+    """Means that need all values have them brought; weights come from a table or the measure."""
+    world = small_world("AP", 30, seed=8)
+    weights = {f"q{at:04}": {"weight": at / 7, "half": "ab"[at % 2]} for at in range(30)}
+    aggregates = ("mean", "sum", "median", "gmean", "trimmed", "weighted", "pooled", "trimmed(0.2)")
+    measures = [f"AP(agg={agg})" for agg in aggregates]
+    check(spark, world.judgments, world.run, measures, queries=weights)
+
+
+def test_several_runs(spark: Any) -> None:
+    """Runs by name, and everything brought here: as one machine has it."""
+    world = small_world("AP", 20, seed=9)
+    turned = world.run.with_columns(-pl.col("score"))
+    here = rankstone.evaluate(world.judgments, {"a": world.run, "b": turned}, "AP P@3")
+    far = rankstone.spark.evaluate(
+        there(spark, world.judgments), {"a": there(spark, world.run), "b": there(spark, turned)}, "AP P@3"
+    )
+    assert far.collect().to_dict() == here.to_dict()
+    assert far.table().equals(here.table())
+    assert rows(far.collect()) == rows(here)
+    assert repr(far).splitlines()[:9] == repr(here).splitlines()[:9]
+
+
+def test_one_very_long_list(spark: Any) -> None:
+    """A query with most of the rows is a query like others."""
+    draw = np.random.default_rng(1)
+    long = pl.DataFrame({"query_id": "long", "doc_id": [f"d{at}" for at in range(60_000)]})
+    run = pl.concat([long, pl.DataFrame({"query_id": ["s"] * 3, "doc_id": ["d1", "d2", "d3"]})])
+    run = run.with_columns(score=pl.Series(draw.integers(0, 5_000, run.height).astype(float)))
+    qrels = run.sample(300, seed=1).select("query_id", "doc_id").with_columns(relevance=pl.lit(1.0))
+    check(spark, qrels, run, "AP nDCG RR", ties="expected")
+
+
+# -- mistakes ------------------------------------------------------------------------------------------
+QRELS = pl.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["a", "b"], "relevance": [1.0, 2.0]})
+RUN = pl.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "c"], "score": [2.0, 1.0]})
+
+
+def changed(**columns: list[Any]) -> pl.DataFrame:
+    return RUN.with_columns(pl.Series(name, values) for name, values in columns.items())
+
+
+@pytest.mark.parametrize(
+    ("run", "options", "error", "said"),
+    [
+        (changed(score=[2.0, math.nan]), {}, BadValue, "query q1, document c"),
+        (changed(score=[2.0, None]), {}, InputError, "query q1, document c"),
+        (changed(doc_id=["a", None]), {}, InputError, "doc_id"),
+        (changed(doc_id=["a", "a"]), {}, DuplicateRows, "retrieved 2 times for query q1"),
+        (changed(query_id=["x", "y"]), {}, NotComparable, "no query of the run is judged"),
+        (RUN, {"missing": "error"}, NotComparable, "1 query missing"),
+        (changed(query_id=["q1", "x"]), {"extra": "error"}, NotComparable, "of the run nobody judged"),
+        (changed(doc_id=[1, 2]), {}, MixedIds, "a whole number"),
+        (RUN.drop("score"), {}, MissingColumn, "there is no column score"),
+        (changed(score=["a", "b"]), {}, UsageError, "is string"),
+        (RUN.clear(), {}, EmptyInput, "the run is empty"),
+        (RUN, {"unjudged": "global_mean"}, BadOption, "judgments of other queries"),
+        (RUN, {"tie": "input"}, BadOption, "did you mean 'ties'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_as_on_one_machine(
+    spark: Any, run: pl.DataFrame, options: dict[str, Any], error: type[RankstoneError], said: str
+) -> None:
+    """A mistake in the data, found on some other machine, is no traceback of Spark's."""
+    with pytest.raises(error, match=said):
+        rankstone.spark.evaluate(there(spark, QRELS), there(spark, run), "AP", **options)
+
+
+def test_something_else_than_a_frame(spark: Any) -> None:
+    """What is no DataFrame of Spark's is told what to do."""
+    with pytest.raises(UsageError, match=r"rankstone\.evaluate"):
+        rankstone.spark.evaluate(QRELS, there(spark, RUN), "AP")
+
+
+def test_judged_grades_that_are_no_numbers(spark: Any) -> None:
+    """A grade that is not there is named by its query and document."""
+    qrels = QRELS.with_columns(relevance=pl.Series([1.0, None]))
+    with pytest.raises(InputError, match="query q2, document b"):
+        rankstone.spark.evaluate(there(spark, qrels), there(spark, RUN), "AP")
+
+
+def test_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pyspark is missing, the extra is named."""
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(rankstone.errors.MissingExtra, match="rankstone\\[spark\\]"):
+        rankstone.spark.evaluate(None, None, "AP")
+
+
+@pytest.mark.parametrize("parts", [1, 7])
+def test_partitions_change_no_bit(spark: Any, parts: int) -> None:
+    """However rows are spread, sums are the same."""
+    world = small_world("nDCG", 60, seed=12, ties=True)
+    here: Callable[..., Any] = rankstone.spark.evaluate
+    spread = here(there(spark, world.judgments, 3, parts), there(spark, world.run, 4, 8 - parts), "nDCG AP")
+    assert spread.to_dict() == rankstone.evaluate(world.judgments, world.run, "nDCG AP").to_dict()
