@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import polars as pl
 import pytest
-from tests.postgres import a_server, tells_the_password
+from tests.postgres import PASSWORD, a_server, tells_the_password
 
 import rankstone
 from rankstone import InputError, UsageError
@@ -576,6 +576,16 @@ def test_what_a_server_refuses(server: str, rows: str, message: str) -> None:
     assert str(raised.value).startswith("postgresql://judge:***@127.0.0.1:")
     assert not tells_the_password(raised.value)
     assert read_run(f"{server}#run").collect().height == 300_000
+
+
+def test_a_password_that_stands_elsewhere(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server's own ways to keep a password serve, so none need stand in an address."""
+    address = f"postgresql://judge@{server.rsplit('@', 1)[1]}#run"
+    with pytest.raises(InputError, match="no password supplied"):
+        read_run(address)
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+
+    assert read_run(address).source == address
 
 
 def test_servers_that_do_not_answer(server: str) -> None:
