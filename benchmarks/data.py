@@ -54,6 +54,11 @@ SHOP = Shape(queries=200_000, depth=100, judged=20, pool=500_000)
 LABELLED = Shape(queries=1_000_000, depth=100, judged=100, pool=0)
 #: as a paper has them: few topics, deep judgments of several grades; not scaled
 TOPICS = Shape(queries=100, depth=1_000, judged=80, pool=2_000)
+#: recommendation lists in parts of so many users; scaled up, too: 5 is a billion rows
+LARGE = Shape(queries=2_000_000, depth=100, judged=4, pool=1_000_000)
+PART = 200_000
+#: of skewed lists: the share of tied scores, and how uneven lengths are (of a log-normal)
+TIED, UNEVEN = 0.05, 1.2
 #: rows of the one list of all, and how many grades it has
 LONGEST, GRADES = 10_000_000, 100
 
@@ -69,6 +74,8 @@ FILES = {
     "labelled": ("labelled.parquet",),
     "one-list": ("one-list.parquet",),
     "topics": ("topics.qrels.txt", "topics.run.txt"),
+    "large": ("large.qrels.parquet", "large.run"),
+    "skewed": ("skewed.qrels.parquet", "skewed.run"),
     "beyond": ("beyond.run.parquet", "beyond.items.parquet", "beyond.history.parquet"),
 }
 
@@ -193,6 +200,63 @@ def labelled(into: Path, scale: float) -> None:
             part.unlink(missing_ok=True)
 
 
+def large(into: Path, scale: float) -> None:
+    """Write many users' lists of a hundred items each, in parts of a folder; ids are whole numbers."""
+    _in_parts(into, "large", _scaled(LARGE.queries, scale), SEED + 4, uneven=0.0, tied=0.0)
+
+
+def skewed(into: Path, scale: float) -> None:
+    """Write lists of very different lengths, some scores of which tie."""
+    _in_parts(into, "skewed", _scaled(LARGE.queries, scale), SEED + 5, uneven=UNEVEN, tied=TIED)
+
+
+def _in_parts(into: Path, name: str, people: int, seed: int, *, uneven: float, tied: float) -> None:
+    import shutil
+
+    import numpy as np
+    import polars as pl
+
+    folder = into / f".{name}.run.unfinished"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    judged = []
+    for part, first in enumerate(range(0, people, PART)):
+        rng = np.random.default_rng([seed, part])
+        users = np.arange(first, min(first + PART, people))
+        length = np.full(len(users), LARGE.depth)
+        if uneven:
+            drawn = rng.lognormal(0.0, uneven, len(users))
+            length = np.clip(drawn / drawn.mean() * LARGE.depth, 1, LARGE.pool // 10).astype(np.int64)
+        place = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+        # distinct items: a random start, and a stride that the number of items has no divisor in common with
+        start, stride = (
+            rng.integers(0, LARGE.pool, len(users)),
+            10 * rng.integers(0, LARGE.pool // 10, len(users)),
+        )
+        item = (np.repeat(start, length) + np.repeat(stride + 1, length) * place) % LARGE.pool
+        score = np.repeat(rng.gamma(2.0, 5.0, len(users)) + 20, length) - place * 0.01
+        score -= rng.random(len(score)) * 0.009
+        if tied:
+            again = rng.random(len(score)) < tied
+            again[place == 0] = False
+            score = np.where(again, np.roll(score, 1), score)
+            score = np.round(score, 6)
+        user = np.repeat(users, length)
+        frame = pl.DataFrame({"query_id": user, "doc_id": item, "score": score})
+        frame.write_parquet(folder / f"part-{part:03}.parquet")
+        position = (np.repeat(length, LARGE.judged) * rng.random(len(users) * LARGE.judged) ** 2).astype(
+            np.int64
+        )
+        who = np.repeat(np.arange(len(users)), LARGE.judged)
+        shown = (start[who] + (stride[who] + 1) * position) % LARGE.pool
+        chosen = np.where(rng.random(len(who)) < IN_LIST, shown, rng.integers(0, LARGE.pool, len(who)))
+        grades = {"query_id": users[who], "doc_id": chosen, "relevance": rng.integers(1, 4, len(who))}
+        judged.append(pl.DataFrame(grades).unique(["query_id", "doc_id"], keep="first", maintain_order=True))
+    _write(pl.concat(judged), into / f"{name}.qrels.parquet")
+    shutil.rmtree(into / f"{name}.run", ignore_errors=True)
+    folder.rename(into / f"{name}.run")
+
+
 def topics(into: Path, _scale: float) -> None:
     """Write a test collection with graded judgments, tied scores and three topics that nobody answers."""
     import numpy as np
@@ -313,6 +377,8 @@ MAKERS: dict[str, Callable[[Path, float], None]] = {
     "passages": passages,
     "users": users,
     "labelled": labelled,
+    "large": large,
+    "skewed": skewed,
     "one-list": one_list,
     "topics": topics,
     "beyond": beyond,

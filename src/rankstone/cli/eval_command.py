@@ -11,7 +11,10 @@ from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, printed, reading, refuse_with
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankstone import Scores
+    from rankstone.cli.render import Beside
 
 DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
 
@@ -53,6 +56,14 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
 )
 @click.option("--cluster", metavar="COLUMN", help="--ci: column of --queries (users), drawn whole")
 @click.option("--seed", type=int, default=0, show_default=True, help="--ci: of the resamples")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="where: files are then Spark's, --per-query a folder (docs/spark.md)",
+)
+@click.option("--master", metavar="URL", help="--engine spark: local[4], spark://… [spark-submit's]")
 @click.option("--within", type=float, metavar="E", help="--truth: scores so close to the last count as tied")
 @importing
 @reading
@@ -80,6 +91,8 @@ def command(
     interval: str,
     cluster: str | None,
     seed: int,
+    engine: str,
+    master: str | None,
     columns: str | None,
     format_in: str | None,
     **options: Any,  # noqa: ANN401 - click hands values over as they are
@@ -100,10 +113,11 @@ def command(
     from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
     from rankstone.cli.render import FORMATS, Beside, render
     from rankstone.errors import UsageError, printable
-    from rankstone.io import read_attributes
 
     check_format(form, FORMATS)
-    per_query_writer(per_query)
+    far = engine == "spark"
+    _need("yes" if far else None, "--engine spark", {"--master": master})
+    per_query_writer(None if far else per_query)
     keep_inputs([*files, *filter(None, (labelled, exclude, queries, intents, truth))], output, per_query)
     wanted = measures or _usual(convention)
     given = given_options(options) | ({} if convention is None else {"convention": convention})
@@ -111,18 +125,16 @@ def command(
     read = {"columns": named, "format_in": format_in}
     keep_freed_memory()
     lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
-    segments = list(dict.fromkeys(name.strip() for name in (by or "").split(",") if name.strip()))
-    if by is not None and not segments:
-        raise UsageError(
-            "--by names no column", given=by, expected="columns of --queries FILE: country,device"
-        )
-    _need(queries, "--queries", {"--by": by})
-    _need(truth, "--truth", {"--within": within})
-    _need(queries, "--queries", {"--cluster": cluster})
-    if queries is not None and segments:
-        read_attributes(queries, "query_id", named).require(segments)
+    _need(queries, "--queries FILE", {"--by": by, "--cluster": cluster})
+    _need(truth, "--truth RUN", {"--within": within})
+    segments = _segments(by, queries, named)
     with Ticker(quiet=quiet) as ticker:
-        if labelled is not None:
+        if far:
+            others = {"labeled": labelled, "truth": truth, "convention": convention}
+            refuse_with("--engine spark", {**others, "one-group": "yes" if one_group else None})
+            scores = _far(files, wanted, master, per_query, {**read, **lists, "queries": queries, **given})
+            per_query = None  # it is written, on the other side
+        elif labelled is not None:
             refuse_with("--labeled", {**lists, "truth": truth})
             more = {**read, "queries": queries, "one_group": one_group, **given}
             scores = _labelled(files, labelled, wanted, ticker, more)
@@ -136,22 +148,9 @@ def command(
     named.require_present()
     beside = Beside(tuple(segments))
     if ci:
-        from rankstone import intervals
-
-        with Ticker(quiet=quiet, what="blocks drawn") as drawing:
-            ends = intervals(
-                scores,
-                interval=interval,
-                confidence=confidence,
-                seed=seed,
-                cluster=cluster,
-                queries=queries,
-                columns=named,
-                progress=drawing,
-            )
-        over = "queries" if cluster is None else f"queries, by {printable(cluster)}"
-        how = f"intervals  {100 * confidence:g} % over {over}, {interval}"
-        beside = Beside(tuple(segments), ends, how if interval == "t" else f"{how} bootstrap, seed {seed}")
+        asked: dict[str, Any] = {"interval": interval, "confidence": confidence, "seed": seed}
+        asked |= {"cluster": cluster, "queries": queries, "columns": named}
+        beside = _with_intervals(scores, beside, asked, quiet=quiet)
     elif cluster is not None:
         raise UsageError("--cluster is about intervals", given=printable(cluster), fix="--ci")
     text = render(scores, form, digits, beside)
@@ -159,6 +158,36 @@ def command(
     if form not in ("table", "json") and not quiet:
         for line in scores.audit.lines():
             click.echo(line, err=True)
+
+
+def _segments(by: str | None, queries: str | None, columns: Mapping[str, str]) -> list[str]:
+    """Return the columns that means are grouped by; the table of queries has them."""
+    from rankstone.errors import UsageError
+    from rankstone.io import read_attributes
+
+    segments = list(dict.fromkeys(name.strip() for name in (by or "").split(",") if name.strip()))
+    if by is not None and not segments:
+        raise UsageError(
+            "--by names no column", given=by, expected="columns of --queries FILE: country,device"
+        )
+    if queries is not None and segments:
+        read_attributes(queries, "query_id", columns).require(segments)
+    return segments
+
+
+def _with_intervals(scores: Scores, beside: Beside, asked: dict[str, Any], *, quiet: bool) -> Beside:
+    """Find an interval for every mean, and say how."""
+    from dataclasses import replace
+
+    from rankstone import intervals
+    from rankstone.errors import printable
+
+    with Ticker(quiet=quiet, what="blocks drawn") as drawing:
+        ends = intervals(scores, progress=drawing, **asked)
+    over = "queries" if asked["cluster"] is None else f"queries, by {printable(asked['cluster'])}"
+    how = f"intervals  {100 * asked['confidence']:g} % over {over}, {asked['interval']}"
+    drawn = "" if asked["interval"] == "t" else f" bootstrap, seed {asked['seed']}"
+    return replace(beside, intervals=ends, told=how + drawn)
 
 
 def _against(
@@ -173,6 +202,19 @@ def _against(
 
         return evaluate_by(library, files[0], runs, measures, progress=ticker, **options)
     return Evaluator(files[0], measures, **options).runs(runs, progress=ticker)
+
+
+def _far(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    master: str | None,
+    per_query: str | None,
+    options: dict[str, Any],
+) -> Scores:
+    """Score on Spark."""
+    from rankstone.cli.on_spark import scores_on_spark
+
+    return scores_on_spark(files, measures, master, per_query, options)
 
 
 def _usual(library: str | None) -> tuple[str, ...]:
@@ -220,7 +262,7 @@ def _need(given: str | None, flag: str, others: dict[str, object]) -> None:
 
     asked = [name for name, value in others.items() if value is not None]
     if asked and given is None:
-        raise UsageError(f"{' and '.join(asked)} needs {flag} FILE")
+        raise UsageError(f"{' and '.join(asked)} needs {flag}")
 
 
 def _labelled(

@@ -7,7 +7,7 @@ importing this module imports neither.
 
 from __future__ import annotations
 
-from rankstone.spark.conduct import evaluate
+from rankstone.spark.conduct import evaluate, require
 from rankstone.spark.result import SparkScores
 
-__all__ = ["SparkScores", "evaluate"]
+__all__ = ["SparkScores", "evaluate", "require"]

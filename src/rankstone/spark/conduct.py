@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankstone.hits.options import Alignment
     from rankstone.measures import Measure
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "require"]
 
 
 def evaluate(
@@ -72,7 +72,7 @@ def evaluate(
     >>> rankstone.spark.evaluate(qrels, run, "nDCG@10 AP").to_dict()  # doctest: +SKIP
     {'run': {'nDCG@10': 0.41, 'AP': 0.29}}
     """
-    _require()
+    require()
     wanted = of_rankings(measures)
     aligned = checked(options, wanted)
     _refuse_what_looks_at_others(aligned, wanted)
@@ -129,7 +129,8 @@ def _lowest_grade(judged: Rows, options: Alignment, measures: Sequence[Measure])
     return 0.0 if lowest is None else float(lowest)
 
 
-def _require() -> None:
+def require() -> None:
+    """Refuse to start without the packages of the extra."""
     for package in ("pyarrow", "pyspark"):
         try:
             import_module(package)

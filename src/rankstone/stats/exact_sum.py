@@ -6,7 +6,6 @@ so parts can be summed anywhere, in any order, and put together later; only the 
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction

@@ -1,0 +1,67 @@
+"""``rankstone eval --engine spark`` prints what the same command prints on one machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from rankstone import demo
+from rankstone.io import read_judgments, read_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.spark
+
+ON_SPARK = ("--engine", "spark", "--master", "local[2]")
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "ignore", "-m", "rankstone", "eval", *map(str, arguments)]
+    given = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=given)
+
+
+@pytest.mark.usefixtures("spark")
+def test_texts_and_scores_of_queries(tmp_path: Path) -> None:
+    """TREC text; the scores of queries are Spark's to write."""
+    files = demo.QRELS, *demo.RUNS.values()
+    far = run(*files, "-m", "nDCG@10 AP", *ON_SPARK, "--per-query", tmp_path / "scores")
+
+    assert far.stdout == run(*files, "-m", "nDCG@10 AP").stdout != "", far.stderr
+    assert pl.read_parquet(tmp_path / "scores").height == 2 * 2 * 32
+
+
+@pytest.mark.usefixtures("spark")
+def test_tables_with_names_of_their_own(tmp_path: Path) -> None:
+    """Parquet and CSV beside each other, columns renamed."""
+    qrels = read_judgments(demo.QRELS).collect().rename({"query_id": "user"})
+    listed = read_run(demo.RUNS["bm25"]).collect().rename({"query_id": "user"})
+    qrels.write_parquet(tmp_path / "qrels.parquet")
+    listed.write_csv(tmp_path / "run.csv")
+    asked = (
+        tmp_path / "qrels.parquet",
+        tmp_path / "run.csv",
+        "--columns",
+        "user=query_id",
+        "--ties",
+        "expected",
+    )
+
+    assert run(*asked, *ON_SPARK).stdout == run(*asked).stdout != ""
+
+
+@pytest.mark.usefixtures("spark")
+def test_mistakes(tmp_path: Path) -> None:
+    """No such file, options that are not Spark's: a sentence, and nothing of Java."""
+    lost = run(tmp_path / "no.parquet", tmp_path / "run.parquet", *ON_SPARK)
+    assert lost.returncode == 3
+    assert "Spark cannot open this" in lost.stderr
+    assert "at org.apache" not in lost.stderr
+    assert "cannot go with --engine spark" in run("a", "b", "--convention", "xgboost", *ON_SPARK).stderr
+    assert "--master needs --engine spark" in run("a", "b", "--master", "local[2]").stderr
