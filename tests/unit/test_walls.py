@@ -117,6 +117,7 @@ WALLS = {
         "measures",
         "checking",
         "demo",
+        "spark",
         "truth",
         "trec_eval",
         "conventions",

@@ -1,0 +1,81 @@
+"""Files as Spark opens them, on whatever file system it knows: judgments, runs, pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.errors import InputError, UnknownFormat, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["opened", "session"]
+
+#: columns of TREC text by position
+_QRELS: Final = {"query_id": 0, "doc_id": 2, "relevance": 3}
+_RUN: Final = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
+_NUMBERS: Final = ("relevance", "score", "rank", "position")
+_SUFFIXES: Final = {
+    ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl",
+    ".ndjson": "jsonl", ".orc": "orc", ".txt": "trec", ".run": "trec", ".qrels": "trec", ".trec": "trec",
+}  # fmt: skip
+_FORMATS: Final = tuple(dict.fromkeys(_SUFFIXES.values()))
+
+
+def session(master: str | None = None) -> Any:  # noqa: ANN401 - pyspark's SparkSession
+    """Return the session there is, or a new one; ``master`` as spark-submit was told unless given."""
+    from pyspark.sql import SparkSession
+
+    building = SparkSession.builder.appName("rankstone").config("spark.ui.showConsoleProgress", "false")
+    found = (building if master is None else building.master(master)).getOrCreate()
+    found.sparkContext.setLogLevel("ERROR")
+    return found
+
+
+def opened(
+    session: Any,  # noqa: ANN401 - pyspark's SparkSession
+    path: str,
+    form: str | None,
+    columns: Mapping[str, str],
+    *,
+    run: bool,
+) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+    """Open a file, a folder or a glob: in texts ids are texts, and what is to be a number is one.
+
+    Parameters
+    ----------
+    session
+        Spark's.
+    path
+        Whatever Spark can open.
+    form
+        Its format; by its suffix unless given, Parquet where it has none.
+    columns
+        {their name: our name}: which columns are numbers.
+    run
+        Whether TREC text is a run, and not judgments.
+    """
+    from pyspark.errors import AnalysisException
+    from pyspark.sql import functions as fn
+
+    suffix = next((one for one in _SUFFIXES if path.removesuffix(".gz").lower().endswith(one)), ".parquet")
+    kind = form or _SUFFIXES[suffix]
+    if kind not in _FORMATS:
+        raise UnknownFormat(f"Spark does not read {kind} here", where=path, expected=", ".join(_FORMATS))
+    try:
+        if kind == "trec":
+            parts = fn.split(fn.trim("value"), r"\s+")
+            places = _RUN if run else _QRELS
+            lines = session.read.text(path).where("trim(value) != '' and trim(value) not like '#%'")
+            frame = lines.select(
+                *(fn.try_element_at(parts, fn.lit(at + 1)).alias(n) for n, at in places.items())
+            )
+        elif kind in ("csv", "tsv"):
+            frame = session.read.csv(path, header=True, sep="," if kind == "csv" else "\t")
+        else:
+            frame = session.read.format({"jsonl": "json"}.get(kind, kind)).load(path)
+    except AnalysisException as error:
+        said = printable(str(error).splitlines()[0])
+        raise InputError("Spark cannot open this", where=printable(path), given=said) from None
+    texts = {name for name, of in frame.dtypes if of == "string" and columns.get(name, name) in _NUMBERS}
+    return frame.withColumns({name: fn.col(name).try_cast("double") for name in texts}) if texts else frame
