@@ -17,6 +17,7 @@ from rankstone import InputError, UsageError
 from rankstone.errors import BadValue, MissingColumn, MissingExtra, MixedIds, masked
 from rankstone.io import databases, read_attributes, read_judgments, read_run, shown, stem
 from rankstone.io.addresses import parse_address
+from rankstone.io.arrow import is_relation
 from rankstone.io.table import ROWS
 
 if TYPE_CHECKING:
@@ -144,6 +145,16 @@ def test_a_connection_that_reads_something_else_is_told(connection: duckdb.DuckD
 
     assert raised.value.where == "run"
     assert read_run(connection.table("tidy")).collect().height == 300_000
+
+
+def test_relations_of_an_older_duckdb_are_held(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a second query ends the first one's rows without a word, relations are read at once."""
+    assert is_relation(connection.table("run"))
+    monkeypatch.setattr(duckdb, "__version__", "1.4.4")
+
+    assert not is_relation(connection.table("run"))
 
 
 # -- addresses of files ----------------------------------------------------------------------------------

@@ -29,7 +29,9 @@ Reader = Callable[[Sequence[str]], Iterator[Any]]
 _TYPE: Final = (b"ADBC:postgresql:typname", b"POSTGRESQL:type")
 #: what stands before a driver's own words
 _PREAMBLE: Final = re.compile(r"^(?:.*(?:Failed to connect:|ERROR:|FATAL:)|[A-Z_]+: (?:\[\w+\] )?)\s*")
-_BUSY: Final = ("open result", "closed streaming query result")
+_BUSY: Final = "connection has an open result"
+#: DuckDB's first version that refuses to give up rows that are being read
+_FAITHFUL: Final = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +116,19 @@ def _type_name(field: Any) -> str:  # noqa: ANN401 - PyArrow's
 
 
 def is_relation(value: object) -> bool:
-    """Say whether an object is a relation of DuckDB, and can be read in batches."""
+    """Say whether an object is a relation of DuckDB, and can be read in batches.
+
+    Before DuckDB 2.0, rows that are being read end without a word when their connection is asked something
+    else, so an older one's relations are not read in batches.
+    """
     from importlib.util import find_spec
 
     kind = type(value)
-    known = kind.__module__.lstrip("_").partition(".")[0] == "duckdb" and kind.__name__ == "DuckDBPyRelation"
-    return known and find_spec("pyarrow") is not None
+    if kind.__module__.lstrip("_").partition(".")[0] != "duckdb" or kind.__name__ != "DuckDBPyRelation":
+        return False
+    import duckdb
+
+    return int(duckdb.__version__.partition(".")[0]) >= _FAITHFUL and find_spec("pyarrow") is not None
 
 
 def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 - a DuckDB relation
@@ -145,15 +154,15 @@ def _undisturbed(relation: Any) -> Any:  # noqa: ANN401 - of DuckDB, of PyArrow
     try:
         return arrow_reader(relation)
     except duckdb.OperationalError as error:
-        if not any(part in str(error) for part in _BUSY):
+        if _BUSY not in str(error):
             raise
         gc.collect()
         return arrow_reader(relation)
 
 
 def arrow_reader(relation: Any) -> Any:  # noqa: ANN401 - of DuckDB, of PyArrow
-    """Run a relation of DuckDB; the method's name is another one before version 1.4."""
-    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+    """Run a relation of DuckDB; older versions call it otherwise."""
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     return read(ROWS)
 
 
@@ -212,7 +221,7 @@ def _said(error: Exception, secrets: Sequence[str]) -> str:
 
 
 def _remedy(said: str) -> str | None:
-    if any(part in said for part in _BUSY):
+    if _BUSY in said:
         return "a connection reads one relation at a time: con.cursor().sql(…) gives each its own"
     if "different configuration" in said:
         return 'this program has the file open: hand over con.sql("FROM …") of that connection instead'
