@@ -17,7 +17,7 @@ from rankstone import InputError, UsageError
 from rankstone.errors import BadValue, MissingColumn, MissingExtra, MixedIds, masked
 from rankstone.io import databases, read_attributes, read_judgments, read_run, shown, stem
 from rankstone.io.addresses import parse_address
-from rankstone.io.arrow import is_relation
+from rankstone.io.relations import is_relation
 from rankstone.io.table import ROWS
 
 if TYPE_CHECKING:
@@ -136,8 +136,37 @@ def test_an_ordered_relation_keeps_its_order() -> None:
     assert scores({"q": {"d990": 1}}, duckdb.connect().sql(rows), order="input")["RR"] == 1 / 10
 
 
+def test_relations_of_one_connection_side_by_side(filled: Path) -> None:
+    """Rows that are being read are held where their connection is asked for others; none are lost."""
+    with duckdb.connect(filled / "all.db", read_only=True) as connection:
+        streams = [
+            read_run(connection.table(name)).tables([pl.col("doc_id"), pl.col("score")])
+            for name in ("run", "tidy", "run")
+        ]
+        begun = [[next(stream)] for stream in streams]
+        found = [pl.concat([*first, *stream]) for first, stream in zip(begun, streams, strict=True)]
+
+    expected = [
+        pl.read_parquet(filled / f"{name}.parquet").select("doc_id", "score") for name in ("run", "tidy")
+    ]
+    assert [frame.equals(rows) for frame, rows in zip(found, [*expected, expected[0]], strict=True)] == [
+        True
+    ] * 3
+
+
+def test_relations_of_one_connection_in_two_threads(connection: duckdb.DuckDBPyConnection) -> None:
+    """What reads its tables in several threads reads relations of one connection, too."""
+    run, history = "SELECT * FROM tidy WHERE score > 0.5", "SELECT * FROM run WHERE score < 0.1"
+    measures = "Coverage@10 Novelty@10"
+
+    found = rankstone.beyond(connection.sql(run), measures, history=connection.sql(history))
+
+    frames = [connection.sql(rows).pl() for rows in (run, history)]
+    assert found.to_dict() == rankstone.beyond(frames[0], measures, history=frames[1]).to_dict()
+
+
 def test_a_connection_that_reads_something_else_is_told(connection: duckdb.DuckDBPyConnection) -> None:
-    """Two relations of one connection cannot be read side by side; the message knows the way out."""
+    """A connection whose rows the user is reading has none for us; the message knows the way out."""
     reader = connection.table("run").to_arrow_reader(10)
     with pytest.raises(InputError, match=r"con\.cursor\(\)\.sql") as raised:
         read_run(connection.table("tidy"))

@@ -5,7 +5,6 @@ Drivers of databases hand out batches of PyArrow, which is imported when the fir
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import InputError, MissingExtra, masked, printable
-from rankstone.io.table import ROWS, Table, of_batches
+from rankstone.io.table import Table, of_batches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Batches", "batches_of_relation", "drained", "identifier", "is_relation", "telling"]
+__all__ = ["BUSY", "Batches", "drained", "identifier", "missing_driver", "telling"]
 
 #: starts the rows anew with some of the columns
 Reader = Callable[[Sequence[str]], Iterator[Any]]
@@ -29,9 +28,8 @@ Reader = Callable[[Sequence[str]], Iterator[Any]]
 _TYPE: Final = (b"ADBC:postgresql:typname", b"POSTGRESQL:type")
 #: what stands before a driver's own words
 _PREAMBLE: Final = re.compile(r"^(?:.*(?:Failed to connect:|ERROR:|FATAL:)|[A-Z_]+: (?:\[\w+\] )?)\s*")
-_BUSY: Final = "connection has an open result"
-#: DuckDB's first version that refuses to give up rows that are being read
-_FAITHFUL: Final = 2
+#: what DuckDB says of a connection whose rows somebody is still reading
+BUSY: Final = "connection has an open result"
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,57 +113,6 @@ def _type_name(field: Any) -> str:  # noqa: ANN401 - PyArrow's
     return next((told[key].decode() for key in _TYPE if key in told), "")
 
 
-def is_relation(value: object) -> bool:
-    """Say whether an object is a relation of DuckDB, and can be read in batches.
-
-    Before DuckDB 2.0, rows that are being read end without a word when their connection is asked something
-    else, so an older one's relations are not read in batches.
-    """
-    from importlib.util import find_spec
-
-    kind = type(value)
-    if kind.__module__.lstrip("_").partition(".")[0] != "duckdb" or kind.__name__ != "DuckDBPyRelation":
-        return False
-    import duckdb
-
-    return int(duckdb.__version__.partition(".")[0]) >= _FAITHFUL and find_spec("pyarrow") is not None
-
-
-def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 - a DuckDB relation
-    """Return the rows of a relation, whose query runs anew whenever they are started."""
-    import duckdb
-
-    def start(columns: Sequence[str]) -> Iterator[Any]:
-        with telling(source, duckdb.Error):
-            # ordered rows are taken whole: SQL owes no order to a query around them
-            ordered = "order by" in " ".join(relation.sql_query().lower().split())
-            part = relation if ordered else relation.project(", ".join(map(identifier, columns)))
-            yield from drained(_undisturbed(part))
-
-    with telling(source, duckdb.Error):
-        schema = _undisturbed(relation.limit(0)).schema
-    return Batches(source, schema, start)
-
-
-def _undisturbed(relation: Any) -> Any:  # noqa: ANN401 - of DuckDB, of PyArrow
-    """Run a relation whose connection an abandoned reader may still keep busy, until Python collects it."""
-    import duckdb
-
-    try:
-        return arrow_reader(relation)
-    except duckdb.OperationalError as error:
-        if _BUSY not in str(error):
-            raise
-        gc.collect()
-        return arrow_reader(relation)
-
-
-def arrow_reader(relation: Any) -> Any:  # noqa: ANN401 - of DuckDB, of PyArrow
-    """Run a relation of DuckDB; older versions call it otherwise."""
-    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-    return read(ROWS)
-
-
 def drained(reader: Any) -> Iterator[Any]:  # noqa: ANN401 - PyArrow's
     """Yield a reader's batches and close it, also where nobody wants the rest."""
     try:
@@ -221,7 +168,7 @@ def _said(error: Exception, secrets: Sequence[str]) -> str:
 
 
 def _remedy(said: str) -> str | None:
-    if _BUSY in said:
+    if BUSY in said:
         return "a connection reads one relation at a time: con.cursor().sql(…) gives each its own"
     if "different configuration" in said:
         return 'this program has the file open: hand over con.sql("FROM …") of that connection instead'

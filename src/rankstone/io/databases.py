@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from rankstone.errors import InputError, nearest, printable
 from rankstone.io.addresses import Address, parse_address
-from rankstone.io.arrow import Batches, arrow_reader, drained, identifier, missing_driver, telling
+from rankstone.io.arrow import Batches, drained, identifier, missing_driver, telling
 from rankstone.io.files import parts_of
+from rankstone.io.relations import arrow_reader
 
 __all__ = ["open_database"]
 

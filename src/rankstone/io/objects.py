@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, EmptyInput, InputError, MixedIds, printable
-from rankstone.io.arrow import batches_of_relation, is_relation
+from rankstone.io.relations import batches_of_relation, is_relation
 from rankstone.io.table import Table, of_frame, reading
 
 _NARROW, _LARGEST_ID = 2**63, 2**127
