@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
 #: the same in trec_eval's words
@@ -44,6 +47,7 @@ RANX = "ranx"
 IR_MEASURES = "ir_measures"
 ORDERED = "rankstone, rows in order"
 NUMPY_POLARS = "import numpy, polars"
+METRICS = "Spark's RankingMetrics, rows kept in memory"
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,8 @@ def cases(data: Path) -> tuple[Case, ...]:
         *_passages(data),
         *_measures(data),
         *_users(data),
+        *_large(data),
+        _spark(data),
         _labelled(data),
         *_one_list(data),
         _beyond(data),
@@ -207,6 +213,41 @@ def _users(data: Path) -> tuple[Case, ...]:
         (Bar("time", 3.5, SCAN), Bar("memory", 1.2e9)),
     )
     return recsys, _shuffled("20m", "recsys-20m", "users", qrels, run, shuffled)
+
+
+def _large(data: Path) -> Iterator[Case]:
+    """Look at folders of Parquet that are larger than most memories once they are unpacked."""
+    lists = {
+        "large": ("200,000,000 rows in ten files: 2,000,000 users × 100 items, four judgments a user", 6.0),
+        "skewed": ("the same with lists of very different lengths and 5 % tied scores", 6.0),
+    }
+    for name, (about, limit) in lists.items():
+        qrels, run = str(data / f"{name}.qrels.parquet"), str(data / f"{name}.run")
+        yield Case(
+            f"{name}-200m",
+            f"{about}; integer ids; {MEASURES}",
+            name,
+            (
+                _rankstone("rankstone", qrels, run, "-m", MEASURES),
+                Subject(SCAN, _peer("scan", run, *RUN_COLUMNS), ("polars",)),
+            ),
+            (Bar("time", limit, SCAN), Bar("memory", 3e9)),
+        )
+
+
+def _spark(data: Path) -> Case:
+    """Hold Spark against Spark: two threads of this machine."""
+    files = str(data / "users.qrels.parquet"), str(data / "users.run.parquet")
+    return Case(
+        "spark-20m",
+        "recsys-20m by Spark, local[2], with the start of its session",
+        "users",
+        (
+            Subject("rankstone on Spark", _peer("rankstone_on_spark", *files), ("pyspark", "pyarrow")),
+            Subject(METRICS, _peer("ranking_metrics", *files), ("pyspark", "pyarrow"), at_most=2),
+        ),
+        (Bar("time", 0.25, METRICS),),
+    )
 
 
 def _shuffled(size: str, of: str, dataset: str, qrels: str, run: str, shuffled: str) -> Case:

@@ -84,6 +84,43 @@ def ir_measures_text(qrels: str, run: str) -> None:
     _tell({str(measure): float(value) for measure, value in found.items()})
 
 
+def rankstone_on_spark(qrels: str, run: str) -> None:
+    """Score Parquet by rankstone on Spark."""
+    import rankstone.spark
+
+    session = _session()
+    files = session.read.parquet(qrels), session.read.parquet(run)
+    scores = rankstone.spark.evaluate(*files, list(PYTREC_NAMES))
+    _tell({name: value or 0.0 for name, value in scores.to_dict()["run"].items()})
+
+
+def ranking_metrics(qrels: str, run: str) -> None:
+    """Score Parquet by what Spark brings: lists are made, kept, and looked at by three measures."""
+    from pyspark.mllib.evaluation import RankingMetrics
+    from pyspark.sql import functions as fn
+
+    session = _session()
+    ordered = fn.sort_array(fn.collect_list(fn.struct("score", "doc_id")), asc=False)
+    lists = session.read.parquet(run).groupBy("query_id").agg(ordered.alias("list"))
+    judged = session.read.parquet(qrels).where("relevance > 0")
+    truth = judged.groupBy("query_id").agg(fn.collect_list("doc_id").alias("truth"))
+    both = truth.join(lists, "query_id", "left").select(fn.coalesce("list.doc_id", fn.array()), "truth")
+    rows = both.rdd.map(tuple).cache()
+    found = RankingMetrics(rows)
+    means = {"nDCG@10 (binary)": found.ndcgAt(10), "AP": found.meanAveragePrecisionAt(1000)}
+    _tell({**means, "R@100": found.recallAt(100)})
+
+
+def _session() -> Any:  # noqa: ANN401 - pyspark's SparkSession
+    from pyspark.sql import SparkSession
+
+    building = SparkSession.builder.master("local[2]").config("spark.driver.memory", "6g")
+    told = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    session = building.config(map=told).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
 def help_imports() -> None:
     """Run ``rankstone --help``, then print how many of NumPy and Polars it has imported."""
     from rankstone.cli import cli

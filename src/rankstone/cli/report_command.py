@@ -54,7 +54,12 @@ def _small(files: Sequence[str]) -> bool:
     """Say whether files may stay in memory: a report looks at lists several times."""
     from pathlib import Path
 
-    paths = [Path(name.partition("=")[2] or name) for name in files]
+    from rankstone.io import is_database
+
+    named = [name.partition("=")[2] or name for name in files]
+    if any(map(is_database, (*files, *named))):
+        return False
+    paths = list(map(Path, named))
     return sum(path.stat().st_size for path in paths if path.is_file()) < _KEPT
 
 

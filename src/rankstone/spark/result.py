@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +22,7 @@ from rankstone.spark.trailer import SUMMED, Trailer
 from rankstone.words import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rankstone.hits.options import Alignment
     from rankstone.hits.query_table import QueryTable
@@ -32,6 +33,11 @@ __all__ = ["SparkScores"]
 _MEANS: Final[dict[str, Any]] = {
     "run": pl.String, "measure": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64,
 }  # fmt: skip
+#: partitions are merged to 64 MB or so, not to one for each processor, and those of what is kept, too
+_SIZED: Final = {
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+}
 _NUMBERS: Final = ("value", "numerator", "denominator", "weight")
 
 
@@ -66,11 +72,12 @@ class SparkScores(ShowsTable):
         queries: QueryTable | None,
     ) -> SparkScores:
         """Let Spark compute, and add up what tasks tell."""
-        kept = {name: frame.persist() for name, frame in frames.items()}
-        told = {}
+        told, kept = {}, {}
         try:
-            for name, frame in kept.items():
-                told[name] = _told(frame)
+            for name, frame in frames.items():
+                with _tasks_of_some_size(frame.sparkSession.conf):
+                    kept[name] = frame.persist()
+                    told[name] = _told(kept[name])
                 _check_met(name, told[name], options)
         except BaseException:
             for frame in kept.values():
@@ -195,6 +202,22 @@ class SparkScores(ShowsTable):
         """Return everything but the scores of queries as plain dicts."""
         parts = {"runs": self.to_dict(), "audit": self.audit.to_dict()}
         return {**parts, "conventions": self.conventions, "inputs": self.inputs}
+
+
+@contextmanager
+def _tasks_of_some_size(conf: Any) -> Iterator[None]:  # noqa: ANN401 - pyspark's RuntimeConfig
+    """Have Spark bring small partitions together, up to the size it advises, though the result is kept."""
+    before = {name: conf.get(name, None) for name in _SIZED}
+    for name, value in _SIZED.items():
+        conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                conf.unset(name)
+            else:
+                conf.set(name, value)
 
 
 def _told(frame: Any) -> Trailer:  # noqa: ANN401 - pyspark's DataFrame
