@@ -57,7 +57,7 @@ browser: $(VENV)/.test $(VENV)/.browser ## open reports in Chromium, which is in
 spark: $(VENV)/.test $(VENV)/.spark ## run on a real Spark; Java 17 is installed where apt-get may
 	@command -v java >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends openjdk-17-jre-headless; } \
 	  || echo "no Java: install version 17 or later; until then these tests are skipped"
-	$(BIN)/python -m pytest -q -m spark tests/spark $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m spark tests/spark $(ARGS)
 
 pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
 	$(BIN)/rankstone measures list --format md > docs/measures.md
