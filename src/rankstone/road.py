@@ -65,7 +65,7 @@ class Road:
     def run(self, table: Table) -> tuple[RunScores, RunAudit]:
         """Align the run, measure every chunk of hits, put the scores together."""
         parts, audit = self.walk(table, self.measure)
-        scores = self.assemble(parts)
+        scores = self.assemble(parts, last=True)
         return scores, replace(
             audit, warnings=(*audit.warnings, *self._one_subtopic(), *_lower_bounds(scores))
         )
@@ -156,13 +156,22 @@ class Road:
             deepest=deepest,
         )
 
-    def assemble(self, parts: Sequence[Part]) -> RunScores:
-        """Put the parts' queries in the order of the judgments (of the table, when labelled)."""
+    def assemble(self, parts: Sequence[Part], *, last: bool = False) -> RunScores:
+        """Put the parts' queries in the order of the judgments (of the table, when labelled).
+
+        Parameters
+        ----------
+        parts
+            What chunks came to.
+        last
+            Whether nobody looks at the parts' scores again: of many millions of queries these are let go,
+            measure by measure, while the whole is made.
+        """
         order = in_order(parts)
-        by_measure = {
-            measure: parts[0].scored[i].joined([part.scored[i] for part in parts], order)
-            for i, measure in enumerate(self.measures)
-        }
+        by_measure: dict[Measure, Scored] = {}
+        for at, measure in enumerate(self.measures):
+            these = [part.scored.pop(0) if last else part.scored[at] for part in parts]
+            by_measure[measure] = these[0].joined(these, order)
         names = pl.concat([part.names for part in parts]).gather(order)
         if self.queries is None:
             return RunScores(names, by_measure)
