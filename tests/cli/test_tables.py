@@ -94,7 +94,7 @@ def test_epsilon_for_the_truth(files: dict[str, Path]) -> None:
     ("arguments", "code", "message"),
     [
         (("{qrels}", "{a}", "--by", "country"), 2, "--by needs --queries FILE"),
-        (("{qrels}", "{a}", "--within", "1"), 2, "--within needs --truth FILE"),
+        (("{qrels}", "{a}", "--within", "1"), 2, "--within needs --truth RUN"),
         (("{qrels}", "{a}", "--queries", "{queries}", "--by", "contry"), 3, "did you mean country?"),
         (("{qrels}", "{a}", "--queries", "{queries}", "--by", "country", "--format", "trec"), 2, "no place"),
         (("{qrels}", "{a}", "--queries", "{qrels}"), 3, "a table with column names is needed"),

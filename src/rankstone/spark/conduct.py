@@ -67,7 +67,7 @@ def evaluate(
 
     Examples
     --------
-    >>> import rankstone.spark  # doctest: +SKIP
+    >>> import rankstone.spark
     >>> qrels, run = spark.read.parquet("qrels"), spark.read.parquet("run")  # doctest: +SKIP
     >>> rankstone.spark.evaluate(qrels, run, "nDCG@10 AP").to_dict()  # doctest: +SKIP
     {'run': {'nDCG@10': 0.41, 'AP': 0.29}}
