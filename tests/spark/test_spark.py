@@ -29,6 +29,7 @@ from rankstone.testing.worlds import small_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 pytestmark = pytest.mark.spark
 
@@ -243,6 +244,17 @@ def test_mistakes_are_told_as_on_one_machine(
     """A mistake in the data, found on some other machine, is no traceback of Spark's."""
     with pytest.raises(error, match=said):
         rankstone.spark.evaluate(there(spark, QRELS), there(spark, run), "AP", **options)
+
+
+def test_one_part_of_many_is_no_parquet(spark: Any, tmp_path: Path) -> None:
+    """A part that turns out to be torn amid the work is named, and no stack of Java's is shown."""
+    for part in range(3):
+        RUN.write_parquet(tmp_path / f"part-{part}.parquet")
+    torn = tmp_path / "part-1.parquet"
+    torn.write_bytes(torn.read_bytes()[:60] + b"PAR1")
+    run = spark.read.schema("query_id string, doc_id string, score double").parquet(str(tmp_path))
+    with pytest.raises(InputError, match=r"part-1\.parquet"):
+        rankstone.spark.evaluate(there(spark, QRELS), run, "AP")
 
 
 def test_something_else_than_a_frame(spark: Any) -> None:

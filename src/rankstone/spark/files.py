@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.errors import InputError, UnknownFormat, printable
+from rankstone.errors import UnknownFormat
+from rankstone.spark.failures import telling_failures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +25,11 @@ _FORMATS: Final = tuple(dict.fromkeys(_SUFFIXES.values()))
 
 def session(master: str | None = None) -> Any:  # noqa: ANN401 - pyspark's SparkSession
     """Return the session there is, or a new one; ``master`` as spark-submit was told unless given."""
+    import warnings
+
     from pyspark.sql import SparkSession
 
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
     building = SparkSession.builder.appName("rankstone").config("spark.ui.showConsoleProgress", "false")
     found = (building if master is None else building.master(master)).getOrCreate()
     found.sparkContext.setLogLevel("ERROR")
@@ -49,20 +53,20 @@ def opened(
     path
         Whatever Spark can open.
     form
-        Its format; by its suffix unless given, Parquet where it has none.
+        Its format; by its suffix unless given, Parquet where it has none, text where it is packed.
     columns
         {their name: our name}: which columns are numbers.
     run
         Whether TREC text is a run, and not judgments.
     """
-    from pyspark.errors import AnalysisException
     from pyspark.sql import functions as fn
 
-    suffix = next((one for one in _SUFFIXES if path.removesuffix(".gz").lower().endswith(one)), ".parquet")
+    usual = ".txt" if path.endswith(".gz") else ".parquet"
+    suffix = next((one for one in _SUFFIXES if path.removesuffix(".gz").lower().endswith(one)), usual)
     kind = form or _SUFFIXES[suffix]
     if kind not in _FORMATS:
         raise UnknownFormat(f"Spark does not read {kind} here", where=path, expected=", ".join(_FORMATS))
-    try:
+    with telling_failures(path):
         if kind == "trec":
             parts = fn.split(fn.trim("value"), r"\s+")
             places = _RUN if run else _QRELS
@@ -74,8 +78,5 @@ def opened(
             frame = session.read.csv(path, header=True, sep="," if kind == "csv" else "\t")
         else:
             frame = session.read.format({"jsonl": "json"}.get(kind, kind)).load(path)
-    except AnalysisException as error:
-        said = printable(str(error).splitlines()[0])
-        raise InputError("Spark cannot open this", where=printable(path), given=said) from None
     texts = {name for name, of in frame.dtypes if of == "string" and columns.get(name, name) in _NUMBERS}
     return frame.withColumns({name: fn.col(name).try_cast("double") for name in texts}) if texts else frame

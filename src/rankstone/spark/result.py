@@ -18,6 +18,8 @@ from rankstone.measures import Status
 from rankstone.measures.base import Scored
 from rankstone.results import ShowsTable
 from rankstone.scores import RunScores, Scores
+from rankstone.spark.failures import telling_failures
+from rankstone.spark.task import NUMBERS
 from rankstone.spark.trailer import SUMMED, Trailer
 from rankstone.words import queries
 
@@ -38,7 +40,6 @@ _SIZED: Final = {
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
 }
-_NUMBERS: Final = ("value", "numerator", "denominator", "weight")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +76,7 @@ class SparkScores(ShowsTable):
         told, kept = {}, {}
         try:
             for name, frame in frames.items():
-                with _tasks_of_some_size(frame.sparkSession.conf):
+                with telling_failures(name), _tasks_of_some_size(frame.sparkSession.conf):
                     kept[name] = frame.persist()
                     told[name] = _told(kept[name])
                 _check_met(name, told[name], options)
@@ -145,7 +146,7 @@ class SparkScores(ShowsTable):
         words = fn.array(*(fn.lit(status.name) for status in Status))
         parts = []
         for run, frame in self.frames.items():
-            zipped = fn.explode(fn.arrays_zip(names.alias("measure"), *_NUMBERS, "status")).alias("one")
+            zipped = fn.explode(fn.arrays_zip(names.alias("measure"), *NUMBERS, "status")).alias("one")
             rows = frame.where("trailer is null").select("query_id", zipped)
             value = fn.col("one.value")
             told = rows.where(fn.col("one.status") != int(Status.dropped)).select(
@@ -153,7 +154,7 @@ class SparkScores(ShowsTable):
                 fn.col("query_id").cast("string").alias("query_id"),
                 fn.col("one.measure").alias("measure"),
                 fn.when(~fn.isnan(value), value).alias("value"),
-                *(fn.col(f"one.{name}").alias(name) for name in _NUMBERS[1:]),
+                *(fn.col(f"one.{name}").alias(name) for name in NUMBERS[1:]),
                 fn.element_at(words, fn.col("one.status").cast("int") + 1).alias("status"),
             )
             parts.append(told)
@@ -264,7 +265,7 @@ def _run_scores(
     """Return one run's scores, judged queries first, each kind by id: rows of a cluster have no order."""
     rows: Any = pl.from_arrow(frame.where("trailer is null").drop("trailer").toArrow())
     rows = rows.sort("judged", "query_id", descending=[True, False])
-    columns = {name: _matrix(rows[name], len(measures)) for name in (*_NUMBERS, "status")}
+    columns = {name: _matrix(rows[name], len(measures)) for name in (*NUMBERS, "status")}
     by_measure = {
         measure: Scored(
             columns["numerator"][:, at],

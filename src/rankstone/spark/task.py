@@ -34,16 +34,17 @@ if TYPE_CHECKING:
     from rankstone.road import Part
     from rankstone.scores import RunScores
 
-__all__ = ["EXCLUDED", "JUDGMENT", "RETRIEVED", "Task", "columns_given_back"]
+__all__ = ["EXCLUDED", "JUDGMENT", "NUMBERS", "RETRIEVED", "Task", "columns_given_back"]
 
 #: what a row is
 JUDGMENT, RETRIEVED, EXCLUDED = 0, 1, 2
-_NUMBERS: Final = ("value", "numerator", "denominator", "weight")
+#: what is told of each query, a number for each measure
+NUMBERS: Final = ("value", "numerator", "denominator", "weight")
 
 
 def columns_given_back(query_id: str) -> str:
     """Return the columns of what a task gives back, as Spark writes schemas."""
-    numbers = ", ".join(f"{name} array<double>" for name in _NUMBERS)
+    numbers = ", ".join(f"{name} array<double>" for name in NUMBERS)
     return f"query_id {query_id}, judged boolean, {numbers}, status array<tinyint>, trailer string"
 
 
@@ -162,7 +163,7 @@ def _inner(kind: Any) -> Any:  # noqa: ANN401 - types
 
 
 def _schema(query_id: pl.DataType) -> pl.Schema:
-    numbers: dict[str, Any] = {name: pl.List(pl.Float64) for name in _NUMBERS}
+    numbers: dict[str, Any] = {name: pl.List(pl.Float64) for name in NUMBERS}
     rest = {"status": pl.List(pl.Int8), "trailer": pl.String}
     return pl.Schema({"query_id": query_id, "judged": pl.Boolean, **numbers, **rest})
 
