@@ -13,8 +13,9 @@ import polars as pl
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, nearest, printable
 from rankstone.io.addresses import is_database, parse_address
 from rankstone.io.broken import broken_object
+from rankstone.io.delimited import delimited
 from rankstone.io.table import Table, of_frame, reading
-from rankstone.io.text import Layout, delimited, trec
+from rankstone.io.text import Layout, trec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

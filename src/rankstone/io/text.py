@@ -1,4 +1,4 @@
-"""Text tables: TREC qrels and runs, CSV, TSV.
+"""TREC text: qrels, runs and what looks like them.
 
 Files that are as they should be go through Polars' parallel CSV reader.  At the first row that is
 not (a comment, a second blank, a short line, a word for a number) the careful reader takes over
@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadLine, EmptyInput, printable
-from rankstone.io.broken import broken_row
-from rankstone.io.columns import CANONICAL, hidden, is_text, renames
+from rankstone.errors import BadLine, printable
+from rankstone.io.columns import is_text
 from rankstone.io.table import ROWS, Table, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 #: bytes looked at in one go
@@ -32,7 +31,7 @@ _STEP: Final = 1 << 20
 #: bytes that a compressed file is unpacked to in memory, at most
 _INFLATED: Final = 1 << 26
 
-__all__ = ["GROUPED_QRELS", "INTENTS", "PAIRS", "PREFERENCES", "QRELS", "RUN", "Layout", "delimited", "trec"]
+__all__ = ["GROUPED_QRELS", "INTENTS", "PAIRS", "PREFERENCES", "QRELS", "RUN", "Layout", "title_of", "trec"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +78,7 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, *, rank: bo
         Whether the rank column is wanted, too.
     """
     wanted = [f for f in layout.fields if f and (f != "rank" or rank)]
-    files = [_TrecFile(source, _title(source, name), layout, wanted) for source in sources]
+    files = [_TrecFile(source, title_of(source, name), layout, wanted) for source in sources]
 
     def start(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for file in files:
@@ -98,7 +97,8 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, *, rank: bo
     return Table(name, schema, start, where, untyped=True, comments=lambda: sum(f.comments for f in files))
 
 
-def _title(source: Path | bytes, name: str) -> str:
+def title_of(source: Path | bytes, name: str) -> str:
+    """Return what a message calls a source: its path, or the name of what was handed over."""
     return name if isinstance(source, bytes) else str(source)
 
 
@@ -301,109 +301,3 @@ def _has_pair(content: bytes | mmap.mmap, byte: int) -> bool:
 def _number(text: pl.Expr) -> pl.Expr:
     """Read a number the way C does; anything else becomes null."""
     return text.str.strip_chars("\r").cast(pl.Float64, strict=False)
-
-
-def delimited(
-    sources: Sequence[Path | bytes],
-    name: str,
-    separator: str,
-    columns: Mapping[str, str],
-    further: Sequence[str] = (),
-) -> Table:
-    """Read CSV or TSV with a header; ids stay the text they are, numbers are checked."""
-    frames = [
-        pl.scan_csv(
-            source,
-            separator=separator,
-            infer_schema=False,
-            raise_if_empty=False,
-            glob=False,
-            truncate_ragged_lines=False,
-        )
-        for source in sources
-    ]
-    titles = [_title(source, name) for source in sources]
-    wanted = tuple(dict.fromkeys((*CANONICAL, *further)))
-    readers = [
-        _Delimited(frame, source, title, separator, columns, wanted)
-        for frame, source, title in zip(frames, sources, titles, strict=True)
-    ]
-    schema = readers[0].schema()
-    present = tuple(readers[0].frame.collect_schema().names())
-
-    def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-        for reader in readers:
-            for piece in reader.pieces():
-                yield piece.select(wanted)
-
-    def where(row: int) -> str:
-        for reader in readers:
-            if row < reader.rows:
-                return f"{reader.title}:{row + 2}"
-            row -= reader.rows
-        return name
-
-    return Table(name, schema, start, where, untyped=True, present=present)
-
-
-@dataclass
-class _Delimited:
-    frame: pl.LazyFrame
-    source: Path | bytes
-    title: str
-    separator: str
-    renamed: Mapping[str, str]
-    wanted: tuple[str, ...] = CANONICAL
-    rows: int = 0
-    header: list[str] = field(default_factory=list)
-
-    def schema(self) -> dict[str, pl.DataType]:
-        with reading(self.title):
-            names = self.frame.collect_schema().names()
-        if not names:
-            raise EmptyInput("the file is empty", where=self.title)
-        self.header = self.header or names
-        chosen = renames(names, self.renamed, self.title)
-        self._refuse_copies(names, chosen)
-        self.frame, self.renamed = self.frame.drop(hidden(names, chosen)).rename(chosen), {}
-        names = self.frame.collect_schema().names()
-        return {n: pl.String() if is_text(n) else pl.Float64() for n in self.wanted if n in names}
-
-    def _refuse_copies(self, names: Sequence[str], chosen: Mapping[str, str]) -> None:
-        """Refuse a header that names a column twice, where it is one that counts."""
-        for name in names:
-            first = re.sub(r"_duplicated_\d+$", "", name)  # as the reader calls further ones
-            if first != name and first in names and chosen.get(first, first) in self.wanted:
-                raise BadLine(
-                    f"the header has {printable(first)} twice",
-                    where=f"{self.title}:1",
-                    given=printable(self.separator.join(names)),
-                    expected="each column once",
-                )
-
-    def _batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        with reading(self.title):
-            try:
-                yield from self.frame.select(columns).collect_batches(chunk_size=ROWS)
-            except pl.exceptions.PolarsError as error:
-                broken = broken_row(self.source, self.title, self.separator, self.header)
-                raise (broken or error) from error
-
-    def pieces(self) -> Iterator[pl.DataFrame]:
-        schema = self.schema()
-        self.rows = 0
-        for piece in self._batches(list(schema)):
-            typed = piece.select(pl.col(name).cast(kind, strict=False) for name, kind in schema.items())
-            for name, dtype in schema.items():
-                if dtype == pl.Float64 and typed[name].null_count() > piece[name].null_count():
-                    raise self._no_number(piece[name], typed[name])
-            self.rows += piece.height
-            yield typed
-
-    def _no_number(self, text: pl.Series, number: pl.Series) -> BadLine:
-        at = (number.is_null() & text.is_not_null()).arg_max() or 0
-        return BadLine(
-            f"the {text.name} {printable(text[at], 40)!r} is no number",
-            where=f"{self.title}:{self.rows + at + 2}",
-            expected="a number",
-        )
