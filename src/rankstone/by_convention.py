@@ -256,7 +256,7 @@ def _spread(scored: Scored, place: Ints, count: int) -> Scored:
         whole[place] = values
         return whole
 
-    status = np.full(count, int(Status.dropped))
+    status = np.full(count, Status.dropped, np.int8)
     status[place] = scored.status
     weight = None if scored.weight is None else column(scored.weight, 0.0)
     return Scored(

@@ -13,8 +13,9 @@ from rankstone.io import atomic
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["ShowsTable", "WritesReport", "WritesTable", "as_pandas", "shown_whole"]
+__all__ = ["ShowsTable", "TellsMeans", "WritesReport", "WritesTable", "as_pandas", "shown_whole"]
 
 
 class _Audit(Protocol):
@@ -52,6 +53,31 @@ class _Tabled(Protocol):
         """Return what is shown."""
 
 
+class _Averaged(Protocol):
+    """A result that has means."""
+
+    @property
+    def audit(self) -> Any:  # noqa: ANN401 - an Audit
+        """What was found in the data."""
+
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """What the numbers depend on."""
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """Where everything came from."""
+
+    def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
+        """Return one row per run and measure."""
+
+    def has(self, status: str) -> bool:
+        """Say whether any query has a status."""
+
+    def to_dict(self) -> dict[str, dict[str, float | None]]:
+        """Return the means."""
+
+
 class WritesReport:
     """A result that writes its report."""
 
@@ -83,6 +109,38 @@ class WritesTable(WritesReport):
     def to_pandas(self: _PerQuery) -> Any:  # noqa: ANN401 - pandas is not imported here
         """Return :attr:`per_query` as a pandas frame (needs pandas)."""
         return as_pandas(self.per_query)
+
+
+class TellsMeans:
+    """A result that tells its means as plain values."""
+
+    def to_dict(self: _Averaged) -> dict[str, dict[str, float | None]]:
+        """Return ``{run: {measure: mean}}``."""
+        means: dict[str, dict[str, float | None]] = {}
+        for run, measure, value, _, _ in self.mean().iter_rows():
+            means.setdefault(run, {})[measure] = value
+        return means
+
+    def report(self: _Averaged, by: str | Sequence[str] = ()) -> dict[str, Any]:
+        """Return everything as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
+        audit = self.audit.to_dict()
+        for without in ("missing", "no_relevant"):
+            means = self.mean(without=[without]).iter_rows() if self.has(without) else ()
+            for run, measure, value, n, _ in means:
+                others = audit["runs"][run].setdefault(f"means_without_{without}", {})
+                others[measure] = {"value": value, "n": n}
+        segments = {"segments": self.mean(by=by).to_dicts()} if by else {}
+        return {
+            "runs": self.to_dict(),
+            **segments,
+            "audit": audit,
+            "conventions": dict(self.conventions),
+            "inputs": dict(self.inputs),
+        }
+
+    def table(self: _Averaged) -> pl.DataFrame:
+        """Return the means as one row per run and one column per measure."""
+        return self.mean().pivot("measure", index="run", values="value", maintain_order=True)
 
 
 class ShowsTable:

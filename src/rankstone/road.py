@@ -18,7 +18,7 @@ from rankstone.scores import RunScores
 from rankstone.words import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.audit import Tally
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rankstone.measures import Measure
     from rankstone.measures.base import Scored
 
-__all__ = ["Part", "Piece", "Road", "Walked", "in_order"]
+__all__ = ["Part", "Piece", "Road", "Walked", "cutoffs_of", "in_order", "what_to_wonder_about"]
 
 Piece = TypeVar("Piece", bound="Part")
 Result = TypeVar("Result")
@@ -66,9 +66,10 @@ class Road:
         """Align the run, measure every chunk of hits, put the scores together."""
         parts, audit = self.walk(table, self.measure)
         scores = self.assemble(parts, last=True)
-        return scores, replace(
-            audit, warnings=(*audit.warnings, *self._one_subtopic(), *_lower_bounds(scores))
-        )
+        groups = self.truth.groups if isinstance(self.truth, Judgments) else None
+        bounded = {m: int((s.status == Status.lower_bound).sum()) for m, s in scores.by_measure.items()}
+        told = what_to_wonder_about(bounded, None if groups is None else groups.several())
+        return scores, replace(audit, warnings=(*audit.warnings, *told))
 
     def walk(
         self, table: Table, each: Callable[[Chunk, Hits], Piece], brings: frozenset[str] = frozenset()
@@ -93,7 +94,9 @@ class Road:
     ) -> tuple[list[Result], Lists]:
         """Do what :meth:`walk` does for a run that need not answer anything, and without an audit."""
         brings = brings.union(*(measure.brings for measure in self.measures))
-        aligner = Aligner(self.truth, self.options, self.exclude, self.collapse, self._cutoffs(), brings)
+        aligner = Aligner(
+            self.truth, self.options, self.exclude, self.collapse, cutoffs_of(self.measures), brings
+        )
         return aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
 
     def measure(self, chunk: Chunk, hits: Hits) -> Part:
@@ -107,14 +110,6 @@ class Road:
             scored = [one.without_value() for one in scored]
         return Part(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
 
-    def _one_subtopic(self) -> list[str]:
-        """Wonder about measures of diversity where the judgments tell no subtopics apart."""
-        groups = self.truth.groups if isinstance(self.truth, Judgments) else None
-        asked = any(measure.family == "diversity" for measure in self.measures)
-        if groups is None or not asked or np.diff(groups.starts).max(initial=0) > 1:
-            return []
-        return ["no query has more than one subtopic: are these judgments by subtopic?"]
-
     def _with_columns(self, chunk: Chunk) -> Hits:
         """Return the hits, with the columns of the query table that measures read."""
         wanted = {name for measure in self.measures for name in getattr(measure, "query_columns", ())}
@@ -122,10 +117,6 @@ class Road:
             return chunk.hits
         about = {name: self.queries.values(name, chunk.names) for name in wanted}
         return replace(chunk.hits, about=about, _memo={})  # hits it remembers know nothing of this
-
-    def _cutoffs(self) -> tuple[int, ...]:
-        cutoffs = sorted({m.deepest for m in self.measures if m.deepest is not None})
-        return tuple(cutoffs) or (10,)
 
     def _check_met(self, parts: Sequence[Part], lists: Lists, table: Table) -> None:
         if not any(part.tally is not None for part in parts) and not len(lists.unjudged()):
@@ -144,16 +135,14 @@ class Road:
             )
 
     def _audit(self, parts: Sequence[Part], lists: Lists, table: Table) -> RunAudit:
-        cutoffs = self._cutoffs()
-        deepest = max((m.deepest for m in self.measures if m.deepest is not None), default=None)
         return RunAudit.of(
             table.source,
             [part.tally for part in parts if part.tally is not None],
             missing=int((~lists.seen).sum()),
             extra=len(lists.unjudged()) if isinstance(self.truth, Judgments) else 0,
             comments=table.comments(),
-            cutoffs=cutoffs,
-            deepest=deepest,
+            cutoffs=cutoffs_of(self.measures),
+            deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
         )
 
     def assemble(self, parts: Sequence[Part], *, last: bool = False) -> RunScores:
@@ -204,6 +193,11 @@ class Walked(NamedTuple):
     inputs: dict[str, Any]
 
 
+def cutoffs_of(measures: Sequence[Measure]) -> tuple[int, ...]:
+    """Return the ranks at which the audit counts unjudged documents: those that measures look down to."""
+    return tuple(sorted({m.deepest for m in measures if m.deepest is not None})) or (10,)
+
+
 def in_order(parts: Sequence[Part]) -> Ints:
     """Return the order of the parts' queries: that of the judgments, then that of the table."""
     codes = np.concatenate([part.codes for part in parts])
@@ -217,14 +211,25 @@ def _weighed(scored: Scored, weight: Floats) -> Scored:
     return scored if own else replace(scored, weight=weight)
 
 
-def _lower_bounds(scores: RunScores) -> list[str]:
-    """Say how many values of each measure may be higher in truth."""
-    found = {m: int((s.status == Status.lower_bound).sum()) for m, s in scores.by_measure.items()}
-    return [
+def what_to_wonder_about(bounded: Mapping[Measure, int], several: int | None) -> list[str]:
+    """Return sentences about scores that a reader should not miss.
+
+    Parameters
+    ----------
+    bounded
+        Measure → queries whose true value may be higher.
+    several
+        Queries with more than one subtopic; ``None`` where judgments are not by subtopic.
+    """
+    sentences = []
+    if several == 0 and any(measure.family == "diversity" for measure in bounded):
+        sentences.append("no query has more than one subtopic: are these judgments by subtopic?")
+    sentences += [
         f"{measure}: the true maximum may be higher for {queries(count)} (status lower_bound)"
-        for measure, count in found.items()
+        for measure, count in bounded.items()
         if count
     ]
+    return sentences
 
 
 def _absent(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:

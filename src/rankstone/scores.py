@@ -11,7 +11,7 @@ import polars as pl
 
 from rankstone.errors import BadParameter, nearest, printable
 from rankstone.measures import Measure, Status
-from rankstone.results import ShowsTable, WritesTable
+from rankstone.results import ShowsTable, TellsMeans, WritesTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankstone.hits.audit import Audit
     from rankstone.measures.base import Scored
 
-__all__ = ["RunScores", "Scores", "uncounted", "weights"]
+__all__ = ["RunScores", "Scores", "status_of", "uncounted", "weights"]
 
 _STATUS = pl.Enum([status.name for status in Status])
 _NAMES = pl.Series([status.name for status in Status], dtype=_STATUS)
@@ -70,7 +70,7 @@ class RunScores:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(WritesTable, ShowsTable):
+class Scores(WritesTable, TellsMeans, ShowsTable):
     """Scores of one or more runs.
 
     Attributes
@@ -166,7 +166,7 @@ class Scores(WritesTable, ShowsTable):
         return self._means[key]
 
     def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
-        asked = [_status(name) for name in without]
+        asked = [status_of(name) for name in without]
         rows: list[tuple[Any, ...]] = []
         kinds: dict[str, Any] = dict.fromkeys(by, pl.Null())
         for name, run in self.runs.items():
@@ -191,40 +191,15 @@ class Scores(WritesTable, ShowsTable):
 
     def has(self, status: str) -> bool:
         """Return whether any query has the given status for any measure."""
-        code = _status(status)
-        return any((s.status == code).any() for r in self.runs.values() for s in r.by_measure.values())
+        return any(self.share_of(run, status) for run in self.runs)
 
-    def to_dict(self) -> dict[str, dict[str, float | None]]:
-        """Return ``{run: {measure: mean}}``."""
-        means: dict[str, dict[str, float | None]] = {}
-        for run, measure, value, _, _ in self.mean().iter_rows():
-            means.setdefault(run, {})[measure] = value
-        return means
-
-    def report(self, by: str | Sequence[str] = ()) -> dict[str, Any]:
-        """Return everything as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
-        audit = self.audit.to_dict()
-        for without in ("missing", "no_relevant"):
-            means = self.mean(without=[without]).iter_rows() if self.has(without) else ()
-            for run, measure, value, n, _ in means:
-                others = audit["runs"][run].setdefault(f"means_without_{without}", {})
-                others[measure] = {"value": value, "n": n}
-        segments = {"segments": self.mean(by=by).to_dicts()} if by else {}
-        return {
-            "runs": self.to_dict(),
-            **segments,
-            "audit": audit,
-            "conventions": dict(self.conventions),
-            "inputs": dict(self.inputs),
-        }
-
-    # -- people ------------------------------------------------------------------------------------
-    def table(self) -> pl.DataFrame:
-        """Return the means as one row per run and one column per measure."""
-        return self.mean().pivot("measure", index="run", values="value", maintain_order=True)
+    def share_of(self, run: str, status: str) -> float:
+        """Return the share of a run's queries that have a status, of the measure where it is largest."""
+        code, found = status_of(status), self.runs[run].by_measure.values()
+        return max((float((s.status == code).mean()) for s in found if len(s.status)), default=0.0)
 
 
-def _status(name: str) -> Status:
+def status_of(name: str) -> Status:
     """Return a status by its name."""
     if name not in Status.__members__:
         close = nearest(name, Status.__members__, n=1)

@@ -10,7 +10,7 @@ import pytest
 
 import rankstone
 from rankstone import InputError, UsageError
-from rankstone.measures.named import aggregated
+from rankstone.measures.aggregation import aggregated
 
 if TYPE_CHECKING:
     from pathlib import Path

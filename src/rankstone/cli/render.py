@@ -104,15 +104,7 @@ def _segments(scores: Scores, digits: int, by: tuple[str, ...], run: str) -> Ite
 def _has_many_empty(scores: Scores, run: str) -> bool:
     if scores.conventions["alignment"]["empty"] not in ("zero", "one"):
         return False
-    found = scores.runs[run]
-    shares = [(s.status == _no_relevant()).mean() for s in found.by_measure.values() if len(s.status)]
-    return max(shares, default=0.0) > _MANY_EMPTY
-
-
-def _no_relevant() -> int:
-    from rankstone.measures import Status
-
-    return int(Status.no_relevant)
+    return scores.share_of(run, "no_relevant") > _MANY_EMPTY
 
 
 def number(value: float | None, digits: int) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
+    #: statuses: there may be many millions of them
+    Codes = NDArray[np.int8]
     #: one cutoff for all queries, or int64 ``[queries]``
     Cutoff = int | Ints
 

@@ -106,6 +106,10 @@ class Groups:
         """The query of each group, int64 ``[groups]``."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
+    def several(self) -> int:
+        """Return how many queries have more than one group."""
+        return int((np.diff(self.starts) > 1).sum())
+
     def entries(self, docs: Ints) -> tuple[Ints, Ints]:
         """Return, for some judged documents, all their entries and which document each is of.
 

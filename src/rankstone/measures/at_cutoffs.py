@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter, UnknownMeasure, printable
+from rankstone.measures.aggregation import aggregated
 from rankstone.measures.base import Measure, Scored, Status
 from rankstone.measures.curves import Curve, Traced
-from rankstone.measures.named import MOST_RANKS, Card, Named, aggregated
+from rankstone.measures.named import MOST_RANKS, Card, Named
 from rankstone.measures.syntax import parse_measure
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from rankstone.words import queries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.arrays import Bools, Cutoff, Floats, Ints
+    from rankstone.hits.arrays import Bools, Codes, Cutoff, Floats, Ints
     from rankstone.hits.ragged import Hits
     from rankstone.measures.ideal_norm import IdealNorm
     from rankstone.measures.named import Span
@@ -86,7 +86,7 @@ class Scored:
     numerator: Floats
     denominator: Floats
     value: Floats
-    status: Ints
+    status: Codes
     weight: Floats | None = None
 
     @classmethod
@@ -108,7 +108,7 @@ class Scored:
     def without_value(self) -> Scored:
         """Return the same queries, none of which has a value."""
         nothing = np.full(len(self.value), np.nan)
-        return replace(self, value=nothing, status=np.full(len(self.status), int(Status.undefined)))
+        return replace(self, value=nothing, status=np.full(len(self.status), Status.undefined, np.int8))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +246,7 @@ class Measure(PerQuery):
             norm = parts.norm
             ratio = np.divide(numerator, norm, out=np.zeros(hits.queries), where=norm > 0)
             value = self.link(hits, ratio)
-        status = np.zeros(hits.queries, np.int64)
+        status = np.zeros(hits.queries, np.int8)
         if parts.bounded is not None:
             status[parts.bounded] = Status.lower_bound
         status[norm <= 0] = self.zero_norm  # below zero: an ideal of negative grades is none
@@ -269,7 +269,7 @@ class Measure(PerQuery):
             query = int(outside.argmax())
             raise OutOfRange.of(str(self), query, float(value[query]), low, high)
 
-    def _settle_empty(self, hits: Hits, empty: str, value: Floats, status: Ints) -> None:
+    def _settle_empty(self, hits: Hits, empty: str, value: Floats, status: Codes) -> None:
         relevant = self.relevant_count(hits)
         if relevant is None:
             return

@@ -14,14 +14,15 @@ import numpy as np
 
 from rankstone.errors import BadOption
 from rankstone.hits.pairs import ragged_range
+from rankstone.measures.aggregation import aggregated
 from rankstone.measures.base import ANY_GAIN, Status, Threshold
-from rankstone.measures.named import Named, aggregated, parameter
+from rankstone.measures.named import Named, parameter
 from rankstone.words import queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.hits.arrays import Bools, Floats, Ints
+    from rankstone.hits.arrays import Bools, Codes, Floats, Ints
     from rankstone.hits.ragged import Hits
     from rankstone.measures.base import Measure
 
@@ -108,7 +109,7 @@ class Traced:
     """
 
     value: Floats
-    status: Ints
+    status: Codes
     points: Points | None = None
     micro: Micro | None = None
     numerator: Floats | None = None
@@ -228,7 +229,7 @@ class BinaryCurve(Curve):
             )
         if self.k is not None:
             hits = hits.down_to(self.k)
-        status = np.where(hits.found, Status.ok, Status.missing).astype(np.int64)
+        status = np.where(hits.found, Status.ok, Status.missing).astype(np.int8)
         status[~self.defined(hits)] = Status.undefined
         status[none] = Status.dropped if empty == "drop" else Status.no_relevant
         traced = (status == Status.ok) | (status == Status.missing)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import numpy as np
 
 from rankstone.errors import BadParameter, nearest, printable
+from rankstone.measures.aggregation import aggregated, ratio_of_sums, share_trimmed
 from rankstone.measures.threshold import Threshold
 from rankstone.words import exact
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["MOST_RANKS", "Card", "Named", "PerQuery", "Span", "aggregated", "parameter"]
+__all__ = ["MOST_RANKS", "Card", "Named", "PerQuery", "Span", "parameter"]
 
 #: lowest and highest value; ``None`` where there is no bound
 Span = tuple[float | None, float | None]
@@ -257,43 +258,10 @@ class PerQuery(Named):
         if not len(value):
             return math.nan
         if self.agg == "pooled":
-            norm = math.fsum(denominator.tolist())
-            return math.fsum(numerator.tolist()) / norm if norm else math.nan
+            return ratio_of_sums(numerator, denominator)
         if self.agg == "weighted":
-            return _weighted(value, weight)
+            return ratio_of_sums(value * weight, weight)
         return aggregated(self.agg, value)
-
-
-#: the least value that enters a geometric mean, as in trec_eval's gm_map
-SMALLEST_IN_GMEAN: Final = 1e-5
-#: the share that agg=trimmed leaves out at either end
-TRIM: Final = 0.1
-_TRIMMED: Final = re.compile(r"trimmed\((?P<share>[0-9.]+)\)")
-
-
-def aggregated(agg: str, value: Floats) -> float:
-    """Make one number of the values of queries.
-
-    >>> aggregated("trimmed(0.25)", np.array([0.0, 0.5, 0.6, 9.0]))
-    0.55
-    """
-    if agg == "mean":
-        return math.fsum(value.tolist()) / len(value)
-    if agg == "sum":
-        return math.fsum(value.tolist())
-    if agg == "median":
-        return float(np.median(value))
-    if agg == "gmean":
-        logs = (math.log(max(v, SMALLEST_IN_GMEAN)) for v in value.tolist())
-        return math.exp(math.fsum(logs) / len(value))
-    share = _TRIMMED.fullmatch(agg)
-    cut = int((float(share["share"]) if share else TRIM) * len(value))
-    return aggregated("mean", np.sort(value)[cut : len(value) - cut])
-
-
-def _weighted(value: Floats, weight: Floats) -> float:
-    whole = math.fsum(weight.tolist())
-    return math.fsum((value * weight).tolist()) / whole if whole else math.nan
 
 
 def _text(value: object) -> str:
@@ -367,8 +335,8 @@ def _check_choice(measure: Named, name: str, value: str, choices: Sequence[str])
 
 
 def _trims(value: str) -> bool:
-    share = _TRIMMED.fullmatch(value)
-    return share is not None and 0 < float(share["share"]) < 0.5  # noqa: PLR2004 - something must be left
+    share = share_trimmed(value)
+    return share is not None and 0 < share < 0.5  # noqa: PLR2004 - something must be left
 
 
 _BOUNDS: Final = {

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.asked import checked, columns_read, of_rankings
 from rankstone.beside import collapser, intents_of, query_table
-from rankstone.errors import BadOption, BadParameter, MissingExtra, UsageError
-from rankstone.hits.options import IMPUTATIONS
+from rankstone.errors import BadParameter, MissingExtra, UsageError
 from rankstone.spark.frames import Rows, together
 from rankstone.spark.result import SparkScores
 from rankstone.spark.task import Task, columns_given_back
+from rankstone.tasks import lowest_settled, pads, refuse_what_looks_at_others
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ def evaluate(
     require()
     wanted = of_rankings(measures)
     aligned = checked(options, wanted)
-    _refuse_what_looks_at_others(aligned, wanted)
+    refuse_what_looks_at_others(aligned, wanted)
     if not (collapse is None or isinstance(collapse, str)):
         raise BadParameter(
             "collapse is a regular expression here", fix="join a mapping to the run beforehand"
@@ -98,35 +98,15 @@ def evaluate(
     return SparkScores.of(frames, wanted, aligned, about)
 
 
-def _refuse_what_looks_at_others(options: Alignment, measures: Sequence[Measure]) -> None:
-    """Refuse options under which a query's score depends on judgments of other queries."""
-    if options.unjudged in IMPUTATIONS:
-        raise BadOption(
-            f"unjudged={options.unjudged} looks at judgments of other queries, which other tasks have",
-            fix="compute the grade and give it: unjudged=0.25",
-        )
-    if options.duplicate_judgments != "error" and _pads(measures):
-        raise BadOption(
-            f"pad=min_grade with duplicate_judgments={options.duplicate_judgments} is not known on a cluster",
-            fix="merge the judgments beforehand",
-        )
-
-
-def _pads(measures: Sequence[Measure]) -> bool:
-    """Say whether a measure asks for the lowest grade of all."""
-    return any(getattr(measure, "pad", "zero") == "min_grade" for measure in measures)
-
-
 def _lowest_grade(judged: Rows, options: Alignment, measures: Sequence[Measure]) -> float | None:
     """Return the bottom of the grade scale where a measure asks for it, and it is not any query's own."""
-    if not _pads(measures):
+    if not pads(measures):
         return None
     from pyspark.sql import functions as fn
 
     grade = fn.col("relevance").cast("double")
-    settled = {"zero": fn.greatest(grade, fn.lit(0.0)), "unjudged": fn.when(grade >= 0, grade)}
-    lowest = judged.frame.agg(fn.min(settled.get(options.negative, grade))).first()[0]
-    return 0.0 if lowest is None else float(lowest)
+    lowest, from_zero = judged.frame.agg(fn.min(grade), fn.min(fn.when(grade >= 0, grade))).first()
+    return lowest_settled(lowest, from_zero, options.negative)
 
 
 def require() -> None:

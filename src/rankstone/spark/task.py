@@ -1,4 +1,4 @@
-"""What is done for the rows of some queries, on whatever machine they are: the road, from rows to scores.
+"""What is done for the rows of some queries on whatever machine they are: the road, from rows to scores.
 
 Rows of judgments and of the run come together, those of a query all of them.  What goes back is a row for
 each query, and one last row that tells what there is to add up over all tasks.
@@ -13,26 +13,24 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.beside import check_queries, collapser
+from rankstone.beside import collapser
 from rankstone.errors import RankstoneError, printable
 from rankstone.hits.grouping import grouped
 from rankstone.hits.judgments import Judgments
 from rankstone.hits.pairs import PairIndex, QueryIndex
 from rankstone.io import read_run
-from rankstone.measures.base import ANY_GAIN
-from rankstone.road import Road, in_order
+from rankstone.road import Road
 from rankstone.scores import weights
-from rankstone.spark.trailer import Trailer
+from rankstone.tasks import Trailer, scored_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from rankstone.hits.intents import Intents
     from rankstone.hits.options import Alignment
     from rankstone.hits.query_table import QueryTable
     from rankstone.measures import Measure
-    from rankstone.road import Part
-    from rankstone.scores import RunScores
+    from rankstone.tasks import Share
 
 __all__ = ["EXCLUDED", "JUDGMENT", "NUMBERS", "RETRIEVED", "Task", "columns_given_back"]
 
@@ -103,19 +101,8 @@ class Task:
         exclude = _pairs(rows.filter(kind=EXCLUDED), judgments)
         road = Road(judgments, self.options, self.measures, exclude, collapser(self.collapse), self.queries)
         table = replace(read_run(listed, order=self.options.order, name=self.run), where=_places(listed))
-        parts, lists = road.aligned(table, road.measure)
-        missing = int((~lists.seen).sum())
-        scores = road.assemble(parts)
-        counted = [part.tally for part in parts if part.tally is not None]
-        extra = lists.unjudged()
-        about = None if self.queries is None else self._asked(self.queries, judgments)
-        trailer = Trailer.of(self.measures, scores, counted, missing, extra, _told_of(judgments), about)
-        return self._frame(scores, parts, rows.schema["query_id"]), trailer
-
-    def _asked(self, table: QueryTable, judgments: Judgments) -> dict[str, int]:
-        """Return how many of the queries the query table knows, and does not."""
-        found = check_queries(table, self.measures, judgments.queries.names)
-        return {"known": found.rows - found.unknown, "missing": found.missing}
+        share = scored_share(road, table)
+        return self._frame(share, rows.schema["query_id"]), share.trailer
 
     @property
     def _by(self) -> str:
@@ -131,18 +118,17 @@ class Task:
         lowest = self.lowest_grade
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
 
-    def _frame(self, scores: RunScores, parts: Sequence[Part], query_id: pl.DataType) -> pl.DataFrame:
+    def _frame(self, share: Share, query_id: pl.DataType) -> pl.DataFrame:
         """Return a row for each query, numbers in lists, one for each measure."""
-        scored = list(scores.by_measure.values())
+        scored = list(share.scores.by_measure.values())
         stacked = {
             name: np.stack([getattr(one, name) for one in scored], axis=1)
             for name in ("value", "numerator", "denominator", "status")
         }
         stacked["weight"] = np.stack([weights(one) for one in scored], axis=1)
-        codes = np.concatenate([part.codes for part in parts])[in_order(parts)]
         lists = {name: pl.Series(table).arr.to_list() for name, table in stacked.items()}
         schema = _schema(query_id)
-        frame = pl.DataFrame({"query_id": scores.queries, "judged": codes >= 0, **lists})
+        frame = pl.DataFrame({"query_id": share.scores.queries, "judged": share.judged, **lists})
         return frame.with_columns(trailer=pl.lit(None, pl.String)).cast(schema).select(list(schema))
 
 
@@ -189,13 +175,3 @@ def _places(rows: pl.DataFrame, name: str = "run") -> Callable[[int], str]:
         return f"{name}, query {printable(query)}, document {printable(doc)}"
 
     return where
-
-
-def _told_of(judgments: Judgments) -> dict[str, int]:
-    return {
-        "queries": len(judgments.queries),
-        "judgments": len(judgments.grade),
-        "negative": judgments.negative,
-        "duplicates": judgments.duplicates,
-        "empty": int((judgments.ideal.relevant_count(ANY_GAIN) == 0).sum()),
-    }

@@ -11,8 +11,8 @@ import polars as pl
 
 from rankstone.evaluation import Evaluator
 from rankstone.measures import Measure, Status, parse_measure
+from rankstone.measures.aggregation import SMALLEST_IN_GMEAN
 from rankstone.measures.geometric import RBP
-from rankstone.measures.named import SMALLEST_IN_GMEAN
 from rankstone.measures.sets import Utility
 from rankstone.trec_eval.symbols import pieces, spelt
 

@@ -114,7 +114,7 @@ class OfLists(Needs, PerQuery):
         norm = parts.norm
         shown.tell_result(numerator, norm)
         ratio = np.divide(numerator, norm, out=np.full(len(shown), np.nan), where=norm > 0)
-        status = np.where(norm > 0, Status.ok, self.zero_norm).astype(np.int64)
+        status = np.where(norm > 0, Status.ok, self.zero_norm).astype(np.int8)
         rel = self.relevance()
         if rel is not None:
             none = tables.relevant_count(shown, rel) == 0

@@ -1,4 +1,4 @@
-"""What tasks tell of their queries together: counts and sums that can be added up in any order."""
+"""What a share tells of its queries together: counts and sums that can be added up in any order."""
 
 from __future__ import annotations
 
@@ -11,82 +11,26 @@ import numpy as np
 from rankstone import errors
 from rankstone.errors import RankstoneError, printable
 from rankstone.hits.audit import Tally
-from rankstone.measures import Measure, Status
-from rankstone.scores import uncounted, weights
-from rankstone.stats import ExactSum
+from rankstone.tasks.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
 
+    from rankstone.measures import Measure
     from rankstone.scores import RunScores
 
-__all__ = ["SUMMED", "Sums", "Trailer"]
+__all__ = ["Trailer"]
 
-#: ways to make one number of many that need no more than sums
-SUMMED: Final = ("mean", "sum", "weighted", "pooled")
-_COUNTED: Final = ("n", "undefined", "bounded")
 _COUNTS: Final = ("rows", "tied", "tied_queries", "tied_float32", "duplicates")
 #: names that a message shows
 _SHOWN: Final = 5
 
 
 @dataclass(eq=False)
-class Sums:
-    """What a mean is made of: exact sums, and how many queries count, have no value, or a bound only."""
-
-    above: ExactSum = field(default_factory=ExactSum)
-    below: ExactSum = field(default_factory=ExactSum)
-    n: int = 0
-    undefined: int = 0
-    bounded: int = 0
-
-    @classmethod
-    def of(cls, measure: Measure, scores: RunScores) -> Sums:
-        """Sum up the queries that count."""
-        scored = scores.by_measure[measure]
-        counted = ~np.isin(scored.status, uncounted(spoils=measure.spoils))
-        status = {name: int((scored.status == Status[name]).sum()) for name in ("undefined", "lower_bound")}
-        found = cls(n=int(counted.sum()), undefined=status["undefined"], bounded=status["lower_bound"])
-        value = scored.value[counted]
-        if np.isnan(value).any():  # one without a value spoils the mean
-            value = value[:0]
-        if measure.agg in ("mean", "sum"):
-            found.above.add(value)
-        elif measure.agg == "pooled":
-            found.above.add(scored.numerator[counted])
-            found.below.add(scored.denominator[counted])
-        elif measure.agg == "weighted":
-            weight = weights(scored)[counted][: len(value)]
-            found.above.add(value * weight)
-            found.below.add(weight)
-        return found
-
-    def merge(self, other: Sums) -> None:
-        """Take in the sums of other queries."""
-        self.above.merge(other.above)
-        self.below.merge(other.below)
-        self.n += other.n
-        self.undefined += other.undefined
-        self.bounded += other.bounded
-
-    def value(self, measure: Measure) -> float | None:
-        """Return the mean; ``None`` where there is none."""
-        if not self.n or (measure.spoils and self.undefined):
-            return None
-        above = self.above.value()
-        if measure.agg == "mean":
-            return above / self.n
-        if measure.agg == "sum":
-            return above
-        below = self.below.value()
-        return above / below if below else None
-
-
-@dataclass(eq=False)
 class Trailer:
-    """What tasks tell of their queries.
+    """What shares tell of their queries.
 
     Attributes
     ----------
@@ -126,9 +70,9 @@ class Trailer:
         judgments: dict[str, int],
         asked: dict[str, int] | None,
     ) -> Trailer:
-        """Count and sum up what one task has seen."""
+        """Count and sum up what one share has seen."""
         found = cls(
-            sums=[Sums.of(measure, scores) for measure in measures],
+            sums=[Sums.of(measure, scores.by_measure[measure]) for measure in measures],
             judged=sum(int(one.judged.sum()) for one in tallies),
             missing=missing,
             extra=len(extra),
@@ -138,7 +82,8 @@ class Trailer:
         )
         for one in tallies:
             found.counts.update({name: getattr(one, name) for name in _COUNTS})
-            found.lengths.update(Counter(one.n.tolist()))
+            length, lists = np.unique(one.n, return_counts=True)
+            found.lengths.update(dict(zip(length.tolist(), lists.tolist(), strict=True)))
             found.unjudged = [
                 a + b for a, b in zip(found.unjudged or [0.0] * len(one.unjudged), one.unjudged, strict=True)
             ]
@@ -153,8 +98,7 @@ class Trailer:
     def told(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
         rest = {name: value for name, value in vars(self).items() if name != "sums"}
-        sums = [{**vars(one), "above": one.above.told(), "below": one.below.told()} for one in self.sums]
-        return {**rest, "sums": sums}
+        return {**rest, "sums": [one.told() for one in self.sums]}
 
     @classmethod
     def read(cls, told: dict[str, Any]) -> Trailer:
@@ -162,16 +106,13 @@ class Trailer:
         if told["error"] is not None:
             kind: Any = getattr(errors, told["error"].pop("kind"), RankstoneError)
             raise kind(told["error"].pop("what"), **told["error"])
-        sums = [
-            Sums(ExactSum.read(one["above"]), ExactSum.read(one["below"]), *(one[name] for name in _COUNTED))
-            for one in told["sums"]
-        ]
+        sums = [Sums.read(one) for one in told["sums"]]
         lengths = Counter({int(length): lists for length, lists in told["lengths"].items()})
         counts = {name: Counter(told[name]) for name in ("counts", "judgments", "asked")}
         return cls(**{**told, **counts, "lengths": lengths, "sums": sums})
 
     def merge(self, other: Trailer) -> None:
-        """Take in what another task tells."""
+        """Take in what another share tells."""
         if not self.sums:
             self.sums = [Sums() for _ in other.sums]
         for one, more in zip(self.sums, other.sums, strict=True):

@@ -1,0 +1,188 @@
+"""Scores whose means are made of what shares tell, wherever the scores of queries are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.asked import choices
+from rankstone.errors import EmptyInput, NotComparable
+from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
+from rankstone.measures import Measure, Status
+from rankstone.results import ShowsTable, TellsMeans
+from rankstone.road import cutoffs_of, what_to_wonder_about
+from rankstone.scores import status_of
+from rankstone.tasks.sums import SUMMED
+from rankstone.words import queries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rankstone.hits.options import Alignment
+    from rankstone.hits.query_table import QueryTable
+    from rankstone.scores import Scores
+    from rankstone.tasks.trailer import Trailer
+
+__all__ = ["Origin", "SummedScores", "check_met"]
+
+_MEANS: Final[dict[str, Any]] = {
+    "run": pl.String, "measure": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where rows came from, and the comment lines passed over there."""
+
+    source: str
+    comments: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SummedScores(TellsMeans, ShowsTable):
+    """Means of what shares tell; scores of queries are elsewhere, and :meth:`collect` brings them here.
+
+    Attributes
+    ----------
+    measures
+        The measures, in the order asked for.
+    told
+        Run name → what its shares told of their queries.
+    options
+        The options of alignment.
+    queries
+        The query table, where there is one.
+    judged, listed
+        Where judgments and (run name →) runs came from.
+    """
+
+    measures: tuple[Measure, ...]
+    told: Mapping[str, Trailer]
+    options: Alignment
+    queries: QueryTable | None
+    judged: Origin
+    listed: Mapping[str, Origin]
+
+    def collect(self) -> Scores:
+        """Return the same as one machine holds it; the scores of all queries must fit into its memory."""
+        raise NotImplementedError
+
+    @cached_property
+    def _collected(self) -> Scores:
+        return self.collect()
+
+    @property
+    def conventions(self) -> dict[str, Any]:
+        """Every option and parameter the numbers depend on."""
+        return choices(self.options, self.measures, one_group=False)
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """Where judgments and runs came from."""
+        found = {
+            "judgments": self.judged.source,
+            "runs": {name: one.source for name, one in self.listed.items()},
+        }
+        return found if self.queries is None else {**found, "queries": self.queries.source}
+
+    # -- means ---------------------------------------------------------------------------------------
+    def has(self, status: str) -> bool:
+        """Return whether any query has the given status for any measure."""
+        code = status_of(status)
+        return any(one.count(code) for told in self.told.values() for one in told.sums)
+
+    def share_of(self, run: str, status: str) -> float:
+        """Return the share of a run's queries that have a status, of the measure where it is largest."""
+        code = status_of(status)
+        counts = [(one.count(code), sum(one.count(s) for s in Status)) for one in self.told[run].sums]
+        return max((count / n for count, n in counts if n), default=0.0)
+
+    def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
+        """Return one row per run and measure, as :meth:`rankstone.Scores.mean` does.
+
+        Means of sums need no score of a query; medians, means of sessions and means ``by`` columns of the
+        query table do, and :meth:`collect` these.
+        """
+        if by or not all(measure.agg in SUMMED and measure.unit is None for measure in self.measures):
+            return self._collected.mean(without, by)
+        left_out = [status_of(name) for name in ((without,) if isinstance(without, str) else without)]
+        rows = []
+        for name, told in self.told.items():
+            for measure, sums in zip(self.measures, told.sums, strict=True):
+                undefined = sums.count(Status.undefined)
+                rows.append((name, str(measure), *sums.mean(measure, left_out), undefined))
+        return pl.DataFrame(rows, _MEANS, orient="row")
+
+    # -- what was found --------------------------------------------------------------------------------
+    @cached_property
+    def audit(self) -> Audit:
+        """What alignment did."""
+        first = next(iter(self.told.values()))
+        counts = {name: count for name, count in first.judgments.items() if name != "several_subtopics"}
+        judgments = JudgmentsAudit(source=self.judged.source, comments=self.judged.comments, **counts)
+        runs = {name: self._audit(name, one) for name, one in self.told.items()}
+        if self.queries is None:
+            return Audit(judgments, runs)
+        table = self.queries
+        unknown = len(table.ids) - first.asked["known"]
+        return Audit(
+            judgments,
+            runs,
+            queries=BesideAudit(table.source, len(table.ids), unknown, first.asked["missing"]),
+        )
+
+    def _audit(self, name: str, told: Trailer) -> RunAudit:
+        found = RunAudit.of(
+            self.listed[name].source,
+            [told.tally()] if told.lengths else [],
+            missing=told.missing,
+            extra=told.extra,
+            comments=self.listed[name].comments,
+            cutoffs=cutoffs_of(self.measures),
+            deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
+        )
+        bounded = {m: one.count(Status.lower_bound) for m, one in zip(self.measures, told.sums, strict=True)}
+        more = what_to_wonder_about(bounded, told.judgments["several_subtopics"])
+        return replace(found, warnings=(*found.warnings, *more))
+
+
+def check_met(run: str, told: Trailer, options: Alignment, where: str = "judgments") -> None:
+    """Refuse what no share can see alone.
+
+    Parameters
+    ----------
+    run
+        What to call the run.
+    told
+        What all shares told together.
+    options
+        The options of alignment.
+    where
+        What to call the judgments.
+    """
+    if not told.judgments["queries"]:
+        raise EmptyInput("there are no judgments", where=where)
+    if not told.lengths and not told.extra:
+        raise EmptyInput("the run is empty", where=run)
+    if told.missing == told.judgments["queries"]:
+        raise NotComparable(
+            "no query of the run is judged",
+            where=run,
+            given=f"queries of the run {', '.join(told.strangers)}",
+            expected="the same query ids on both sides",
+            fix="check that judgments and run belong together, and that ids are spelled alike",
+        )
+    if options.missing == "error" and told.missing:
+        raise NotComparable(
+            f"{queries(told.missing)} missing from the run", where=run, fix="missing=zero or drop"
+        )
+    if options.extra == "error" and told.extra:
+        raise NotComparable(
+            f"{queries(told.extra)} of the run nobody judged",
+            where=run,
+            given=", ".join(told.strangers),
+            fix="extra=drop or keep",
+        )
