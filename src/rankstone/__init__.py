@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from rankstone.measures.shortfall import G, binG
     from rankstone.measures.time_biased import TBG, U
     from rankstone.measures.user_models import BPM, INSQ, INST, SDCG
+    from rankstone.out_of_core import StoredScores, evaluate_out_of_core
     from rankstone.scores import Scores
     from rankstone.thresholding import Thresholds, thresholds
     from rankstone.tracing import Tracer, curve, curve_labelled
@@ -126,6 +127,7 @@ _HOMES = {
     "rankstone.measures.curves": ("Curve",),
     "rankstone.measures.models": ("register_continuation",),
     "rankstone.measures.propensity": ("label_propensity",),
+    "rankstone.out_of_core": ("StoredScores", "evaluate_out_of_core"),
     "rankstone.scores": ("Scores",),
     "rankstone.thresholding": ("Thresholds", "thresholds"),
     "rankstone.tracing": ("Tracer", "curve", "curve_labelled"),
@@ -251,6 +253,7 @@ __all__ = [
     "SetAP",
     "Similarity",
     "StRecall",
+    "StoredScores",
     "Success",
     "Threshold",
     "Thresholds",
@@ -275,6 +278,7 @@ __all__ = [
     "diff",
     "evaluate",
     "evaluate_labelled",
+    "evaluate_out_of_core",
     "expected_sampled",
     "explain",
     "footrule",

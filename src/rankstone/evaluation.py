@@ -34,7 +34,16 @@ if TYPE_CHECKING:
 
     from rankstone.measures import Measure
 
-__all__ = ["Evaluator", "Progress", "Walked", "evaluate", "evaluate_labelled", "name_runs", "walk_labelled"]
+__all__ = [
+    "Evaluator",
+    "Progress",
+    "Walked",
+    "evaluate",
+    "evaluate_labelled",
+    "name_runs",
+    "options_for",
+    "walk_labelled",
+]
 
 
 def evaluate(
@@ -226,7 +235,7 @@ class Evaluator:
         options = self.options
         for name, run in runs.items():
             table = self._read(run, name)
-            options = self._options_for(table)
+            options = options_for(table, self.options)
             table, prepared = self._matched(table)
             work = Road(prepared[0], options, self.measures, prepared[1], self._collapse, self._queries)
             scored[name], audits[name] = self._along(name, work, table.watched(progress))
@@ -245,12 +254,6 @@ class Evaluator:
 
     def _read(self, run: object, name: str) -> Table:
         return read_run(run, self._columns, self._format_in, order=self.options.order, name=name)
-
-    def _options_for(self, table: Table) -> Alignment:
-        """Return the options for a table; a plain list of documents has no order but its own."""
-        if not table.listed:
-            return self.options
-        return Alignment(**{**self.options.as_dict(), "order": "input"})
 
     def _matched(self, run: Table) -> tuple[Table, tuple[Judgments, PairIndex | None]]:
         """Bring ids of run and judgments to one kind."""
@@ -340,6 +343,11 @@ class Evaluator:
             empty=int((relevant == 0).sum()),
             comments=self._table.comments(),
         )
+
+
+def options_for(run: Table, options: Alignment) -> Alignment:
+    """Return the options for a run; plain lists of documents have no order but their own."""
+    return Alignment(**{**options.as_dict(), "order": "input"}) if run.listed else options
 
 
 def name_runs(runs: object) -> dict[str, object]:

@@ -42,6 +42,13 @@ class _PerQuery(Protocol):
         """The rows."""
 
 
+class _Rows(Protocol):
+    """A result that hands its rows out lazily."""
+
+    def rows(self) -> pl.LazyFrame:
+        """Return the rows."""
+
+
 class _Tabled(Protocol):
     """A result that a person reads as a table."""
 
@@ -91,20 +98,24 @@ class WritesReport:
 class WritesTable(WritesReport):
     """A result that writes its rows, one or more a query, and its report."""
 
-    def write_parquet(self: _PerQuery, path: str | os.PathLike[str]) -> None:
+    def rows(self: _PerQuery) -> pl.LazyFrame:
+        """Return :attr:`per_query` lazily: written from this, many millions of rows take no memory."""
+        return self.per_query.lazy()
+
+    def write_parquet(self: _Rows, path: str | os.PathLike[str]) -> None:
         """Write :attr:`per_query` as Parquet, whole or not at all."""
         with atomic(path) as unfinished:
-            self.per_query.write_parquet(unfinished)
+            self.rows().sink_parquet(unfinished)
 
-    def write_csv(self: _PerQuery, path: str | os.PathLike[str]) -> None:
+    def write_csv(self: _Rows, path: str | os.PathLike[str]) -> None:
         """Write :attr:`per_query` as CSV, whole or not at all."""
         with atomic(path) as unfinished:
-            self.per_query.write_csv(unfinished)
+            self.rows().sink_csv(unfinished)
 
-    def write_ndjson(self: _PerQuery, path: str | os.PathLike[str]) -> None:
+    def write_ndjson(self: _Rows, path: str | os.PathLike[str]) -> None:
         """Write :attr:`per_query` as JSON lines, whole or not at all."""
         with atomic(path) as unfinished:
-            self.per_query.write_ndjson(unfinished)
+            self.rows().sink_ndjson(unfinished)
 
     def to_pandas(self: _PerQuery) -> Any:  # noqa: ANN401 - pandas is not imported here
         """Return :attr:`per_query` as a pandas frame (needs pandas)."""

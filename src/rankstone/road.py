@@ -53,6 +53,8 @@ class Road:
         As for :class:`~rankstone.hits.align.Aligner`.
     queries
         What is known of queries beside their lists.
+    regroups
+        As for :class:`~rankstone.hits.align.Aligner`.
     """
 
     truth: Judgments | SelfLabelled
@@ -61,6 +63,7 @@ class Road:
     exclude: PairIndex | None = None
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
     queries: QueryTable | None = None
+    regroups: bool = True
 
     def run(self, table: Table) -> tuple[RunScores, RunAudit]:
         """Align the run, measure every chunk of hits, put the scores together."""
@@ -94,8 +97,9 @@ class Road:
     ) -> tuple[list[Result], Lists]:
         """Do what :meth:`walk` does for a run that need not answer anything, and without an audit."""
         brings = brings.union(*(measure.brings for measure in self.measures))
+        cutoffs = cutoffs_of(self.measures)
         aligner = Aligner(
-            self.truth, self.options, self.exclude, self.collapse, cutoffs_of(self.measures), brings
+            self.truth, self.options, self.exclude, self.collapse, cutoffs, brings, self.regroups
         )
         return aligner.run(table, lambda chunk: each(chunk, self._with_columns(chunk)))
 

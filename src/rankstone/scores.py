@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from rankstone.hits.audit import Audit
     from rankstone.measures.base import Scored
 
-__all__ = ["RunScores", "Scores", "status_of", "uncounted", "weights"]
+__all__ = ["RunScores", "Scores", "as_rows", "status_of", "uncounted", "weights"]
 
 _STATUS = pl.Enum([status.name for status in Status])
-_NAMES = pl.Series([status.name for status in Status], dtype=_STATUS)
 _SCHEMA: dict[str, Any] = {
     "run": pl.String,
     "query_id": pl.String,
@@ -109,12 +108,16 @@ class Scores(WritesTable, TellsMeans, ShowsTable):
         ``numerator``, ``denominator``, ``weight`` and ``status``
         (see :class:`~rankstone.measures.Status`).
         """
+        return self.rows().collect()
+
+    def rows(self) -> pl.LazyFrame:
+        """Return :attr:`per_query` lazily: written from this, many millions of rows take no memory."""
         parts = [
             _long(name, run, measure, scored)
             for name, run in self.runs.items()
             for measure, scored in run.by_measure.items()
         ]
-        return pl.concat(parts) if parts else pl.DataFrame(schema=_SCHEMA)
+        return pl.concat(parts) if parts else pl.LazyFrame(schema=_SCHEMA)
 
     @cached_property
     def per_unit(self) -> pl.DataFrame:
@@ -273,27 +276,32 @@ def weights(scored: Scored) -> Floats:
     return np.ones(len(scored.value)) if scored.weight is None else scored.weight
 
 
-def _long(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.DataFrame:
-    kept = scored.status != Status.dropped
-    frame = pl.DataFrame(
-        {
-            "query_id": run.queries.cast(pl.String),
-            "value": scored.value,
-            "numerator": scored.numerator,
-            "denominator": scored.denominator,
-            "weight": weights(scored),
-            "status": _NAMES.gather(scored.status),
-        }
-    )
-    if not kept.all():
-        frame = frame.filter(pl.Series(kept))
-    return frame.select(
-        pl.lit(name).alias("run"),
-        "query_id",
+def _long(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.LazyFrame:
+    columns = {name: getattr(scored, name) for name in ("value", "numerator", "denominator", "status")}
+    frame = pl.DataFrame({"query_id": run.queries, **columns, "weight": weights(scored)})
+    return as_rows(frame.lazy(), name, measure)
+
+
+def as_rows(scores: pl.LazyFrame, run: str, measure: Measure) -> pl.LazyFrame:
+    """Return the rows of :attr:`Scores.per_query` for one measure.
+
+    Parameters
+    ----------
+    scores
+        ``query_id`` (a text or a whole number), ``value`` (NaN where undefined), ``numerator``,
+        ``denominator``, ``weight``, and ``status`` as a number.
+    run
+        The run's name.
+    measure
+        The measure.
+    """
+    return scores.filter(pl.col("status") != int(Status.dropped)).select(
+        pl.lit(run).alias("run"),
+        pl.col("query_id").cast(pl.String),
         pl.lit(str(measure)).alias("measure"),
         pl.col("value").fill_nan(None),
         "numerator",
         "denominator",
         "weight",
-        "status",
+        pl.col("status").cast(pl.UInt8).cat.to(_STATUS),
     )

@@ -13,10 +13,13 @@ from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, prin
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankstone import Scores
-    from rankstone.cli.render import Beside
+    from rankstone import Scores, StoredScores
+    from rankstone.cli.render import AnyScores, Beside
+    from rankstone.spark import SparkScores
 
 DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
+#: what a labelled table has no use for
+_OF_LISTS = ("exclude", "collapse", "intents")
 
 
 @click.command("eval", epilog=EPILOG)
@@ -64,6 +67,7 @@ DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
     help="where: files are then Spark's, --per-query a folder (docs/spark.md)",
 )
 @click.option("--master", metavar="URL", help="--engine spark: local[4], spark://… [spark-submit's]")
+@click.option("--memory", metavar="SIZE", help="stay within it, 4GB say: queries in ranges (docs/scale.md)")
 @click.option("--within", type=float, metavar="E", help="--truth: scores so close to the last count as tied")
 @importing
 @reading
@@ -93,6 +97,7 @@ def command(
     seed: int,
     engine: str,
     master: str | None,
+    memory: str | None,
     columns: str | None,
     format_in: str | None,
     **options: Any,  # noqa: ANN401 - click hands values over as they are
@@ -109,6 +114,7 @@ def command(
     rankstone eval qrels.txt bm25.run --queries queries.csv --by country
     rankstone eval --truth exact.run --depth 10 hnsw.run
     rankstone eval qrels.txt bm25.run --ci -m "nDCG@10 AP"
+    rankstone eval qrels.parquet runs/ --memory 4GB --per-query scores.parquet
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
     from rankstone.cli.render import FORMATS, Beside, render
@@ -124,27 +130,21 @@ def command(
     named = split_columns(columns)
     read = {"columns": named, "format_in": format_in}
     keep_freed_memory()
-    lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
     _need(queries, "--queries FILE", {"--by": by, "--cluster": cluster})
     _need(truth, "--truth RUN", {"--within": within})
     segments = _segments(by, queries, named)
+    lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
+    how = {"labeled": labelled, "truth": truth, "convention": convention, "memory": memory}
+    how["one-group"] = "yes" if one_group else None
+    scores: AnyScores
     with Ticker(quiet=quiet) as ticker:
         if far:
-            others = {"labeled": labelled, "truth": truth, "convention": convention}
-            refuse_with("--engine spark", {**others, "one-group": "yes" if one_group else None})
+            refuse_with("--engine spark", how)
             scores = _far(files, wanted, master, per_query, {**read, **lists, "queries": queries, **given})
             per_query = None  # it is written, on the other side
-        elif labelled is not None:
-            refuse_with("--labeled", {**lists, "truth": truth})
-            more = {**read, "queries": queries, "one_group": one_group, **given}
-            scores = _labelled(files, labelled, wanted, ticker, more)
-        elif truth is not None:
-            refuse_with("--truth", {"convention": convention, "one-group": "yes" if one_group else None})
-            more = {**read, **lists, "queries": queries, **given}
-            scores = _against_run(truth, within, files, measures, ticker, more)
         else:
-            more = {**read, **lists, "queries": queries, "one_group": one_group, **given}
-            scores = _against(files, wanted, ticker, more)
+            more = {**read, **lists, "queries": queries, "one_group": one_group, "within": within, **given}
+            scores = _scored(files, measures, how, ticker, more)
     named.require_present()
     beside = Beside(tuple(segments))
     if ci:
@@ -158,6 +158,34 @@ def command(
     if form not in ("table", "json") and not quiet:
         for line in scores.audit.lines():
             click.echo(line, err=True)
+
+
+def _scored(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    how: Mapping[str, str | None],
+    ticker: Ticker,
+    options: dict[str, Any],
+) -> Scores | StoredScores:
+    """Score on this machine, the way that was asked for."""
+
+    def without(*names: str) -> dict[str, Any]:
+        return {name: value for name, value in options.items() if name not in (*names, "within")}
+
+    def refuse(flag: str, *names: str) -> None:
+        refuse_with(f"--{flag}", {name: how[name] for name in names})
+
+    wanted = measures or _usual(how["convention"])
+    if how["memory"] is not None:
+        refuse("memory", "labeled", "truth", "convention", "one-group")
+        return _within(files, wanted, ticker, {**without("one_group"), "memory": how["memory"]})
+    if how["labeled"] is not None:
+        refuse_with("--labeled", {name: options[name] for name in _OF_LISTS} | {"truth": how["truth"]})
+        return _labelled(files, how["labeled"], wanted, ticker, without(*_OF_LISTS))
+    if how["truth"] is not None:
+        refuse("truth", "convention", "one-group")
+        return _against_run(how["truth"], options["within"], files, measures, ticker, without("one_group"))
+    return _against(files, wanted, ticker, without())
 
 
 def _segments(by: str | None, queries: str | None, columns: Mapping[str, str]) -> list[str]:
@@ -175,15 +203,16 @@ def _segments(by: str | None, queries: str | None, columns: Mapping[str, str]) -
     return segments
 
 
-def _with_intervals(scores: Scores, beside: Beside, asked: dict[str, Any], *, quiet: bool) -> Beside:
+def _with_intervals(scores: AnyScores, beside: Beside, asked: dict[str, Any], *, quiet: bool) -> Beside:
     """Find an interval for every mean, and say how."""
     from dataclasses import replace
 
-    from rankstone import intervals
+    from rankstone import Scores, intervals
     from rankstone.errors import printable
 
     with Ticker(quiet=quiet, what="blocks drawn") as drawing:
-        ends = intervals(scores, progress=drawing, **asked)
+        held = scores if isinstance(scores, Scores) else scores.collect()
+        ends = intervals(held, progress=drawing, **asked)
     over = "queries" if asked["cluster"] is None else f"queries, by {printable(asked['cluster'])}"
     how = f"intervals  {100 * asked['confidence']:g} % over {over}, {asked['interval']}"
     drawn = "" if asked["interval"] == "t" else f" bootstrap, seed {asked['seed']}"
@@ -204,13 +233,23 @@ def _against(
     return Evaluator(files[0], measures, **options).runs(runs, progress=ticker)
 
 
+def _within(
+    files: tuple[str, ...], measures: tuple[str, ...], ticker: Ticker, options: dict[str, Any]
+) -> StoredScores:
+    """Score within a given memory."""
+    from rankstone import evaluate_out_of_core
+
+    runs = judged_runs("eval", files, else_try="--memory is for judgments and runs")
+    return evaluate_out_of_core(files[0], runs, list(measures), progress=ticker, **options)
+
+
 def _far(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     master: str | None,
     per_query: str | None,
     options: dict[str, Any],
-) -> Scores:
+) -> SparkScores:
     """Score on Spark."""
     from rankstone.cli.on_spark import scores_on_spark
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rankstone.cli.arguments import judged_runs
 
 if TYPE_CHECKING:
-    from rankstone import Scores
+    from rankstone.spark import SparkScores
 
 __all__ = ["scores_on_spark"]
 
@@ -18,7 +18,7 @@ def scores_on_spark(
     master: str | None,
     per_query: str | None,
     given: dict[str, Any],
-) -> Scores:
+) -> SparkScores:
     """Score files that Spark reads: local ones, or whatever else it has a file system for.
 
     Parameters
@@ -51,4 +51,4 @@ def scores_on_spark(
     scores = evaluate(read(files[0]), lists, list(measures), **given)
     if per_query is not None:
         scores.per_query.write.mode("errorifexists").parquet(per_query)
-    return scores.collect()
+    return scores

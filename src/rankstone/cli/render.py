@@ -17,7 +17,10 @@ from rankstone.errors import UsageError, printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from rankstone import Bounds, Comparison, Curves, Scores, Similarity
+    from rankstone import Bounds, Comparison, Curves, Scores, Similarity, StoredScores
+    from rankstone.spark import SparkScores
+
+    AnyScores = Scores | StoredScores | SparkScores
 
 __all__ = ["FORMATS", "Beside", "render"]
 
@@ -66,12 +69,12 @@ class Beside:
         return means.join(ends, on=["run", "measure"], how="left", maintain_order="left")
 
 
-def render(scores: Scores, form: str, digits: int, beside: Beside | None = None) -> str:
+def render(scores: AnyScores, form: str, digits: int, beside: Beside | None = None) -> str:
     """Return scores in one of :data:`FORMATS`, ending in a newline."""
     return FORMATS[form](scores, digits, beside or Beside())
 
 
-def _rows(scores: Scores, digits: int, beside: Beside) -> Iterable[Row]:
+def _rows(scores: AnyScores, digits: int, beside: Beside) -> Iterable[Row]:
     """Yield a row for each run; more where other means than the asked-for one should be seen."""
     names = [str(measure) for measure in scores.measures]
 
@@ -92,7 +95,7 @@ def _rows(scores: Scores, digits: int, beside: Beside) -> Iterable[Row]:
             yield from _segments(scores, digits, beside.by, run)
 
 
-def _segments(scores: Scores, digits: int, by: tuple[str, ...], run: str) -> Iterable[Row]:
+def _segments(scores: AnyScores, digits: int, by: tuple[str, ...], run: str) -> Iterable[Row]:
     """Yield a row for each segment of a run's queries."""
     means = scores.mean(by=by).filter(run=run)
     for segment in means.partition_by(by, maintain_order=True):
@@ -101,7 +104,7 @@ def _segments(scores: Scores, digits: int, by: tuple[str, ...], run: str) -> Ite
         yield f"  {what} ({segment['n'].max()!s})", [number(value, digits) for value in segment["value"]]
 
 
-def _has_many_empty(scores: Scores, run: str) -> bool:
+def _has_many_empty(scores: AnyScores, run: str) -> bool:
     if scores.conventions["alignment"]["empty"] not in ("zero", "one"):
         return False
     return scores.share_of(run, "no_relevant") > _MANY_EMPTY
@@ -116,7 +119,7 @@ def number(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def conventions_line(scores: Scores | Similarity | Curves | Bounds | Comparison) -> str:
+def conventions_line(scores: AnyScores | Similarity | Curves | Bounds | Comparison) -> str:
     """Return the one line that says by which conventions the numbers are made."""
     alignment: dict[str, Any] = scores.conventions["alignment"]
     if "convention" in scores.conventions:
@@ -134,7 +137,7 @@ def _by_convention(conventions: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {text} is {meaning['ours']}{f' with {options}' if options else ''}"
 
 
-def _table(scores: Scores, digits: int, beside: Beside) -> str:
+def _table(scores: AnyScores, digits: int, beside: Beside) -> str:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -189,21 +192,21 @@ def _blocks(names: Sequence[str], rows: Sequence[Row], width: int) -> tuple[int,
     return left, blocks
 
 
-def _json(scores: Scores, _digits: int, beside: Beside) -> str:
+def _json(scores: AnyScores, _digits: int, beside: Beside) -> str:
     intervals = {} if beside.intervals is None else {"intervals": beside.intervals.to_dicts()}
     return as_json({**scores.report(beside.by), **intervals})
 
 
-def _jsonl(scores: Scores, _digits: int, beside: Beside) -> str:
+def _jsonl(scores: AnyScores, _digits: int, beside: Beside) -> str:
     return as_json_lines(beside.joined(scores.mean(by=beside.by)).iter_rows(named=True))
 
 
-def _csv(scores: Scores, _digits: int, beside: Beside) -> str:
+def _csv(scores: AnyScores, _digits: int, beside: Beside) -> str:
     text: str = beside.joined(scores.mean(by=beside.by)).write_csv()
     return text
 
 
-def _markdown(scores: Scores, digits: int, beside: Beside) -> str:
+def _markdown(scores: AnyScores, digits: int, beside: Beside) -> str:
     head = ["run", *map(str, scores.measures)]
     return markdown(head, [[name, *cells] for name, cells in _rows(scores, digits, beside)])
 
@@ -236,7 +239,7 @@ _LATEX = {
 }
 
 
-def _latex(scores: Scores, digits: int, beside: Beside) -> str:
+def _latex(scores: AnyScores, digits: int, beside: Beside) -> str:
     def escaped(text: str) -> str:
         return "".join(_LATEX.get(c, c) for c in text.strip())
 
@@ -250,7 +253,7 @@ def _latex(scores: Scores, digits: int, beside: Beside) -> str:
     )
 
 
-def _trec(scores: Scores, digits: int, beside: Beside) -> str:
+def _trec(scores: AnyScores, digits: int, beside: Beside) -> str:
     """Return trec_eval's three columns; a ``runid`` line begins each run."""
     from rankstone.measures import trec_name
 
@@ -269,7 +272,7 @@ def _trec(scores: Scores, digits: int, beside: Beside) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMATS: dict[str, Callable[[Scores, int, Beside], str]] = {
+FORMATS: dict[str, Callable[[AnyScores, int, Beside], str]] = {
     "table": _table,
     "json": _json,
     "jsonl": _jsonl,

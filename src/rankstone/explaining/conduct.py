@@ -10,7 +10,7 @@ import polars as pl
 
 from rankstone.asked import choices
 from rankstone.errors import BadOption, BadParameter, EmptyInput, NotComparable, nearest, printable
-from rankstone.evaluation import Evaluator, name_runs
+from rankstone.evaluation import Evaluator, name_runs, options_for
 from rankstone.explaining.derivation import Change, Explanation, Missed
 from rankstone.explaining.footnotes import footnotes
 from rankstone.explaining.seen import Listed, Seen
@@ -182,7 +182,7 @@ class Explainer(Evaluator):
             Whether to ask what other libraries would print.
         """
         table = self._read(run, name)
-        options = self._options_for(table)
+        options = options_for(table, self.options)
         table, (judgments, exclude) = self._matched(table)
         code = _judged(judgments, query, self._table.source)
         table, rows = _of_query(table, query)

@@ -72,6 +72,9 @@ class Aligner:
     brings
         What measures want beside hits: ``pool``, ``groups``, ``pooled``, ``holes``; ``rows`` for whoever
         wants to know which row of the run and of the judgments is behind a hit.
+    regroups
+        Whether a run whose queries are scattered is brought together in memory; else :class:`Scattered` is
+        raised.
     threads
         Batches worked on at the same time.
     """
@@ -82,6 +85,7 @@ class Aligner:
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
     cutoffs: tuple[int, ...] = (10,)
     brings: frozenset[str] = frozenset()
+    regroups: bool = True
     threads: int = 2
 
     @cached_property
@@ -100,6 +104,8 @@ class Aligner:
         try:
             results = self._work(lists, lists.contiguous(self._tables(stream)), stream, each)
         except Scattered:
+            if not self.regroups:
+                raise
             results = None
         if results is None:  # outside the handler, whose traceback would keep the first stream alive
             lists = self._lists(stream)

@@ -117,7 +117,7 @@ def _head(ids: pl.Series) -> int:
     """Return how many equal ids the series begins with; looks no further than it must."""
     near = _NEAR
     while True:
-        other = (ids[:near] != ids[0]).arg_max() or 0
+        other = ids[:near].ne_missing(ids[0]).arg_max() or 0
         if other:
             return other
         if near >= len(ids):
@@ -129,7 +129,7 @@ def _tail(ids: pl.Series) -> int:
     """Return how many equal ids the series ends with; looks no further than it must."""
     near = _NEAR
     while True:
-        other = (ids[-near:] != ids[-1]).arg_true()
+        other = ids[-near:].ne_missing(ids[-1]).arg_true()
         if len(other):
             return min(near, len(ids)) - 1 - int(other[-1])
         if near >= len(ids):

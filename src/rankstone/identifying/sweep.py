@@ -10,7 +10,7 @@ import numpy as np
 from rankstone.asked import check, columns_read
 from rankstone.beside import require_columns
 from rankstone.errors import RankstoneError
-from rankstone.evaluation import Evaluator
+from rankstone.evaluation import Evaluator, options_for
 from rankstone.hits.joining import joined
 from rankstone.hits.options import Alignment
 from rankstone.identifying.facts import Facts
@@ -71,7 +71,7 @@ class Sweeper(Evaluator):
         super().__init__(qrels, measures, **given)
         self._table = self._table.in_memory()
         self.lists = self._read(run, "run").in_memory()
-        self.options = self._options_for(self.lists)
+        self.options = options_for(self.lists, self.options)
 
     def facts(self) -> Facts:
         """Look at the data under the usual options."""

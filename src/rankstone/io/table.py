@@ -120,6 +120,37 @@ class Table:
 
         return replace(self, start=again)
 
+    def only(self, keep: pl.Expr) -> Table:
+        """Return the rows for which an expression over ``query_id`` is true.
+
+        Where the source is laid out by query, Parquet with its ids in order say, the rest is not even read.
+        """
+        start, names = self.start, [pl.col(name) for name in self.schema]
+
+        def sieved(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            for piece in start(names):
+                yield piece.filter(keep).select(wanted)
+
+        none = self.unanswered
+        empty = none if none is None else none.to_frame("query_id").filter(keep)["query_id"]
+        some = start.among(keep) if isinstance(start, _Scan) else sieved
+        return replace(self, start=some, where=self._where_kept(keep), unanswered=empty)
+
+    def _where_kept(self, keep: pl.Expr) -> Locate:
+        """Say where a row of those kept stands, by counting them; this is for messages."""
+
+        def place(row: int) -> str:
+            before = 0
+            for piece in self.start([pl.col("query_id")]):
+                kept = piece.select(keep.alias("kept"))["kept"].arg_true()
+                if row < len(kept):
+                    return self.where(before + int(kept[row]))
+                row -= len(kept)
+                before += piece.height
+            return self.source
+
+        return place
+
     def requires(self, *columns: str) -> Table:
         """Return the table, once it is sure to have these columns."""
         for name in columns:
@@ -234,11 +265,21 @@ def of_frame(
     frame = frame.select(pl.col(name).cast(dtype) for name, dtype in kept.items())
     untyped = untyped or any(_is_wide(schema[name]) for name in kept if is_text(name))
 
-    def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-        return iter(frame.select(wanted).collect_batches(chunk_size=ROWS))
-
     place = where or (lambda row: f"{source}, row {row + 1}")
-    return Table(source, kept, start, place, untyped, present=tuple(schema.names()), unusable=unusable)
+    return Table(source, kept, _Scan(frame), place, untyped, present=tuple(schema.names()), unusable=unusable)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scan:
+    """Starts a lazy frame anew, perhaps without the rows that nobody wants."""
+
+    frame: pl.LazyFrame
+
+    def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        return iter(self.frame.select(wanted).collect_batches(chunk_size=ROWS))
+
+    def among(self, keep: pl.Expr) -> Start:
+        return _Scan(self.frame.filter(keep))
 
 
 def of_batches(

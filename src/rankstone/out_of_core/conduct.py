@@ -1,0 +1,211 @@
+"""The conductor of work that does not fit into memory: range after range, each along the road."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankstone.asked import checked, columns_read, of_rankings
+from rankstone.beside import collapser, excluded_pairs, intents_of, query_table
+from rankstone.evaluation import name_runs, options_for
+from rankstone.hits.batches import Scattered
+from rankstone.hits.grouping import grouped
+from rankstone.hits.judgments import Judgments
+from rankstone.hits.pairs import PairIndex, QueryIndex
+from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run
+from rankstone.out_of_core.budget import Budget, parse_size
+from rankstone.out_of_core.ranges import QueryRange, Survey, ranges, survey
+from rankstone.out_of_core.result import Store, StoredScores
+from rankstone.road import Road
+from rankstone.tasks import (
+    Origin,
+    Trailer,
+    check_met,
+    lowest_settled,
+    pads,
+    refuse_what_looks_at_others,
+    scored_share,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from rankstone.hits.intents import Intents
+    from rankstone.hits.options import Alignment
+    from rankstone.hits.query_table import QueryTable
+    from rankstone.measures import Measure
+
+__all__ = ["evaluate_out_of_core"]
+
+
+def evaluate_out_of_core(
+    qrels: object,
+    runs: object,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    memory: str | float = "4GB",
+    columns: Mapping[str, str] | None = None,
+    exclude: object = None,
+    collapse: object = None,
+    queries: object = None,
+    intents: object = None,
+    format_in: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - checked by Alignment
+) -> StoredScores:
+    """Score runs against judgments, both of which may be larger than memory.
+
+    The queries are split into ranges of ids, so many that judgments, scores and, where the rows of a query
+    are scattered, lists of one range fit.  A range's rows go along the same road as ever, its scores go to
+    disk (where ``TMPDIR`` says), and means are made of exact sums: all numbers are those of
+    :func:`rankstone.evaluate`, bit by bit.  Runs are read once for each range; Parquet whose queries are in
+    the order of their ids, only the range itself.
+
+    Parameters
+    ----------
+    qrels, runs, measures, columns, exclude, collapse, intents, progress, **options
+        As for :func:`rankstone.evaluate`; but ``unjudged=query_mean`` and its like, which look at judgments
+        of other queries, are refused.
+    memory
+        How much may be used: bytes, or a text such as ``"4GB"`` or ``"800MB"``.  An estimate: a list that is
+        larger than this must be held all the same, and tables of queries and of intents are.
+    queries
+        As for :func:`rankstone.evaluate`; this table is held in memory.
+    format_in
+        The format of all files, where suffixes do not tell.
+
+    Returns
+    -------
+    StoredScores
+        Means here, scores of queries in files.
+
+    Raises
+    ------
+    InputError, UsageError
+        As for :func:`rankstone.evaluate`.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d3": 1}}
+    >>> run = {"q1": {"d1": 0.9, "d2": 0.8}, "q2": {"d9": 0.7, "d3": 0.6}}
+    >>> evaluate_out_of_core(qrels, run, "RR", memory="1GB").to_dict()
+    {'run': {'RR': 0.75}}
+    """
+    wanted = of_rankings(measures)
+    aligned = checked(options, wanted)
+    refuse_what_looks_at_others(aligned, wanted)
+    renamed, further = columns or {}, columns_read(wanted)
+    work = _Work(
+        judged=read_judgments(qrels, renamed, format_in, further=further),
+        exclude=excluded_pairs(exclude, renamed),
+        measures=wanted,
+        memory=parse_size(memory),
+        collapse=collapser(collapse),
+        queries=query_table(queries, wanted, renamed),
+        intents=intents_of(intents, renamed),
+        further=further,
+        progress=progress,
+    )
+    told, files, listed = {}, {}, {}
+    try:
+        for name, given in name_runs(runs).items():
+            run = read_run(given, renamed, format_in, order=aligned.order, name=name)
+            aligned = options_for(run, aligned)
+            told[name], files[name] = work.score(run, aligned)
+            check_met(run.source, told[name], aligned, work.judged.source)
+            listed[name] = Origin(run.source, run.comments())
+    except BaseException:
+        work.store.remove()
+        raise
+    judged = Origin(work.judged.source, work.judged.comments())
+    return StoredScores(wanted, told, aligned, work.queries, judged, listed, files, work.store)
+
+
+@dataclass(eq=False)
+class _Work:
+    """What all ranges of all runs need."""
+
+    judged: Table
+    exclude: Table | None
+    measures: tuple[Measure, ...]
+    memory: int
+    collapse: Callable[[pl.Expr], pl.Expr] | None
+    queries: QueryTable | None
+    intents: Intents | None
+    further: tuple[str, ...]
+    progress: Progress | None
+    store: Store = field(default_factory=Store)
+    _surveys: dict[tuple[str, ...], Survey] = field(default_factory=dict)
+
+    def score(self, run: Table, options: Alignment) -> tuple[Trailer, list[Path]]:
+        """Score a run; return what its ranges tell, and the files of their scores."""
+        texts = ids_of_two_kinds(self.judged, run, "texts on both sides, or whole numbers on both sides")
+        judged, run = self.judged.with_text_ids(*texts), run.with_text_ids(*texts)
+        if texts not in self._surveys:
+            self._surveys[texts] = survey(judged)
+        known = self._surveys[texts]
+        of_texts = pl.String in (judged.schema["query_id"], judged.schema["doc_id"])
+        budget = Budget(self.memory, len(self.measures), of_texts)
+        try:
+            parts = ranges([known.sample], budget.ranges(known))
+            return self._along(judged, run, options, parts, regroups=False)
+        except Scattered:
+            pass
+        listed = survey(run)
+        parts = ranges([known.sample, listed.sample], budget.ranges(known, listed.rows))
+        return self._along(judged, run, options, parts, regroups=True)
+
+    def _along(
+        self, judged: Table, run: Table, options: Alignment, parts: Sequence[QueryRange], *, regroups: bool
+    ) -> tuple[Trailer, list[Path]]:
+        told, files = Trailer(), []
+        for part in parts:
+            road = self._road(judged, options, part, regroups=regroups)
+            some = run if part.whole else run.only(part.keep())
+            share = scored_share(road, some.watched(self.progress))
+            told.merge(share.trailer)
+            files.append(self.store.write(share, self.measures))
+        return told, files
+
+    def _road(self, judged: Table, options: Alignment, part: QueryRange, *, regroups: bool) -> Road:
+        """Return the road for one range: its judgments, and what is excluded from its lists."""
+        table = judged if part.whole else judged.only(part.keep())
+        frame = table.collect("query_id", "doc_id", "relevance", *self.further)
+        if "subtopic" in self.further and frame.height:
+            judgments = grouped(frame, options, table.locate, self.intents)
+        else:
+            queries = QueryIndex(frame["query_id"].unique(maintain_order=True))
+            judgments = Judgments.of(frame, options, table.locate, queries)
+        if pads(self.measures):
+            judgments = replace(judgments, lowest_grade=self._lowest(options))
+        exclude = None if self.exclude is None else _pairs(self.exclude, judgments, part.keep())
+        return Road(judgments, options, self.measures, exclude, self.collapse, self.queries, regroups)
+
+    def _lowest(self, options: Alignment) -> float:
+        """Return the bottom of the grade scale, which is not that of one range."""
+        grade = pl.col("relevance")
+        lowest = [
+            piece.select(grade.min().alias("all"), grade.filter(grade >= 0).min().alias("from zero")).row(0)
+            for piece in self.judged.tables([grade])
+        ]
+        every, from_zero = (
+            [one for one in column if one is not None] for column in zip(*lowest, strict=True)
+        )
+        return lowest_settled(min(every, default=None), min(from_zero, default=None), options.negative)
+
+
+def _pairs(table: Table, judgments: Judgments, keep: pl.Expr) -> PairIndex:
+    """Return the excluded pairs of one range."""
+    kinds: dict[Any, Any] = {"query_id": judgments.queries.names.dtype, "doc_id": judgments.pairs.docs.dtype}
+
+    def of_range() -> Iterator[pl.DataFrame]:
+        yield pl.DataFrame(schema=kinds)
+        for piece in table.tables([pl.col("query_id"), pl.col("doc_id")]):
+            yield piece.cast(kinds, strict=False).drop_nulls().filter(keep)
+
+    pairs = pl.concat(of_range()).unique()
+    queries = QueryIndex(pairs["query_id"].unique(maintain_order=True))
+    return PairIndex(queries, queries.codes(pairs["query_id"]), pairs["doc_id"])

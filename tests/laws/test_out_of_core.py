@@ -1,0 +1,236 @@
+"""Work split into ranges of queries gives the numbers of work done at once, to the last bit."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.laws.test_explaining import TEXTS
+
+import rankstone
+from rankstone import Measure, evaluate_out_of_core, parse_measure
+from rankstone.errors import (
+    BadOption,
+    BadParameter,
+    BadValue,
+    DuplicateRows,
+    EmptyInput,
+    MixedIds,
+    NotComparable,
+    RankstoneError,
+)
+from rankstone.out_of_core.budget import Budget, parse_size
+from rankstone.out_of_core.ranges import QueryRange, ranges
+from rankstone.testing.worlds import small_world
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankstone.out_of_core.ranges import Survey
+
+KINDS: dict[tuple[Any, ...], list[str]] = {}
+for text in TEXTS:
+    kind = parse_measure(text)
+    assert isinstance(kind, Measure)
+    wanted = ("groups" in kind.brings, tuple(kind.judgment_columns), bool(kind.query_columns))
+    KINDS.setdefault(wanted, []).append(text)
+
+
+@pytest.fixture(autouse=True)
+def many_ranges(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Split small work, too; return the numbers of ranges that were asked for."""
+    asked = []
+
+    def split(_budget: Budget, _judgments: Survey, gathered: int = 0) -> int:
+        asked.append(7 if gathered else 4)
+        return asked[-1]
+
+    monkeypatch.setattr(Budget, "ranges", split)
+    return asked
+
+
+def rows(scores: Any) -> list[tuple[Any, ...]]:
+    """Return every number of every query; their order is another."""
+    return sorted(scores.per_query.rows(), key=str)
+
+
+def check(qrels: Any, run: Any, measures: Any, **options: Any) -> None:
+    """Check that ranges give the numbers, the audit and the report of one go."""
+    whole = rankstone.evaluate(qrels, run, measures, **options)
+    split = evaluate_out_of_core(qrels, run, measures, **options)
+    assert rows(split) == rows(whole)
+    assert split.to_dict() == whole.to_dict()
+    for without in ((), ("missing",), ("no_relevant",), ("undefined",)):
+        assert split.mean(without).equals(whole.mean(without))
+    assert rows(split.collect()) == rows(whole)
+    told, known = split.report(), whole.report()
+    for report in (told, known):
+        for audit in report["audit"]["runs"].values():  # sums of shares are rounded where they are made
+            audit["unjudged"] = {at: round(share, 12) for at, share in audit["unjudged"].items()}
+    assert told == known
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("scattered", [False, True])
+@pytest.mark.parametrize("wanted", KINDS, ids=lambda wanted: f"{wanted[0]:d}{len(wanted[1])}{wanted[2]:d}")
+def test_every_measure(wanted: tuple[Any, ...], scattered: bool, ties: bool) -> None:  # noqa: FBT001 - as parametrize hands it
+    """Every registered measure, whether rows of a query are together or not."""
+    world = small_world(KINDS[wanted][0], 30, seed=5, ties=ties)
+    run = world.run.sample(fraction=1, shuffle=True, seed=2) if scattered else world.run
+    given: dict[str, Any] = dict(world.options)
+    if wanted[2]:
+        names = {*world.judgments["query_id"], *run["query_id"]}
+        given["queries"] = {name: {"session": name, "position": 2} for name in names}
+    check(world.judgments, run, KINDS[wanted], **given)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"ties": "input"},
+    {"ties": "best", "missing": "drop"},
+    {"score_dtype": "float32", "empty": "drop"},
+    {"unjudged": "condensed", "empty": "one"},
+    {"unjudged": 1.0, "extra": "keep"},
+    {"pool": "list", "extra": "keep"},
+    {"depth": 3, "order": "input"},
+    {"negative": "keep", "missing": "drop", "extra": "keep"},
+    {"empty": "undefined"},
+]
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_options(options: dict[str, Any], scattered: bool) -> None:  # noqa: FBT001 - as parametrize hands it
+    """Options of alignment mean the same, those that ask for the order of rows, too; ids may be numbers."""
+    world = small_world("nDCG", 40, seed=3, ties=True)
+    grades = pl.when(pl.int_range(pl.len()) % 7 == 0).then(-1.0).otherwise("relevance")
+    qrels, run = world.judgments.with_columns(relevance=grades), world.run
+    if len(options) > 1:
+        names = pl.concat([qrels["query_id"], run["query_id"]]).unique().sort().to_list()
+        number = {name: at - 5 for at, name in enumerate(names)}
+        qrels, run = (
+            frame.with_columns(pl.col("query_id").replace_strict(number, return_dtype=pl.Int32))
+            for frame in (qrels, run)
+        )
+    run = run.sample(fraction=1, shuffle=True, seed=4) if scattered else run
+    check(qrels, run, "DCG@5 AP bpref P(agg=pooled)@3 RR(agg=median) AP(agg=gmean)", **options)
+
+
+@given(count=st.integers(1, 9), seed=st.integers(0, 10**6))
+def test_ranges_hold_every_id_once(count: int, seed: int) -> None:
+    """Ranges follow one another from the first to the last id, and rows without one are in the first."""
+    ids = pl.Series("query_id", range(40)).sample(25, with_replacement=True, seed=seed)
+    for some in (ids, ids.cast(pl.String)):
+        frame = pl.DataFrame({"query_id": [*some.to_list(), None]})
+        found = [frame.filter(part.keep()) for part in ranges([some], count)]
+        assert pl.concat(found).sort("query_id").equals(frame.sort("query_id"))
+        assert found[0]["query_id"].null_count() == 1
+        assert len(found) <= count
+
+
+def test_sources_of_all_kinds(tmp_path: Path, many_ranges: list[int]) -> None:
+    """Text, Parquet in parts, lists in a dict, ids of two kinds, pairs to exclude, passages, several runs."""
+    world = small_world("nDCG", 30, seed=8, ties=True)
+    qrels = world.judgments.select("query_id", "doc_id", pl.col("relevance").cast(pl.Int64))
+    run = world.run.with_columns(pl.col("query_id").str.replace_all(" ", "_"))
+    text = tmp_path / "run.txt"
+    lines = run.select(pl.format("{} Q0 {} 1 {} tag", "query_id", "doc_id", "score"))
+    text.write_text("# a comment\n" + "\n".join(lines.to_series()) + "\n")
+    (tmp_path / "parts").mkdir()
+    for at, part in enumerate(run.iter_slices(100)):
+        part.write_parquet(tmp_path / "parts" / f"{at:03}.parquet", row_group_size=37)
+    lists = {
+        query: some["doc_id"].unique(maintain_order=True).to_list()
+        for (query,), some in run.group_by("query_id")
+    }
+    lists["q0"] = []
+    excluded = run.gather_every(5).select("query_id", "doc_id")
+    for source in (text, tmp_path / "parts", lists):
+        check(qrels, source, "nDCG AP")
+    check(qrels, {"one": tmp_path / "parts", "other": run}, "nDCG AP", exclude=excluded, collapse=r"^(..)")
+    assert set(many_ranges) == {4}
+    numbers = {"query_id": [1, 1, 2, 30, 30], "doc_id": [5, 6, 5, 5, 7]}
+    mixed = pl.DataFrame({**numbers, "relevance": [1, 0, 2, 1, 1]})
+    mixed_run = tmp_path / "mixed.txt"
+    mixed_run.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in [(1, 6, 2), (2, 5, 1), (30, 7, 3)]))
+    check(mixed, mixed_run, "nDCG AP")
+
+
+def broken(**columns: list[Any]) -> pl.DataFrame:
+    """Return a run of two hundred queries of three documents each, with other columns."""
+    ids = {"query_id": [f"q{at // 3:03}" for at in range(600)], "doc_id": [f"d{at % 3}" for at in range(600)]}
+    return pl.DataFrame({**ids, "score": [float(at) for at in range(600)], **columns})
+
+
+QRELS = broken().select("query_id", "doc_id", relevance=pl.lit(1))
+NAN = [*(float(at) for at in range(500)), float("nan"), *(float(at) for at in range(501, 600))]
+NULL = [None if at == 400 else f"q{at // 3:03}" for at in range(600)]
+TWICE = ["d0" if at == 451 else f"d{at % 3}" for at in range(600)]
+
+
+@pytest.mark.parametrize(
+    ("run", "error", "place"),
+    [
+        (broken(score=NAN), BadValue, "row 501"),
+        (broken(query_id=NULL), RankstoneError, "row 401"),
+        (broken(doc_id=TWICE), DuplicateRows, "row 452"),
+        (broken().with_columns(pl.col("query_id") + "x"), NotComparable, "q"),
+        (broken().clear(), EmptyInput, "run"),
+        (broken(query_id=[at // 3 for at in range(600)]), MixedIds, "whole number"),
+    ],
+    ids=["nan", "null", "duplicate", "strangers", "empty", "kinds"],
+)
+def test_mistakes_are_told_as_ever(run: pl.DataFrame, error: type[RankstoneError], place: str) -> None:
+    """The row is the one of the whole run, not that of its range."""
+    for score in (rankstone.evaluate, evaluate_out_of_core):
+        with pytest.raises(error, match=place):
+            score(QRELS, run, "AP")
+
+
+def test_a_query_in_two_places(many_ranges: list[int]) -> None:
+    """A run in which rows of a query are scattered is split finer, and gives the same."""
+    run = pl.concat([broken()[300:], broken()[:300], broken()[400:403].with_columns(pl.col("doc_id") + "x")])
+    check(QRELS, run, "AP nDCG")
+    assert many_ranges == [4, 7]
+
+
+def test_the_lowest_grade_is_that_of_all_judgments() -> None:
+    """Padding by the lowest grade looks at every range."""
+    qrels = QRELS.with_columns(relevance=(pl.int_range(pl.len()) % 5).cast(pl.Float64) - 1.0)
+    for negative in ("keep", "zero", "unjudged"):
+        check(qrels, broken().filter(pl.col("doc_id") != "d0"), "DCG(pad=min_grade)@5", negative=negative)
+
+
+def test_what_looks_at_other_queries_is_refused() -> None:
+    """Imputation is, and a memory that is none."""
+    with pytest.raises(BadOption, match="other queries"):
+        evaluate_out_of_core(QRELS, broken(), "AP", unjudged="global_mean")
+    with pytest.raises(BadParameter, match="no size"):
+        evaluate_out_of_core(QRELS, broken(), "AP", memory="much")
+    with pytest.raises(BadParameter, match="too little"):
+        evaluate_out_of_core(QRELS, broken(), "AP", memory="1MB")
+
+
+def test_files_are_gone_when_nobody_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores of queries are on disk as long as the result lives; what is written from them stays."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    scores = evaluate_out_of_core(QRELS, broken(), "AP RR")
+    assert len(list(tmp_path.rglob("*.parquet"))) == 4
+    scores.write_parquet(tmp_path / "rows.parquet")
+    assert pl.read_parquet(tmp_path / "rows.parquet").equals(scores.per_query)
+    del scores
+    assert [path.name for path in tmp_path.rglob("*.parquet")] == ["rows.parquet"]
+    with pytest.raises(BadValue):
+        evaluate_out_of_core(QRELS, broken(score=NAN), "AP")
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
+
+
+def test_sizes() -> None:
+    """Decimal units, and binary ones with an i."""
+    assert parse_size("0.5TB") == 5 * 10**11
+    assert parse_size("2gib") == 2**31
+    assert parse_size(3e9) == 3_000_000_000
+    assert QueryRange().whole
