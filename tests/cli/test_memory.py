@@ -1,0 +1,85 @@
+"""``eval --memory``: the same numbers from ranges of queries, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from rankstone import demo
+from rankstone.cli import _run
+from rankstone.out_of_core.budget import Budget
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = f"{demo.QRELS} {demo.RUNS['bm25']} {demo.RUNS['tfidf']}"
+
+
+@pytest.fixture(autouse=True)
+def three_ranges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Split small files, too, and keep everything in one folder."""
+    monkeypatch.setattr(Budget, "ranges", lambda *_, **__: 3)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
+def said(line: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[str, str]:
+    """Run a command line; return what it says on standard output and error."""
+    assert _run(shlex.split(line)) == code
+    out, err = capsys.readouterr()
+    return out, err
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "jsonl", "md", "latex", "trec"])
+def test_the_same_text(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every format, with the rows below a run."""
+    line = f'eval {FILES} --quiet --format {form} -m "nDCG@10 AP RR(agg=gmean)"'
+    assert said(f"{line} --memory 1GB", capsys) == said(line, capsys)
+
+
+def test_rows_of_queries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files of queries hold the same rows, whatever their format; nothing else is left."""
+    line = f'eval {FILES} --quiet -m "nDCG@10 AP"'
+    for suffix in ("parquet", "csv", "jsonl"):
+        one, other = tmp_path / f"one.{suffix}", tmp_path / f"other.{suffix}"
+        said(f"{line} --per-query {one}", capsys)
+        said(f"{line} --per-query {other} --memory 800MB", capsys)
+        read: Any = {"parquet": pl.read_parquet, "csv": pl.read_csv, "jsonl": pl.read_ndjson}[suffix]
+        by = ["run", "measure", "query_id"]
+        assert read(one).sort(by).equals(read(other).sort(by))
+    assert len(list(tmp_path.iterdir())) == 6
+
+
+def test_segments_and_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What looks at every query brings them here."""
+    ids = pl.read_csv(demo.QRELS, separator=" ", has_header=False, infer_schema=False)["column_1"].unique(
+        maintain_order=True
+    )
+    table = tmp_path / "queries.csv"
+    pl.DataFrame({"query_id": ids, "half": [f"h{at % 2}" for at in range(len(ids))]}).write_csv(table)
+    line = f"eval {FILES} --quiet --format json -m nDCG@10 --queries {table} --by half --ci --interval t"
+    (one, _), (other, _) = said(line, capsys), said(f"{line} --memory 1GB", capsys)
+    one, other = json.loads(one), json.loads(other)
+    assert one["segments"] == other["segments"]
+    for mine, theirs in zip(one["intervals"], other["intervals"], strict=True):
+        assert mine["low"] == pytest.approx(theirs["low"], rel=1e-12)
+
+
+def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broken line is named, a size that is none, and options that cannot be split."""
+    broken = tmp_path / "broken.run"
+    lines = demo.RUNS["bm25"].read_text().splitlines()
+    lines[400] = "7 Q0 x 1 many tag"
+    broken.write_text("\n".join(lines))
+    _, err = said(f"eval {demo.QRELS} {broken} --memory 1GB --per-query {tmp_path}/out.csv", capsys, 3)
+    assert f"{broken}:401" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["broken.run"]
+    _, err = said(f"eval {FILES} --memory lots", capsys, 2)
+    assert "no size" in err
+    _, err = said(f"eval {FILES} --memory 2GB --one-group", capsys, 2)
+    assert "--one-group cannot go with --memory" in err
+    _, err = said(f"eval --labeled {broken} --memory 2GB", capsys, 2)
+    assert "--labeled cannot go with --memory" in err
