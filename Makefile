@@ -71,6 +71,7 @@ site: $(VENV)/.run $(VENV)/.docs ## build the site of the documents, strictly, i
 docs: pages site ## write the pages, build the site
 
 bench: $(VENV)/.bench ## time and memory beside the peers, one table
+	$(if $(findstring --peers all,$(ARGS)),$(BIN)/python tests/live/environments.py rectools)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 coverage: $(VENV)/.test ## test coverage, line by line

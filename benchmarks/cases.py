@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from data import folder
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -48,6 +50,14 @@ IR_MEASURES = "ir_measures"
 ORDERED = "rankstone, rows in order"
 NUMPY_POLARS = "import numpy, polars"
 METRICS = "Spark's RankingMetrics, rows kept in memory"
+RECTOOLS = "RecTools (pandas)"
+SKLEARN = "scikit-learn, nDCG only"
+#: RecTools asks for an older NumPy, so it has an environment of its own: make live LIBRARIES=rectools
+OTHER_PYTHON = Path(__file__).parents[1] / ".venv-live" / "rectools" / "bin" / "python"
+#: millions of rows → the share of a full-sized large collection
+GROWTH = {1: 0.005, 10: 0.05, 100: 0.5, 1000: 5.0}
+#: millions of rows that a peer which makes Python objects of them is asked for
+_MOST_OBJECTS = 10
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,7 @@ class Subject:
     needs: tuple[str, ...] = ()
     at_most: int = 1_000
     barred: bool = True
+    interpreter: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -81,11 +92,17 @@ class Case:
     bars: tuple[Bar, ...]
     #: short processes are run this many times as often
     times: int = 1
+    #: of the dataset's own size
+    scale: float = 1.0
+    #: whether it is left out unless it is asked for: its data take many gigabytes
+    huge: bool = False
 
 
-def cases(data: Path) -> tuple[Case, ...]:
-    """List every case, for data kept in a folder."""
+def cases(root: Path, scale: float) -> tuple[Case, ...]:
+    """List every case, for data kept in a folder, of a share of their full size."""
+    data = folder(root, scale)
     return (
+        _fifty(data),
         *_passages(data),
         *_measures(data),
         *_users(data),
@@ -96,7 +113,58 @@ def cases(data: Path) -> tuple[Case, ...]:
         _beyond(data),
         *_imports(),
         _identifying(data),
+        *(_growing(folder(root, scale * share), millions, share) for millions, share in GROWTH.items()),
     )
+
+
+def _fifty(data: Path) -> Case:
+    """Look at what a researcher types all day: a small run, most of whose time is the start of Python."""
+    files = str(data / "fifty.qrels.txt"), str(data / "fifty.run.txt")
+    return Case(
+        "text-50k",
+        f"50 topics × 1,000 documents, TREC text; {MEASURES}",
+        "fifty",
+        (
+            _rankstone("rankstone", *files, "-m", MEASURES),
+            Subject(NUMPY_POLARS, (sys.executable, "-P", "-c", "import numpy, polars"), ("numpy", "polars")),
+            Subject(PYTREC, _peer("pytrec_eval_text", *files), ("pytrec_eval",), barred=False),
+            Subject(IR_MEASURES, _peer("ir_measures_text", *files), ("ir_measures",), barred=False),
+            Subject(RANX, _peer("ranx_trec", *files), ("ranx",), barred=False),
+        ),
+        (Bar("time", 1.8, NUMPY_POLARS),),
+        times=3,
+    )
+
+
+def _growing(data: Path, millions: int, share: float) -> Case:
+    """Look at lists of a hundred items, more and more of them, by five measures."""
+    qrels, run = str(data / "large.qrels.parquet"), str(data / "large.run")
+    small = millions <= _MOST_OBJECTS
+    peers = (
+        Subject(PYTREC, _peer("pytrec_eval_parquet", qrels, run), ("pytrec_eval",), at_most=1, barred=False),
+        Subject(RANX, _peer("ranx_parquet", qrels, run), ("ranx",), at_most=1, barred=False),
+        _rectools(qrels, run),
+    )
+    return Case(
+        f"growth-{millions}m",
+        f"{millions},000,000 rows: {millions * 10_000:,} users × 100 items, four judgments a user, integer "
+        f"ids, Parquet; {MEASURES}",
+        "large",
+        (
+            _rankstone("rankstone", qrels, run, "-m", MEASURES),
+            _rankstone("rankstone --memory 2GB", qrels, run, "-m", MEASURES, "--memory", "2GB"),
+            Subject(SCAN, _peer("scan", run, *RUN_COLUMNS), ("polars",)),
+            *(peers if small else ()),
+        ),
+        (Bar("time", 120), Bar("memory", 6e9)) if millions >= max(GROWTH) else (),
+        scale=share,
+        huge=millions >= max(GROWTH),
+    )
+
+
+def _rectools(qrels: str, run: str) -> Subject:
+    command = (str(OTHER_PYTHON), *_peer("rectools_parquet", qrels, run)[1:])
+    return Subject(RECTOOLS, command, at_most=1, barred=False, interpreter=OTHER_PYTHON)
 
 
 def _passages(data: Path) -> tuple[Case, ...]:
@@ -209,8 +277,12 @@ def _users(data: Path) -> tuple[Case, ...]:
         (
             _rankstone("rankstone", qrels, run, "-m", MEASURES),
             Subject(SCAN, _peer("scan", run, *RUN_COLUMNS), ("polars",)),
+            Subject(PYTREC, _peer("pytrec_eval_parquet", qrels, run), ("pytrec_eval", "polars"), at_most=2),
+            Subject(RANX, _peer("ranx_parquet", qrels, run), ("ranx", "polars"), at_most=1, barred=False),
+            _rectools(qrels, run),
+            Subject(SKLEARN, _peer("sklearn_parquet", qrels, run), ("sklearn",), at_most=1, barred=False),
         ),
-        (Bar("time", 3.5, SCAN), Bar("memory", 1.2e9)),
+        (Bar("time", 3.5, SCAN), Bar("memory", 1.2e9), Bar("memory", 0.25, PYTREC)),
     )
     return recsys, _shuffled("20m", "recsys-20m", "users", qrels, run, shuffled)
 

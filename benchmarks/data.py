@@ -53,6 +53,8 @@ USERS = Shape(queries=200_000, depth=100, judged=20, pool=500_000)
 SHOP = Shape(queries=200_000, depth=100, judged=20, pool=500_000)
 LABELLED = Shape(queries=1_000_000, depth=100, judged=100, pool=0)
 #: as a paper has them: few topics, deep judgments of several grades; not scaled
+#: what a researcher has; not scaled
+FIFTY = Shape(queries=50, depth=1_000, judged=100, pool=500_000)
 TOPICS = Shape(queries=100, depth=1_000, judged=80, pool=2_000)
 #: recommendation lists in parts of so many users; scaled up, too: 5 is a billion rows
 LARGE = Shape(queries=2_000_000, depth=100, judged=4, pool=1_000_000)
@@ -74,6 +76,7 @@ FILES = {
     "labelled": ("labelled.parquet",),
     "one-list": ("one-list.parquet",),
     "topics": ("topics.qrels.txt", "topics.run.txt"),
+    "fifty": ("fifty.qrels.txt", "fifty.run.txt"),
     "large": ("large.qrels.parquet", "large.run"),
     "skewed": ("skewed.qrels.parquet", "skewed.run"),
     "beyond": ("beyond.run.parquet", "beyond.items.parquet", "beyond.history.parquet"),
@@ -283,6 +286,30 @@ def topics(into: Path, _scale: float) -> None:
     )
 
 
+def fifty(into: Path, _scale: float) -> None:
+    """Write fifty topics with a thousand documents each, and graded judgments of a hundred."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED + 6)
+    shape = FIFTY
+    ids = pl.Series([str(301 + at) for at in range(shape.queries)])
+    docs = _documents(rng, shape.queries, shape)
+    judged = np.where(
+        rng.random((shape.queries, shape.judged)) < IN_LIST,
+        docs[:, :: shape.depth // shape.judged],
+        shape.pool + np.arange(shape.judged),
+    )
+    grades = rng.choice([0, 0, 1, 2], judged.size)
+    query = ids.gather(np.repeat(np.arange(shape.queries), shape.judged)).alias("query_id")
+    qrels = pl.DataFrame({"d": judged.ravel(), "relevance": grades})
+    named = pl.format("D{}", "d").alias("doc_id")
+    _write_trec(qrels.select(query, pl.lit(0).alias("0"), named, "relevance"), into / "fifty.qrels.txt")
+    rank = (pl.int_range(pl.len()) % shape.depth + 1).alias("rank")
+    columns = ["query_id", pl.lit("Q0").alias("Q0"), "doc_id", rank, "score", pl.lit("tag").alias("tag")]
+    _write_trec(_run_frame(rng, ids, docs).select(columns), into / "fifty.run.txt")
+
+
 def one_list(into: Path, scale: float) -> None:
     """Write one very long labelled list with many grades."""
     import numpy as np
@@ -381,6 +408,7 @@ MAKERS: dict[str, Callable[[Path, float], None]] = {
     "skewed": skewed,
     "one-list": one_list,
     "topics": topics,
+    "fifty": fifty,
     "beyond": beyond,
 }
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import data
-from cases import Case, cases
+from cases import Case, Subject, cases
 from measure import Measured, in_turns
 from table import report
 
@@ -29,18 +29,18 @@ NOT_INSTALLED = "not installed"
 def main() -> int:
     """Run the benchmark that the command line asks for."""
     options = _options()
-    into = data.folder(DATA, options.scale)
-    every = {case.name: case for case in cases(into)}
+    every = {case.name: case for case in cases(DATA, options.scale)}
     if options.list:
         for name, case in every.items():
             print(f"{name:15} {case.about}")
         return 0
     before = _load()
     done: dict[str, tuple[Case, dict[str, Measured]]] = {}
-    for name in options.only or every:
+    for name in options.only or [name for name, case in every.items() if options.huge or not case.huge]:
         case = every[name]
         if case.dataset is not None:
-            data.ensure(case.dataset, into, options.scale)
+            scale = options.scale * case.scale
+            data.ensure(case.dataset, data.folder(DATA, scale), scale)
         print(name, file=sys.stderr, flush=True)
         done[name] = case, _measure(case, options.runs, options.peers)
     command = shlex.join(["python", "benchmarks/run.py", *sys.argv[1:]])
@@ -57,7 +57,7 @@ def main() -> int:
 def _measure(case: Case, runs: int, peers: str) -> dict[str, Measured]:
     """Run a case's subjects in turns, leaving out what is not installed."""
     chosen = [subject for subject in case.subjects if peers == "all" or subject.barred]
-    there = [subject for subject in chosen if all(find_spec(need) for need in subject.needs)]
+    there = [subject for subject in chosen if _is_there(subject)]
     measured = in_turns(
         {subject.name: subject.command for subject in there},
         {subject.name: min(runs * case.times, subject.at_most) for subject in there},
@@ -65,9 +65,15 @@ def _measure(case: Case, runs: int, peers: str) -> dict[str, Measured]:
     return {s.name: measured.get(s.name, Measured(problem=NOT_INSTALLED)) for s in chosen}
 
 
+def _is_there(subject: Subject) -> bool:
+    """Say whether everything a subject needs is installed."""
+    own = subject.interpreter is None or subject.interpreter.exists()
+    return own and all(find_spec(need) for need in subject.needs)
+
+
 def _options() -> argparse.Namespace:
     """Read the command line."""
-    names = [case.name for case in cases(DATA)]
+    names = [case.name for case in cases(DATA, 1)]
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="these cases only")
     parser.add_argument("--runs", type=int, help=f"counted runs of each subject [{RUNS}]")
@@ -83,6 +89,7 @@ def _options() -> argparse.Namespace:
         default="barred",
         help="compare with those that a bar is set against, or with all [barred]",
     )
+    parser.add_argument("--huge", action="store_true", help="cases of many gigabytes, too")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report there too")
     parser.add_argument("--list", action="store_true", help="list the cases and leave")
     options = parser.parse_args()

@@ -72,6 +72,51 @@ def ranx_parquet(qrels: str, run: str) -> None:
     _tell({name: float(found[theirs]) for name, theirs in RANX_NAMES.items()})
 
 
+def ranx_trec(qrels: str, run: str) -> None:
+    """Score a TREC text run with ranx and its own readers."""
+    import ranx
+
+    judgments, ranking = ranx.Qrels.from_file(qrels, kind="trec"), ranx.Run.from_file(run, kind="trec")
+    found = ranx.evaluate(judgments, ranking, list(RANX_NAMES.values()))
+    _tell({name: float(found[theirs]) for name, theirs in RANX_NAMES.items()})
+
+
+def rectools_parquet(qrels: str, run: str) -> None:
+    """Score a Parquet run with RecTools; its nDCG is that of binary judgments."""
+    import pandas as pd
+    from rectools import metrics
+    from rectools.metrics import calc_metrics
+
+    names = {"query_id": "user_id", "doc_id": "item_id"}
+    judged = pd.read_parquet(qrels).rename(columns=names)
+    test = judged[judged["relevance"] > 0][["user_id", "item_id"]]
+    ranking = pd.read_parquet(run).rename(columns=names)
+    ranking["rank"] = ranking.groupby("user_id", sort=False)["score"].rank(method="first", ascending=False)
+    asked = {
+        "nDCG@10 (binary)": metrics.NDCG(k=10),
+        "AP@100": metrics.MAP(k=100),
+        "RR@10": metrics.MRR(k=10),
+        "R@100": metrics.Recall(k=100),
+        "P@10": metrics.Precision(k=10),
+    }
+    found = calc_metrics(asked, reco=ranking, interactions=test)
+    _tell({name: float(value) for name, value in found.items()})
+
+
+def sklearn_parquet(qrels: str, run: str) -> None:
+    """Score a Parquet run, all of whose lists are of one length, with scikit-learn's nDCG."""
+    import polars as pl
+    from sklearn.metrics import ndcg_score
+
+    lists = pl.scan_parquet(run).join(
+        pl.scan_parquet(qrels), on=["query_id", "doc_id"], how="left", maintain_order="left"
+    )
+    frame = lists.select("query_id", "score", pl.col("relevance").fill_null(0)).collect()
+    depth = int((frame["query_id"] != frame["query_id"][0]).arg_max() or frame.height)
+    score, label = (frame[name].to_numpy().reshape(-1, depth) for name in ("score", "relevance"))
+    _tell({"nDCG@10 (of the retrieved)": float(ndcg_score(label, score, k=10))})
+
+
 def ir_measures_text(qrels: str, run: str) -> None:
     """Score a TREC text run with ir_measures and its own readers."""
     import ir_measures
@@ -133,7 +178,10 @@ def _dicts(file: str, value: str) -> dict[str, dict[str, Any]]:
     """Read a Parquet file into ``{query: {doc: value}}``, as fast as any of the five ways we tried."""
     import polars as pl
 
-    lists = pl.read_parquet(file).group_by("query_id", maintain_order=True).agg("doc_id", value)
+    ids = pl.col("query_id", "doc_id").cast(pl.String)  # the peers know no other
+    lists = (
+        pl.read_parquet(file).with_columns(ids).group_by("query_id", maintain_order=True).agg("doc_id", value)
+    )
     each = zip(lists["query_id"], lists["doc_id"], lists[value], strict=True)
     return {query: dict(zip(docs.to_list(), values.to_list(), strict=True)) for query, docs, values in each}
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from cases import Bar, Case
     from measure import Measured
 
-PACKAGES = ("rankstone", "numpy", "polars", "pytrec_eval-terrier", "ranx", "numba", "ir_measures")
+PACKAGES = (
+    *("rankstone", "numpy", "polars", "pytrec_eval-terrier", "ranx", "numba", "ir_measures"),
+    *("scikit-learn", "pyspark"),
+)
 HEAD = """\
 | case | subject | runs | seconds, median (range) | peak MB | time ÷ this | memory ÷ this | bar |
 |---|---|--:|--:|--:|--:|--:|---|"""
@@ -40,10 +43,31 @@ def report(
             f"**At {scale:g} of the full sizes.** The bars are set for the full sizes, so verdicts are in "
             "parentheses."
         )
-    parts += ["\n".join([HEAD, *rows]), "\n".join(about)]
+    parts += ["\n".join([HEAD, *rows]), *_growth(done), "\n".join(about)]
     if notes:
         parts.append("\n".join(notes))
     return "\n\n".join(parts) + "\n"
+
+
+def _growth(
+    done: Mapping[str, tuple[Case, Mapping[str, Measured]]],
+) -> Iterator[str]:
+    """Set cases that differ in nothing but their size beside each other."""
+    grown = {name: measured for name, (_, measured) in done.items() if name.startswith("growth-")}
+    if len(grown) < 2:  # noqa: PLR2004 - one size does not grow
+        return
+    subjects = list(dict.fromkeys(subject for measured in grown.values() for subject in measured))
+    sizes = [name.removeprefix("growth-").replace("m", " M rows") for name in grown]
+    lines = [f"| | {' | '.join(sizes)} |", f"|---|{'--:|' * len(sizes)}"]
+    for subject in subjects:
+        cells = []
+        for measured in grown.values():
+            found = measured.get(subject)
+            there = found is not None and found.problem is None
+            cells.append(f"{found.seconds:.3g} s, {found.peak / 1e9:.2g} GB" if found and there else "–")
+        lines.append(f"| {subject} | {' | '.join(cells)} |")
+    yield "## Growth"
+    yield "\n".join(lines)
 
 
 def _header(command: str, load: str) -> str:

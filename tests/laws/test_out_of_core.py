@@ -228,6 +228,23 @@ def test_files_are_gone_when_nobody_needs_them(tmp_path: Path, monkeypatch: pyte
     assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
 
 
+def test_interrupted_work_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stops the work in its midst finds no files of it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    read = 0
+
+    def stop(rows: int) -> None:
+        nonlocal read
+        read += rows
+        if read > 300:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_out_of_core(QRELS, broken(), "AP", progress=stop)
+    assert read > 300
+    assert not list(tmp_path.iterdir())
+
+
 def test_sizes() -> None:
     """Decimal units, and binary ones with an i."""
     assert parse_size("0.5TB") == 5 * 10**11

@@ -129,7 +129,8 @@ def command(
     given = given_options(options) | ({} if convention is None else {"convention": convention})
     named = split_columns(columns)
     read = {"columns": named, "format_in": format_in}
-    keep_freed_memory()
+    if memory is None:  # what is kept cannot be counted on
+        keep_freed_memory()
     _need(queries, "--queries FILE", {"--by": by, "--cluster": cluster})
     _need(truth, "--truth RUN", {"--within": within})
     segments = _segments(by, queries, named)

@@ -19,15 +19,15 @@ _BINARY: Final = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
 
 #: what is there whatever the data: libraries, the stream's pieces, two batches being worked on
-_BASE: Final = 450_000_000
-_LEAST: Final = 600_000_000
+_BASE: Final = 600_000_000
+_LEAST: Final = 800_000_000
 #: bytes of a judgment while it is prepared, and of a query beside its scores; ids that are texts take more
-_JUDGMENT: Final = {False: 130, True: 190}
-_QUERY: Final = {False: 150, True: 220}
+_JUDGMENT: Final = {False: 90, True: 140}
+_QUERY: Final = {False: 100, True: 170}
 #: bytes of one measure's scores of one query: as parts, and while the whole is made of these
-_SCORE: Final = 60
+_SCORE: Final = 45
 #: bytes of a row that is brought together with its query's others
-_ROW: Final = {False: 75, True: 110}
+_ROW: Final = {False: 55, True: 75}
 
 
 def parse_size(size: str | float) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -163,12 +164,17 @@ class _Work:
     ) -> tuple[Trailer, list[Path]]:
         told, files = Trailer(), []
         for part in parts:
-            road = self._road(judged, options, part, regroups=regroups)
             some = run if part.whole else run.only(part.keep())
-            share = scored_share(road, some.watched(self.progress))
-            told.merge(share.trailer)
-            files.append(self.store.write(share, self.measures))
+            found, file = self._scored(self._road(judged, options, part, regroups=regroups), some)
+            told.merge(found)
+            files.append(file)
+            gc.collect()  # what a range leaves behind in circles would be there beside the next one
         return told, files
+
+    def _scored(self, road: Road, run: Table) -> tuple[Trailer, Path]:
+        """Score one range, of which nothing but this is left when the next one begins."""
+        share = scored_share(road, run.watched(self.progress))
+        return share.trailer, self.store.write(share, self.measures)
 
     def _road(self, judged: Table, options: Alignment, part: QueryRange, *, regroups: bool) -> Road:
         """Return the road for one range: its judgments, and what is excluded from its lists."""

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 LIBRARY = "rectools-0.19"
-REQUIRES = ["rectools==0.19.*"]
+REQUIRES = ["rectools==0.19.*", "pyarrow<21"]
 TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
 MEASURES = [
     "Precision@<k>",
