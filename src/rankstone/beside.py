@@ -103,7 +103,7 @@ def intents_of(source: object, columns: Mapping[str, str] | None = None) -> Inte
 
 def excluded_pairs(source: object, columns: Mapping[str, str]) -> Table | None:
     """Open the pairs that are taken out of every list; ``None`` where there are none."""
-    return None if source is None else read_pairs(source, columns, name="exclude")
+    return None if source is None else read_pairs(source, columns, name="exclude").whole()
 
 
 def collapser(collapse: object) -> Callable[[pl.Expr], pl.Expr] | None:

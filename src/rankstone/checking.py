@@ -121,6 +121,8 @@ def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN4
         return None
     if table.comments():
         report.facts["comment lines"] = f"{table.comments():,}"
+    if (none := table.unanswered) is not None:
+        report.facts["empty lists"] = f"{len(none):,}"
     if frame.is_empty():
         report.findings.append(Finding("error", "there are no rows"))
         return None

@@ -9,7 +9,7 @@ import polars as pl
 
 from rankstone.errors import BadOption, BadValue, EmptyInput, printable
 from rankstone.io import Table, read_run
-from rankstone.io.table import of_frame
+from rankstone.io.typed import of_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

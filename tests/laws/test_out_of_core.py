@@ -251,3 +251,15 @@ def test_sizes() -> None:
     assert parse_size("2gib") == 2**31
     assert parse_size(3e9) == 3_000_000_000
     assert QueryRange().whole
+
+
+@pytest.mark.parametrize("no_results", ["missing", "zero", "undefined", "drop"])
+@pytest.mark.parametrize("scattered", [False, True])
+def test_lists_in_columns(no_results: str, *, scattered: bool) -> None:
+    """Rows that hold a query's list are split, too; so are empty lists among them."""
+    run = {f"q{i}": [f"d{j}" for j in range(i % 5)] for i in range(20)}
+    table = pl.DataFrame({"query_id": list(run), "doc_id": list(run.values())})
+    if scattered:
+        table = pl.concat([table, pl.DataFrame({"query_id": ["q3", "q9"], "doc_id": [["x"], ["y", "z"]]})])
+    judged = pl.DataFrame({"query_id": [f"q{i}" for i in range(22)], "doc_id": [["d1", "x"]] * 22})
+    check(judged, table, "RR AP nDCG@2", no_results=no_results)

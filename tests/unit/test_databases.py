@@ -297,7 +297,7 @@ def test_ids_of_duckdb(expression: str, dtype: pl.DataType, value: object) -> No
 
 
 @pytest.mark.parametrize(
-    "expression", ["now()", "1.5::DECIMAL(3, 1)", "[1]", "INTERVAL 1 DAY", "1.5::DOUBLE"]
+    "expression", ["now()", "1.5::DECIMAL(3, 1)", "{'a': 1}", "INTERVAL 1 DAY", "1.5::DOUBLE"]
 )
 def test_ids_that_are_none(expression: str) -> None:
     """A column that holds no ids is named, and refused only where it is needed."""

@@ -124,6 +124,7 @@ class Aligner:
             return np.empty(0, np.int64)
         codes = truth.queries.codes(stream.unanswered)
         codes = np.unique(codes[codes >= 0])
+        codes = codes[~lists.seen[codes]]  # a query may have another list, which is not empty
         if len(codes) and self.options.no_results == "error":
             raise NotComparable(
                 f"an empty list for query {printable(truth.queries.names[int(codes[0])])}",

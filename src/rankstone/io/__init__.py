@@ -58,10 +58,14 @@ def read_judgments(
     *,
     further: Sequence[str] = (),
 ) -> Table:
-    """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name."""
+    """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name.
+
+    Plain lists of documents are what is relevant: each has the grade 1.
+    """
     layout = GROUPED_QRELS if "subtopic" in further else QRELS
     layout = PREFERENCES if "subgroup" in further else layout
     table = _opened(source, layout, "judgments", columns, format_in, further=further)
+    table = table.with_number("relevance", 1.0) if table.listed else table
     return table.requires("query_id", "doc_id", "relevance", *further)
 
 

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import InputError, MissingExtra, masked, printable
-from rankstone.io.table import Table, of_batches
+from rankstone.io.typed import of_batches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rankstone.io.table import Table
 
 __all__ = ["BUSY", "Batches", "drained", "identifier", "missing_driver", "telling"]
 

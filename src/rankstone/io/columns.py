@@ -10,7 +10,7 @@ from rankstone.errors import MissingColumn, UsageError, nearest, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["CANONICAL", "Renames", "hidden", "is_text", "parse_columns", "renames", "require"]
+__all__ = ["CANONICAL", "Renames", "hidden", "is_text", "lacking", "parse_columns", "renames", "require"]
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 #: columns that some measures want beside them, and that a table may call otherwise
@@ -135,6 +135,14 @@ def require(known: Iterable[str], needed: Iterable[str], source: str, present: I
         given=f"columns {shown}{' …' if len(names) > 12 else ''}",  # noqa: PLR2004 - what fits a line
         expected=", ".join(needed),
         fix=_divided(names) or fix,
+    )
+
+
+def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:
+    """Return the error for a part of a table without a column that other parts have."""
+    shown = ", ".join(printable(name, 40) for name in present) or "none"
+    return MissingColumn(
+        f"there is no column {column}, which other parts have", where=part, given=f"columns {shown}"
     )
 
 

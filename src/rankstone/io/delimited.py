@@ -10,7 +10,7 @@ import polars as pl
 
 from rankstone.errors import BadLine, EmptyInput, printable
 from rankstone.io.broken import broken_row
-from rankstone.io.columns import CANONICAL, hidden, is_text, renames
+from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, renames
 from rankstone.io.table import ROWS, Table, reading
 from rankstone.io.text import title_of
 
@@ -46,8 +46,17 @@ def delimited(
         _Delimited(frame, source, title, separator, columns, wanted)
         for frame, source, title in zip(frames, sources, titles, strict=True)
     ]
-    schema = readers[0].schema()
-    present = tuple(readers[0].frame.collect_schema().names())
+    schemas = [reader.schema() for reader in readers]
+    headers = [reader.frame.collect_schema().names() for reader in readers]
+    known = {name: dtype for schema in schemas for name, dtype in schema.items()}
+    short = {
+        name: lacking(name, title, header)
+        for title, header in zip(titles, headers, strict=True)
+        for name in known
+        if name not in header
+    }
+    schema = {name: dtype for name, dtype in known.items() if name not in short}
+    present = tuple(dict.fromkeys(name for header in headers for name in header))
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for reader in readers:
@@ -61,7 +70,7 @@ def delimited(
             row -= reader.rows
         return name
 
-    return Table(name, schema, start, where, untyped=True, present=present)
+    return Table(name, schema, start, where, untyped=True, present=present, unusable=short)
 
 
 @dataclass

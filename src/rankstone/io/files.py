@@ -5,6 +5,8 @@ from __future__ import annotations
 import glob
 import os
 import sys
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +16,10 @@ from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, 
 from rankstone.io.addresses import is_database, parse_address
 from rankstone.io.broken import broken_object
 from rankstone.io.delimited import delimited
-from rankstone.io.table import Table, of_frame, reading
-from rankstone.io.text import Layout, trec
+from rankstone.io.extent import rows_about
+from rankstone.io.table import Table, reading
+from rankstone.io.text import Layout, title_of, trec
+from rankstone.io.typed import Part, of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -181,14 +185,18 @@ def _read(
     further: Sequence[str],
 ) -> Table:
     whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
-    if not whole:
-        raise EmptyInput("the file is empty", where=name, expected=f"{kind} data")
+    empty = next((s for s in sources if s not in whole), None)
+    if not whole or (empty is not None and kind not in _TEXT):  # without a row it would still have columns
+        where = name if empty is None else title_of(empty, name)
+        raise EmptyInput("the file is empty", where=where, expected=f"{kind} data")
     for source in whole:
         _refuse_utf16(source, name if isinstance(source, bytes) else str(source), kind)
+    about = cache(partial(rows_about, whole))
     if kind == "trec":
-        return trec(whole, name, layout, rank=rank)
+        return replace(trec(whole, name, layout, rank=rank), extent=about)
     if kind in ("csv", "tsv"):
-        return delimited(whole, name, "," if kind == "csv" else "\t", columns, further)
+        separator = "," if kind == "csv" else "\t"
+        return replace(delimited(whole, name, separator, columns, further), extent=about)
     return _columnar(whole, name, kind, columns, further)
 
 
@@ -199,26 +207,17 @@ def _columnar(
     columns: Mapping[str, str],
     further: Sequence[str],
 ) -> Table:
-    with reading(name):
-        frames = [_scan(source, kind) for source in sources]
-        frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
-
-    def title_of(source: Path | bytes) -> str:
-        return name if isinstance(source, bytes) else str(source)
-
-    def where(row: int) -> str:
-        for source, part in zip(sources, frames, strict=True):
-            height = int(part.select(pl.len()).collect().item())
-            if row < height:
-                title = title_of(source)
-                return f"{title}:{row + 1}" if kind == "jsonl" else f"{title}, row {row + 1}"
-            row -= height
-        return name
-
+    numbered = "{}:{}" if kind == "jsonl" else "{}, row {}"
+    titles = [title_of(source, name) for source in sources]
     try:
-        return of_frame(frame, name, columns, where=where, further=further)
+        parts = []
+        for source, title in zip(sources, titles, strict=True):
+            with reading(title):
+                parts.append(Part(title, _scan(source, kind), numbered))
+        about = partial(rows_about, sources) if kind == "jsonl" else lambda: sum(p.height() for p in parts)
+        return of_parts(parts, name, columns, further=further, extent=cache(about))
     except InputError as error:
-        broken = [broken_object(s, title_of(s)) for s in sources] if kind == "jsonl" else []
+        broken = [broken_object(*one) for one in zip(sources, titles, strict=True)] if kind == "jsonl" else []
         raise next(filter(None, broken), error) from None
 
 

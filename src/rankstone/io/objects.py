@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadValue, EmptyInput, InputError, MixedIds, printable
+from rankstone.errors import EmptyInput, InputError
+from rankstone.io.pandas_frames import frame_of_pandas
 from rankstone.io.relations import batches_of_relation, is_relation
-from rankstone.io.table import Table, of_frame, reading
-
-_NARROW, _LARGEST_ID = 2**63, 2**127
+from rankstone.io.table import Table, reading
+from rankstone.io.typed import of_frame
+from rankstone.io.values import ids_of, numbers_of
 
 __all__ = ["kind_of", "read_object"]
 
@@ -46,7 +47,7 @@ def read_object(
     if isinstance(value, Mapping):
         return _of_mapping(value, number, source)
     if type(value).__module__.partition(".")[0] == "pandas":
-        return of_frame(_of_pandas(value, source).lazy(), source, columns, further=further)
+        return of_frame(frame_of_pandas(value, source).lazy(), source, columns, further=further)
     if is_relation(value):
         return batches_of_relation(value, source).table(columns, further)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
@@ -76,10 +77,10 @@ def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
         numbers = [n for each in inner for n in each.values()]
         if numbers and all(isinstance(n, Mapping) for n in numbers):
             return _of_subtopics(value, number, source)
-        frame = {"doc_id": _ids(docs, "doc_id", source), number: _numbers(numbers, number, source)}
+        frame = {"doc_id": ids_of(docs, "doc_id", source), number: numbers_of(numbers, number, source)}
     elif not any(isinstance(docs, (Mapping, str, bytes)) for docs in inner):
         docs = [doc for each in inner for doc in _listed(each, source)]
-        frame = {"doc_id": _ids(docs, "doc_id", source)}
+        frame = {"doc_id": ids_of(docs, "doc_id", source)}
     else:
         raise InputError(
             "a dict's values are of several kinds",
@@ -87,12 +88,12 @@ def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
             expected=f"{{query: {{doc: {number}}}}} or {{query: [doc, …]}} throughout",
         )
     lengths = [len(docs) for docs in inner]
-    queries = _ids(list(value), "query_id", source).gather(np.repeat(np.arange(len(inner)), lengths))
+    queries = ids_of(list(value), "query_id", source).gather(np.repeat(np.arange(len(inner)), lengths))
     table = pl.DataFrame({"query_id": queries, **frame})
     read = of_frame(table.lazy(), source, {}, further=(number,))
-    empty = _ids(list(value), "query_id", source).filter(pl.Series(lengths) == 0)
+    empty = ids_of(list(value), "query_id", source).filter(pl.Series(lengths) == 0)
     empty = empty.cast(read.schema["query_id"])
-    return replace(read, listed=number not in frame, unanswered=empty if len(empty) else None)
+    return replace(read, listed=number not in frame, empty=lambda: empty if len(empty) else None)
 
 
 def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: str, source: str) -> Table:
@@ -108,10 +109,10 @@ def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: 
     queries, docs, subtopics, numbers = zip(*rows, strict=True)
     table = pl.DataFrame(
         {
-            "query_id": _ids(queries, "query_id", source),
-            "doc_id": _ids(docs, "doc_id", source),
+            "query_id": ids_of(queries, "query_id", source),
+            "doc_id": ids_of(docs, "doc_id", source),
             "subtopic": pl.Series(subtopics, dtype=pl.String),
-            number: _numbers(numbers, number, source),
+            number: numbers_of(numbers, number, source),
         }
     )
     return of_frame(table.lazy(), source, {}, further=("subtopic",))
@@ -135,65 +136,12 @@ def _of_arrays(queries: Any, docs: Any, numbers: Any, number: str, source: str) 
         )
     table = pl.DataFrame(
         {
-            "query_id": _ids(queries, "query_id", source),
-            "doc_id": _ids(docs, "doc_id", source),
-            number: _numbers(numbers, number, source),
+            "query_id": ids_of(queries, "query_id", source),
+            "doc_id": ids_of(docs, "doc_id", source),
+            number: numbers_of(numbers, number, source),
         }
     )
     return of_frame(table.lazy(), source, {})
-
-
-def _of_pandas(value: Any, source: str) -> pl.DataFrame:  # noqa: ANN401
-    with reading(source):
-        return pl.DataFrame({str(c): _pandas_column(value[c], str(c), source) for c in value.columns})
-
-
-def _pandas_column(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
-    array = column.to_numpy()
-    if array.dtype != object:
-        return pl.Series(array)
-    if name.endswith("_id") or all(isinstance(v, str) for v in array[:100]):
-        return _ids(array.tolist(), name, source)
-    return pl.Series(array.tolist(), strict=False)
-
-
-def _ids(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
-    """Return ids as texts or whole numbers; a mixture is an error that shows both."""
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
-        return pl.Series(ids)
-    if isinstance(ids, pl.Series):
-        return ids
-    values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
-    kinds = {_kind(v) for v in values}
-    if kinds <= {"text"}:
-        try:
-            return pl.Series(values, dtype=pl.String)
-        except UnicodeEncodeError as error:
-            raise BadValue(
-                f"{name} holds half a character (a lone surrogate)",
-                where=source,
-                given=printable(ascii(error.object), 60),
-                expected="text that UTF-8 can write",
-            ) from None
-    if kinds == {"whole number"}:
-        whole = [int(v) for v in values]
-        largest = max(whole, key=abs)
-        if abs(largest) >= _LARGEST_ID:
-            raise BadValue(
-                f"{name} holds whole numbers beyond 128 bits",
-                where=source,
-                given=printable(largest),
-                fix="str(id) makes texts of them",
-            )
-        return pl.Series(whole, dtype=pl.Int64 if abs(largest) < _NARROW else pl.Int128)
-    shown = {kind: next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)}
-    raise MixedIds(
-        f"{name} holds {' and '.join(shown)}",
-        where=source,
-        given=", ".join(f"{printable(repr(v), 40)} ({kind})" for kind, v in shown.items()),
-        expected="ids of one kind: texts, or whole numbers",
-        fix="str(id) makes texts of them",
-    )
 
 
 def kind_of(value: object) -> str:
@@ -204,29 +152,3 @@ def kind_of(value: object) -> str:
     """
     module, name = type(value).__module__, type(value).__name__
     return name if module == "builtins" else f"{module}.{name}"
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return "whole number"
-    return "nothing" if value is None else type(value).__name__
-
-
-def _numbers(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
-    try:
-        return pl.Series(np.asarray(numbers, dtype=np.float64))
-    except (TypeError, ValueError, OverflowError):
-        bad = next((v for v in numbers if not _is_number(v)), None)
-        raise BadValue(
-            f"the {name} {printable(repr(bad), 40)} is no number", where=source, expected="numbers"
-        ) from None
-
-
-def _is_number(value: object) -> bool:
-    try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return True

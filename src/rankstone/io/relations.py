@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from rankstone.io.arrow import BUSY, Batches, identifier, telling
 from rankstone.io.table import ROWS
+from rankstone.io.unfolding import LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -63,9 +64,9 @@ def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 
 
 
 def arrow_reader(relation: Any) -> Any:  # noqa: ANN401 - of DuckDB, of PyArrow
-    """Run a relation of DuckDB; older versions call it otherwise."""
+    """Run a relation of DuckDB, with fewer rows a batch where they hold lists."""
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-    return read(ROWS)
+    return read(LISTS if any(kind.id in ("list", "array") for kind in relation.types) else ROWS)
 
 
 class _Flow:

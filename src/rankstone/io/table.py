@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone.errors import InputError, MixedIds, RankstoneError, printable
-from rankstone.io.columns import CANONICAL, hidden, is_text, renames, require
+from rankstone.errors import BadValue, InputError, RankstoneError, printable
+from rankstone.io.columns import require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ROWS", "Progress", "Table", "of_batches", "of_frame", "reading"]
+__all__ = ["ROWS", "Locate", "Progress", "Table", "reading", "roots_of"]
 
 #: the query of a table whose rows are all in one list
 EVERYTHING: Final = "all"
@@ -22,13 +24,14 @@ EVERYTHING: Final = "all"
 #: keep many pieces in memory
 ROWS: Final = 1 << 18
 
-#: whole numbers that 64 bits with a sign may not hold; as ids they are the decimal text they are written as
-_WIDE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
-
 Locate = Callable[[int], str]
 Start = Callable[[Sequence[pl.Expr]], Iterator[pl.DataFrame]]
 #: called with the number of rows each piece of work has taken in
 Progress = Callable[[int], None]
+
+
+def _unknown() -> None:
+    """Say that nothing is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +56,12 @@ class Table:
         Counts the comment lines that were passed over, once the stream has been read.
     present
         All column names of the source, for messages.
-    unanswered
-        Ids of queries whose lists are there and empty, where a source can say so.
+    empty
+        Says which queries' lists are there and empty, where a source can.
     unusable
         Columns of a kind that cannot be read, and what to say when one is asked for.
+    extent
+        Says about how many rows there are, where that is known without reading them.
     """
 
     source: str
@@ -67,13 +72,19 @@ class Table:
     listed: bool = False
     comments: Callable[[], int] = int
     present: tuple[str, ...] = ()
-    unanswered: pl.Series | None = None
+    empty: Callable[[], pl.Series | None] = _unknown
     unusable: Mapping[str, InputError] = field(default_factory=dict)
+    extent: Callable[[], int | None] = _unknown
 
     @property
     def columns(self) -> frozenset[str]:
         """The canonical columns there are."""
         return frozenset(self.schema)
+
+    @property
+    def unanswered(self) -> pl.Series | None:
+        """Ids of queries whose lists are there and empty; ``None`` where there are none."""
+        return self.empty()
 
     def tables(self, columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         """Start the stream anew; each piece has the given columns."""
@@ -131,10 +142,13 @@ class Table:
             for piece in start(names):
                 yield piece.filter(keep).select(wanted)
 
-        none = self.unanswered
-        empty = none if none is None else none.to_frame("query_id").filter(keep)["query_id"]
-        some = start.among(keep) if isinstance(start, _Scan) else sieved
-        return replace(self, start=some, where=self._where_kept(keep), unanswered=empty)
+        def empty() -> pl.Series | None:
+            none = self.unanswered
+            return none if none is None else none.to_frame("query_id").filter(keep)["query_id"]
+
+        among = getattr(start, "among", None)  # of a start that need not read what nobody wants
+        some = sieved if among is None else among(keep)
+        return replace(self, start=some, where=self._where_kept(keep), empty=empty, extent=_unknown)
 
     def _where_kept(self, keep: pl.Expr) -> Locate:
         """Say where a row of those kept stands, by counting them; this is for messages."""
@@ -159,16 +173,43 @@ class Table:
         require(self.schema, columns, self.source, self.present or tuple(self.schema))
         return self
 
+    def whole(self) -> Table:
+        """Return the table, which refuses a row without a value in a column that is read."""
+        start = self.start
+
+        def checked(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            row = 0
+            for piece in start(columns):
+                for column in piece.iter_columns():
+                    if column.null_count():
+                        at = row + (column.is_null().arg_max() or 0)
+                        raise BadValue(
+                            f"a row without {column.name}",
+                            where=self.locate(at),
+                            expected="a value in every row",
+                            fix="repair or remove the row",
+                        )
+                row += piece.height
+                yield piece
+
+        return replace(self, start=checked)
+
     def watched(self, progress: Progress | None) -> Table:
-        """Return the table, telling ``progress`` of every piece read."""
+        """Return the table, telling ``progress`` of every piece read.
+
+        A progress that wants to know more has a method ``stream``: entered for every start of the stream,
+        with a way to say about how many rows there are, it returns who is told of this one's pieces.
+        """
         if progress is None:
             return self
         start = self.start
+        stream = getattr(progress, "stream", lambda _extent: nullcontext(progress))
 
         def counted(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-            for piece in start(columns):
-                progress(piece.height)
-                yield piece
+            with stream(self.extent) as tell:
+                for piece in start(columns):
+                    tell(piece.height)
+                    yield piece
 
         return replace(self, start=counted)
 
@@ -199,7 +240,17 @@ class Table:
                 yield some.with_columns(query_id=pl.lit(EVERYTHING), doc_id=pair).select(wanted)
 
         schema = {**self.schema, "query_id": pl.String(), "doc_id": pl.String()}
-        return replace(self, schema=schema, start=together, unanswered=None)
+        return replace(self, schema=schema, start=together, empty=_unknown)
+
+    def with_number(self, name: str, number: float) -> Table:
+        """Return the table with a column that holds the same number in every row."""
+        start, own, same = self.start, [pl.col(n) for n in self.schema], pl.lit(number).alias(name)
+
+        def numbered(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            for piece in start(own):
+                yield piece.with_columns(same).select(wanted)
+
+        return replace(self, schema={**self.schema, name: pl.Float64()}, start=numbered)
 
     def with_text_ids(self, *columns: str) -> Table:
         """Return the table with whole-number ids written out as decimal text."""
@@ -213,9 +264,17 @@ class Table:
                 yield piece.with_columns(pl.col(numbers).cast(pl.String)).select(wanted)
 
         schema = {n: pl.String() if n in numbers else t for n, t in self.schema.items()}
-        none = self.unanswered
-        empty = none.cast(pl.String) if none is not None and "query_id" in numbers else none
-        return replace(self, schema=schema, start=as_text, unanswered=empty)
+
+        def empty() -> pl.Series | None:
+            none = self.unanswered
+            return none.cast(pl.String) if none is not None and "query_id" in numbers else none
+
+        return replace(self, schema=schema, start=as_text, empty=empty)
+
+
+def roots_of(columns: Sequence[pl.Expr]) -> dict[str, None]:
+    """Return the names that expressions read, in their order."""
+    return {name: None for expression in columns for name in expression.meta.root_names()}
 
 
 class reading:  # noqa: N801 - reads as a word: with reading(path)
@@ -233,7 +292,7 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
             return
         if isinstance(error, OSError):
             raise InputError(error.strerror or printable(error), where=self._source) from error
-        if isinstance(error, pl.exceptions.PolarsError):
+        if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
             said = printable(str(error).strip().splitlines()[0])
             whole = "is it whole, and what its suffix says? --format-in names another format"
             utf8 = "text must be UTF-8: iconv -f latin1 -t utf-8 FILE, if it is Latin-1"
@@ -241,131 +300,5 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
                 "the file cannot be read",
                 where=self._source,
                 given=said,
-                fix=utf8 if "utf8" in said.lower().replace("-", "") else whole,
+                fix=utf8 if re.search("^(?!parquet).*utf-?8", said, re.IGNORECASE) else whole,
             ) from error
-
-
-def of_frame(
-    frame: pl.LazyFrame,
-    source: str,
-    columns: Mapping[str, str],
-    *,
-    where: Locate | None = None,
-    untyped: bool = False,
-    further: Sequence[str] = (),
-) -> Table:
-    """Build a table from a lazy frame whose columns are typed; ``further`` ones come along if there."""
-    with reading(source):
-        schema = frame.collect_schema()
-    chosen = renames(schema.names(), columns, source)
-    frame = frame.drop(hidden(schema.names(), chosen)).rename(chosen)
-    with reading(source):
-        schema = frame.collect_schema()
-    kept, unusable = _usable(schema, further, source)
-    frame = frame.select(pl.col(name).cast(dtype) for name, dtype in kept.items())
-    untyped = untyped or any(_is_wide(schema[name]) for name in kept if is_text(name))
-
-    place = where or (lambda row: f"{source}, row {row + 1}")
-    return Table(source, kept, _Scan(frame), place, untyped, present=tuple(schema.names()), unusable=unusable)
-
-
-@dataclass(frozen=True, eq=False)
-class _Scan:
-    """Starts a lazy frame anew, perhaps without the rows that nobody wants."""
-
-    frame: pl.LazyFrame
-
-    def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-        return iter(self.frame.select(wanted).collect_batches(chunk_size=ROWS))
-
-    def among(self, keep: pl.Expr) -> Start:
-        return _Scan(self.frame.filter(keep))
-
-
-def of_batches(
-    schema: Mapping[str, pl.DataType],
-    read: Callable[[Sequence[str]], Iterator[pl.DataFrame]],
-    source: str,
-    columns: Mapping[str, str],
-    *,
-    further: Sequence[str] = (),
-) -> Table:
-    """Build a table from what hands out frames of the columns asked for, anew every time.
-
-    Parameters
-    ----------
-    schema
-        All columns by the source's own names, and their types.
-    read
-        Starts the rows anew, with at least the columns asked for.
-    source
-        What to call the table.
-    columns
-        {their name: our name}.
-    further
-        Columns wanted beside the usual ones.
-    """
-    chosen = renames(schema, columns, source)
-    absent = hidden(schema, chosen)
-    theirs = {chosen.get(name, name): name for name in schema if name not in absent}
-    present = {ours: schema[name] for ours, name in theirs.items()}
-    kept, unusable = _usable(present, further, source)
-
-    def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-        roots = {name for expression in wanted for name in expression.meta.root_names()}
-        asked = [name for name in kept if name in roots]
-        as_ours = [pl.col(theirs[name]).cast(kept[name]).alias(name) for name in asked]
-        for piece in read([theirs[name] for name in asked]):
-            yield piece.select(as_ours).select(wanted)
-
-    untyped = any(_is_wide(present[name]) for name in kept if is_text(name))
-    return Table(
-        source,
-        kept,
-        start,
-        lambda row: f"{source}, row {row + 1}",
-        untyped,
-        present=tuple(present),
-        unusable=unusable,
-    )
-
-
-def _usable(
-    schema: Mapping[str, pl.DataType], further: Sequence[str], source: str
-) -> tuple[dict[str, pl.DataType], dict[str, InputError]]:
-    """Return the types our columns are read as, and what is wrong with those that cannot be read."""
-    kept: dict[str, pl.DataType] = {}
-    unusable: dict[str, InputError] = {}
-    for name in (name for name in dict.fromkeys((*CANONICAL, *further)) if name in schema):
-        try:
-            kept[name] = _settled(name, schema[name], source)
-        except InputError as error:  # matters only if the column is asked for
-            unusable[name] = error
-    return kept, unusable
-
-
-def _is_wide(dtype: pl.DataType) -> bool:
-    """Say whether a type holds whole numbers that 64 bits with a sign may not."""
-    return dtype in _WIDE or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)
-
-
-def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
-    """Return the type a column is read as."""
-    if name in ("query_id", "doc_id"):
-        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
-            return pl.String()
-        if dtype.is_integer() or _is_wide(dtype):
-            return pl.String() if _is_wide(dtype) else pl.Int64()
-        raise MixedIds(
-            f"{name} holds {dtype}",
-            where=source,
-            expected="ids that are texts or whole numbers",
-            fix="turn them into texts first",
-        )
-    if is_text(name):
-        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) or dtype.is_integer() or _is_wide(dtype):
-            return pl.String()
-        raise InputError(f"{name} holds {dtype}", where=source, expected="texts or whole numbers")
-    if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
-        return pl.Float64()
-    raise InputError(f"{name} holds {dtype}", where=source, expected="numbers")

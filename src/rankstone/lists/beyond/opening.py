@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadValue, EmptyInput
+from rankstone.errors import EmptyInput
 from rankstone.hits.judgments import Judgments
 from rankstone.io import read_attributes, read_interactions, read_judgments, read_run
 from rankstone.lists.beyond.items import ItemTable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone.hits.options import Alignment
-    from rankstone.io import Attributes, Progress, Table
+    from rankstone.io import Attributes, Progress
     from rankstone.lists.beyond.codes import Codes
     from rankstone.lists.beyond.measure import OfLists, OfRun
     from rankstone.lists.beyond.reading import Reading
@@ -64,8 +64,7 @@ class Opener:
         numbers = [pl.col(name) for name in further]
         ids = [pl.col("query_id"), tables.item_codes.column("doc_id")]
         users, items, weights = [], [], []
-        for piece in table.watched(self._progress).tables([*ids, *numbers]):
-            _whole(piece, table)
+        for piece in table.whole().watched(self._progress).tables([*ids, *numbers]):
             users.append(tables.user_codes.of_runs(piece["query_id"]))
             items.append(tables.item_codes.of(piece["doc_id"]))
             weights.append(piece.select(further))
@@ -88,9 +87,3 @@ class Opener:
         table = read_run(source, self._columns, self._format_in, order=rules.order, name=name)
         ruled, watched = options_for(table, rules), table.watched(self._progress)
         return read_lists(watched, tables.item_codes, tables.user_codes, ruled, k)
-
-
-def _whole(piece: pl.DataFrame, table: Table) -> None:
-    for name in piece.columns:
-        if piece[name].null_count():
-            raise BadValue(f"a row without {name}", where=table.source, expected="a value in every row")

@@ -1,0 +1,51 @@
+"""Frames of pandas, which is not imported for this; each column goes the way that keeps its type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankstone.io.table import reading
+from rankstone.io.values import ids_of, lists_of
+
+__all__ = ["frame_of_pandas"]
+
+
+def frame_of_pandas(value: Any, source: str) -> pl.DataFrame:  # noqa: ANN401 - of pandas
+    """Return a frame of pandas as one of Polars; what is missing is null, a NaN among floats is NaN."""
+    with reading(source):
+        return pl.DataFrame({str(c): _column(value[c], str(c), source) for c in value.columns})
+
+
+def _column(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas
+    dtype = column.dtype
+    if hasattr(dtype, "categories"):  # a text for each category, not one for each row
+        names = _column(dtype.categories.to_series(), name, source)
+        codes = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64)
+        return names.gather(codes.set(codes < 0, None))
+    if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
+        return pl.Series(column.array.__arrow_array__())
+    if hasattr(dtype, "numpy_dtype"):  # numbers, and beside them which of them are missing
+        numbers = pl.Series(column.to_numpy(dtype=dtype.numpy_dtype, na_value=0))
+        return numbers.set(pl.Series(column.isna().to_numpy()), None)
+    array = column.to_numpy()
+    return pl.Series(array) if array.dtype != object else _of_objects(column, name, source)
+
+
+def _of_objects(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas
+    """Return a column of Python objects: ids, lists of ids or numbers, or whatever Polars makes of them."""
+    values = column.to_numpy().tolist()
+    there = column.notna().to_numpy()
+    full = [value for value, known in zip(values, there.tolist(), strict=True) if known]
+    if any(isinstance(value, (list, tuple, np.ndarray)) for value in full[:100]):
+        none = [value if known else None for value, known in zip(values, there.tolist(), strict=True)]
+        return lists_of(none, name, source)
+    if not name.endswith("_id") and not all(isinstance(value, str) for value in full[:100]):
+        return pl.Series(values, strict=False)
+    found = ids_of(full, name, source)
+    if there.all():
+        return found
+    places = pl.Series(np.where(there, np.cumsum(there) - 1, -1))
+    return found.gather(places.set(places < 0, None))
