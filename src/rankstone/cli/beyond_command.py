@@ -9,7 +9,8 @@ import click
 from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
 from rankstone.cli.explaining import explaining
 from rankstone.cli.importing import importing
-from rankstone.cli.options import Ticker, ordering, printed, reading, refuse_with
+from rankstone.cli.options import ordering, printed, reading, refuse_with
+from rankstone.cli.ticker import Ticker
 
 
 @click.command("beyond")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, split_columns
-from rankstone.cli.options import Ticker, given_options, refuse_with, statistics
+from rankstone.cli.options import given_options, refuse_with, statistics
+from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

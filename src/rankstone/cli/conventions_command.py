@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import named_runs, no_command, split_columns
-from rankstone.cli.options import Ticker
 from rankstone.cli.outputs import as_json
+from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

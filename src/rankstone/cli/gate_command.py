@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankstone.cli.importing import importing
-from rankstone.cli.options import Ticker
+from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
     from rankstone.gating import Gate

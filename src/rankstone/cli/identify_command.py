@@ -9,7 +9,8 @@ import click
 from rankstone.cli.arguments import keep_inputs, split_columns
 from rankstone.cli.explaining import typed, typed_list
 from rankstone.cli.importing import importing
-from rankstone.cli.options import EPILOG, Ticker, alignment, given_options, reading
+from rankstone.cli.options import EPILOG, alignment, given_options, reading
+from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
     from rankstone.identifying import Identification

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
 __all__ = [
     "EPILOG",
-    "Ticker",
     "alignment",
     "given_options",
     "ordering",
@@ -37,7 +31,7 @@ _ALIGNMENT = {
         "who comes first among equal scores",
     ),
     "missing": ("zero|drop|error", "a judged query the run does not answer"),
-    "no_results": ("missing|zero|undefined|drop|error", "a judged query answered by an empty list (dicts)"),
+    "no_results": ("missing|zero|undefined|drop|error", "a judged query answered by an empty list"),
     "extra": ("drop|keep|error", "a query of the run that nobody judged"),
     "empty": ("zero|one|undefined|drop|error", "a query without a relevant document"),
     "duplicates": (
@@ -155,65 +149,3 @@ def reading(command: Command) -> Command:
         metavar="THEIRS=OURS,…",
         help="column names: user_id=query_id,item_id=doc_id",
     )(command)
-
-
-class Ticker:
-    """A progress bar on standard error for work of more than a second; silent in pipes and in CI.
-
-    Parameters
-    ----------
-    quiet
-        Whether nothing is shown.
-    what
-        What is counted.
-    """
-
-    def __init__(self, *, quiet: bool, what: str = "rows") -> None:
-        self._what = what
-        self._shown = not quiet and sys.stderr.isatty() and not os.environ.get("CI")
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
-        self._rows = 0
-        self._began = 0.0
-
-    def __enter__(self) -> Self:
-        import time
-
-        self._began = time.monotonic()
-        return self
-
-    def __call__(self, rows: int) -> None:
-        """Count rows; the bar appears after a second."""
-        import time
-
-        self._rows += rows
-        if not self._shown:
-            return
-        if self._progress is None and time.monotonic() - self._began > 1:
-            self._start()
-        if self._progress is not None and self._task is not None:
-            seconds = max(time.monotonic() - self._began, 1e-9)
-            self._progress.update(
-                self._task,
-                rows=f"{self._rows:,} {self._what}",
-                rate=f"{self._rows / seconds / 1e6:.1f} M/s" if self._what == "rows" else "",
-            )
-
-    def _start(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        self._progress = Progress(
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[rows]}"),
-            TextColumn("{task.fields[rate]}"),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._progress.add_task("reading", total=None, rows="", rate="")
-        self._progress.start()
-
-    def __exit__(self, *_: object) -> None:
-        if self._progress is not None:
-            self._progress.stop()

@@ -9,7 +9,8 @@ import click
 
 from rankstone.cli.comparing import compared, comparing
 from rankstone.cli.importing import importing
-from rankstone.cli.options import EPILOG, Ticker, alignment, reading
+from rankstone.cli.options import EPILOG, alignment, reading
+from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
