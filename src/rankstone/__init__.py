@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankstone.against_chance import Baseline, baseline
     from rankstone.beyond_accuracy import beyond
     from rankstone.bounding import Bounds, bounds
     from rankstone.checking import check
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "rankstone.against_chance": ("Baseline", "baseline"),
     "rankstone.beyond_accuracy": ("beyond",),
     "rankstone.bounding": ("Bounds", "bounds"),
     "rankstone.checking": ("check",),
@@ -189,6 +191,7 @@ __all__ = [
     "Alignment",
     "AtK",
     "AvgRelPosition",
+    "Baseline",
     "BeyondScores",
     "Bounds",
     "Bpref",
@@ -266,6 +269,7 @@ __all__ = [
     "Utility",
     "alpha_DCG",
     "alpha_nDCG",
+    "baseline",
     "beyond",
     "binG",
     "bounds",

@@ -29,6 +29,7 @@ _COMMANDS = {
     "curve": "precision over recall, ROC, or a measure over its cutoff, averaged over queries",
     "diff": "how alike two runs are, without judgments: RBO, tau, overlap, what moved",
     "beyond": "beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness",
+    "baseline": "what a mean is worth: chance, the worst and the best order beside it",
     "thresholds": "what the line between relevant and not relevant decides",
     "check": "what is in the files: duplicates, ties, missing queries, NaN, score order",
     "measures": "the measures there are, and the card of each",

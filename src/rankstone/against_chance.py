@@ -1,0 +1,277 @@
+"""What does 0.46 mean?  Every mean beside what chance, the worst and the best order would reach.
+
+The order that chance gives is one in which all documents tie, and measures know the mean over ties; the best
+and the worst are the orders of the same ties that score most and least.  So nothing is derived here: the same
+lists take the same road again, with one score for all documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.baselines import uniform_depth
+from rankstone.errors import BadParameter, RankstoneError
+from rankstone.evaluation import Evaluator, name_runs
+from rankstone.hits.options import Alignment
+from rankstone.hits.ragged import Hits
+from rankstone.io import read_run
+from rankstone.measures.base import ANY_GAIN
+from rankstone.results import WritesReport, as_pandas, shown_whole
+from rankstone.scores import RunScores, Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankstone.hits.judgments import Judgments
+    from rankstone.io import Progress, Table
+    from rankstone.measures import Measure
+
+__all__ = ["Baseline", "baseline"]
+
+#: below this, the depth of a uniform answer says nothing
+_LEAST_LEVEL: Final = 1e-9
+_SCHEMA: Final[dict[str, Any]] = {
+    "run": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "chance": pl.Float64,
+    "worst": pl.Float64,
+    "best": pl.Float64,
+    "skill": pl.Float64,
+    "n": pl.Int64,
+}
+
+
+def baseline(
+    qrels: object,
+    runs: object,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    candidates: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - as for evaluate
+) -> Baseline:
+    """Score runs, and beside each mean what chance, the worst and the best order of the same documents reach.
+
+    Parameters
+    ----------
+    qrels, runs, measures, progress, **options
+        As for :func:`~rankstone.evaluate`.
+    candidates
+        How many documents each query could have retrieved: chance then draws its lists from all of these,
+        instead of putting the documents that the run retrieved in any order, and the best list holds all
+        judged documents, the highest grades first.
+
+    Returns
+    -------
+    Baseline
+        A row for each run and measure.  ``skill`` is the share of the way from chance to the best that was
+        made: 0 is chance, 1 the best, below 0 worse than chance.
+
+    Raises
+    ------
+    BadParameter
+        When there are fewer candidates than judged documents of a query.
+    InputError, UsageError
+        As for :func:`~rankstone.evaluate`.
+
+    Examples
+    --------
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}
+    >>> found = baseline(qrels, run, "RR P@1")
+    >>> found.values.select("measure", "value", "chance", "worst", "best", "skill").row(0)
+    ('RR', 0.5, 0.611111111111111, 0.3333333333333333, 1.0, -0.28571428571428553)
+    >>> found.meaning()[0]
+    'RR 0.5: as one answer that stands anywhere in the first 4 ranks'
+
+    References
+    ----------
+    Bestgen (2015), Exact expected average precision of the random baseline; McSherry and Najork (2008),
+    Computing information retrieval performance measures efficiently in the presence of tied scores.
+    """
+    given = options if candidates is None else {**options, "candidates": candidates}
+    ready = Evaluator(qrels, measures, **given)
+    read = (given.get("columns"), given.get("format_in"))
+    named = {
+        name: read_run(run, *read, order=ready.options.order, name=name)
+        for name, run in name_runs(runs).items()
+    }
+    scores = ready.runs(named, progress)
+    if candidates is None:
+        others = {word: _reordered(ready, named, word) for word in ("expected", "worst", "best")}
+    else:
+        others = _of_candidates(ready, scores, candidates)
+    return Baseline(scores, _beside(scores, others), candidates)
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline(WritesReport):
+    """Means beside what chance, the worst and the best order reach.
+
+    Attributes
+    ----------
+    scores
+        The scores behind the values, per query too.
+    values
+        ``run``, ``measure``, ``value``, ``chance``, ``worst``, ``best`` (null where a measure has no closed
+        form), ``skill`` (null where chance is the best), ``n`` (queries averaged).
+    candidates
+        How many documents chance drew from; ``None`` for those that were retrieved.
+    """
+
+    scores: Scores
+    values: pl.DataFrame
+    candidates: int | None = None
+
+    def meaning(self) -> list[str]:
+        """Say in words what some of the values are worth; a sentence for each measure that has one."""
+        rows = self.values.select("run", "measure", "value").iter_rows()
+        several = len(self.scores.runs) > 1
+        found = []
+        for run, measure, value in rows:
+            kind = next(m for m in self.scores.measures if str(m) == measure)
+            if value is not None and (said := _in_words(kind, value)):
+                found.append(f"{f'{run}, ' if several else ''}{measure} {value:.4g}: {said}")
+        return found
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is not imported here
+        """Return :attr:`values` as a pandas frame (needs pandas)."""
+        return as_pandas(self.values)
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain lists and dicts."""
+        return {
+            "values": self.values.to_dicts(),
+            "meaning": self.meaning(),
+            "candidates": self.candidates,
+            "audit": self.scores.audit.to_dict(),
+            "conventions": dict(self.scores.conventions),
+            "inputs": dict(self.scores.inputs),
+        }
+
+    def __repr__(self) -> str:
+        with shown_whole():
+            return "\n".join([str(self.values), *self.meaning(), *self.scores.audit.lines()])
+
+
+def _reordered(ready: Evaluator, runs: Mapping[str, Table], ties: str) -> Scores | None:
+    """Score the same lists in the mean, the worst or the best of all orders."""
+    options = Alignment(**{**ready.options.as_dict(), "order": "score", "ties": ties})
+    known = [measure for measure in ready.measures if _has(measure, options)]
+    if not known:
+        return None
+    return ready.asking(known).under(options).runs({name: _all_tie(run) for name, run in runs.items()})
+
+
+def _all_tie(run: Table) -> Table:
+    """Return the lists with the same score for all documents."""
+    start, names = run.start, [pl.col(column) for column in run.schema]
+
+    def tied(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        for piece in start(names):
+            yield piece.with_columns(score=pl.lit(0.0)).select(wanted)
+
+    return replace(run, schema={**run.schema, "score": pl.Float64()}, start=tied, listed=False)
+
+
+def _has(measure: Measure, options: Alignment) -> bool:
+    """Say whether a measure knows the mean, or the extremes, over tied documents."""
+    try:
+        measure.check(options.ties, options.depth, options.negative)
+    except RankstoneError:
+        return False
+    return True
+
+
+def _of_candidates(ready: Evaluator, scores: Scores, candidates: int) -> dict[str, Scores | None]:
+    """Score lists drawn from all candidates, the best and the worst among them, for the queries scored."""
+    judgments = ready.judgments()
+    found: dict[str, Scores | None] = {}
+    for word in ("expected", "worst", "best"):
+        options = Alignment(**{**ready.options.as_dict(), "order": "score", "ties": word})
+        known = [measure for measure in ready.measures if _has(measure, options)]
+        hits = _drawn(judgments, candidates, word)
+        by_measure = {measure: measure.score(hits, ready.options.empty) for measure in known}
+        every = RunScores(judgments.queries.names, by_measure)
+        runs = {name: _only(every, run.queries) for name, run in scores.runs.items()}
+        found[word] = Scores(runs, tuple(known), scores.audit, scores.conventions)
+    return found
+
+
+def _drawn(judgments: Judgments, candidates: int, ties: str) -> Hits:
+    """Return lists of all candidates: in any order, or the highest or the lowest grades first."""
+    offsets = judgments.pairs.offsets
+    judged = np.diff(offsets)
+    if len(judged) and judged.max() > candidates:
+        raise BadParameter(
+            f"candidates={candidates} are fewer than the judged documents of a query",
+            given=f"{int(judged.max())} judged documents",
+            fix="candidates is how many documents each query could have retrieved",
+        )
+    place = np.arange(len(judgments.grade)) - np.repeat(offsets[:-1], judged)
+    query, grade = judgments.pairs.query, judgments.grade
+    order = np.lexsort((grade if ties == "worst" else -grade, query))
+    others = np.repeat(candidates - judged, judged) if ties == "worst" else 0
+    rank = place + 1 + others
+    if ties == "expected":
+        first, last = np.ones(len(rank), np.int64), np.full(len(rank), candidates)
+    else:
+        first = last = rank
+    lists = np.full(len(judged), candidates)
+    return Hits(
+        offsets=offsets,
+        rank=rank,
+        grade=grade[order],
+        first=first,
+        last=last,
+        judged=np.ones(len(rank), bool),
+        n=lists,
+        length=lists,
+        ideal=judgments.ideal,
+        found=np.ones(len(judged), bool),
+        expected=ties == "expected",
+        lowest_grade=judgments.lowest_grade,
+        candidates=lists,
+    )
+
+
+def _only(scores: RunScores, queries: pl.Series) -> RunScores:
+    """Return the scores of some queries; those nobody judged have none here."""
+    there = scores.queries.cast(pl.String).is_in(queries.cast(pl.String).implode()).to_numpy()
+    some = {measure: scored.of(there) for measure, scored in scores.by_measure.items()}
+    return RunScores(scores.queries.filter(pl.Series(there)), some)
+
+
+def _beside(scores: Scores, others: Mapping[str, Scores | None]) -> pl.DataFrame:
+    """Put the means side by side."""
+    told = {word: {} if other is None else other.to_dict() for word, other in others.items()}
+    rows = []
+    for run, measure, value, n, _ in scores.mean().iter_rows():
+        chance, worst, best = (told[word].get(run, {}).get(measure) for word in ("expected", "worst", "best"))
+        rows.append((run, measure, value, chance, worst, best, _skill(value, chance, best), n))
+    return pl.DataFrame(rows, _SCHEMA, orient="row")
+
+
+def _skill(value: float | None, chance: float | None, best: float | None) -> float | None:
+    if value is None or chance is None or best is None or best == chance:
+        return None
+    return (value - chance) / (best - chance)
+
+
+def _in_words(measure: Measure, value: float) -> str | None:
+    """Say what a mean of a well-known measure is as good as."""
+    if measure.agg != "mean" or not 0 < value < 1 or getattr(measure, "rel", ANY_GAIN) != ANY_GAIN:
+        return None
+    if measure.name == "RR" and value >= _LEAST_LEVEL:
+        return f"as one answer that stands anywhere in the first {uniform_depth(value)} ranks"
+    if measure.name == "AP":
+        return f"as relevant documents {1 / value:.3g} ranks apart"
+    if measure.name == "P" and measure.k is not None:
+        return f"{value * measure.k:.3g} of the first {measure.k} are relevant"
+    if measure.name == "R" and measure.k is not None:
+        return f"{value:.1%} of what there is stands in the first {measure.k}"
+    return None

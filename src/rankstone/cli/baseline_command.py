@@ -1,0 +1,128 @@
+"""``rankstone baseline``: what a mean is worth, beside chance, the worst and the best order."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankstone.cli.arguments import judged_runs, keep_inputs, split_columns
+from rankstone.cli.importing import importing
+from rankstone.cli.options import EPILOG, alignment, given_options, printed, reading
+from rankstone.cli.outputs import as_json
+from rankstone.cli.ticker import Ticker
+
+if TYPE_CHECKING:
+    from rankstone import Baseline
+
+DEFAULT_MEASURES = "nDCG@10 AP RR P@10 R@100"
+_NUMBERS = ("value", "chance", "worst", "best", "skill")
+
+
+@click.command("baseline", epilog=EPILOG)
+@click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
+@click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
+@click.option("--format", "form", default="table", metavar="table|json|csv|md", help="[table]")
+@printed
+@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
+@importing
+@reading
+@alignment
+def command(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    form: str,
+    digits: int,
+    output: str | None,
+    quiet: bool,  # noqa: FBT001 - click passes flags so
+    columns: str | None,
+    format_in: str | None,
+    **options: Any,  # noqa: ANN401 - click hands values over as they are
+) -> None:
+    """Say what a mean is worth.
+
+    Shows beside each mean what the same documents in any order (chance), in the worst and in the best
+    order reach, and which share of the way from chance to the best was made (skill).  With --candidates
+    N, chance draws its lists from so many documents instead.
+
+    \b
+    rankstone baseline qrels.txt bm25.run -m "nDCG@10 RR"
+    rankstone baseline qrels.txt recs.parquet --candidates 50000 -m "R@100"
+    """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
+    from rankstone import baseline
+    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory
+
+    check_format(form, _FORMATS)
+    keep_inputs(files, output, None)
+    runs = judged_runs("baseline", files)
+    named = split_columns(columns)
+    keep_freed_memory()
+    with Ticker(quiet=quiet) as ticker:
+        found = baseline(
+            files[0],
+            runs,
+            list(measures or (DEFAULT_MEASURES,)),
+            columns=named,
+            format_in=format_in,
+            progress=ticker,
+            **given_options(options),
+        )
+    named.require_present()
+    deliver(found, _FORMATS[form](found, digits), output, None)
+    if form in ("csv", "md") and not quiet:
+        for line in found.scores.audit.lines():
+            click.echo(line, err=True)
+
+
+def _cells(found: Baseline, digits: int) -> list[list[str]]:
+    from rankstone.cli.render import number
+    from rankstone.errors import printable
+
+    rows = found.values.iter_rows(named=True)
+    return [
+        [printable(row["run"]), row["measure"], *(number(row[name], digits) for name in _NUMBERS)]
+        for row in rows
+    ]
+
+
+def _table(found: Baseline, digits: int) -> str:
+    from rich.console import Console
+    from rich.table import Table
+
+    from rankstone.cli.render import conventions_line
+    from rankstone.errors import printable
+
+    shown = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("run", "measure", *_NUMBERS):
+        shown.add_column(name, justify="left" if name in ("run", "measure") else "right", no_wrap=True)
+    for row in _cells(found, digits):
+        shown.add_row(*row)
+    console = Console(file=io.StringIO(), width=200, highlight=False, markup=False)
+    console.print(shown)
+    text = "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
+    drawn = "the documents retrieved" if found.candidates is None else f"{found.candidates:,} candidates"
+    notes = [
+        *map(printable, found.meaning()),
+        f"chance, worst and best: orders of {drawn}; skill: (value - chance) / (best - chance)",
+        *found.scores.audit.lines(),
+        conventions_line(found.scores),
+    ]
+    return "\n".join([text, "", *notes]) + "\n"
+
+
+def _json(found: Baseline, _digits: int) -> str:
+    return as_json(found.report())
+
+
+def _csv(found: Baseline, _digits: int) -> str:
+    return found.values.write_csv()
+
+
+def _markdown(found: Baseline, digits: int) -> str:
+    from rankstone.cli.render import markdown
+
+    return markdown(["run", "measure", *_NUMBERS], _cells(found, digits))
+
+
+_FORMATS = {"table": _table, "json": _json, "csv": _csv, "md": _markdown}

@@ -1,0 +1,139 @@
+"""A mean beside what chance, the worst and the best order reach: enumerated, in closed form, simulated."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankstone
+from rankstone import baseline, demo
+from rankstone.baselines import at_random
+from rankstone.cli import _run
+from rankstone.errors import BadParameter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MEASURES = "P@2 R@3 Success@2 AP AP@3 RR RR@2 DCG@3 nDCG@3 nDCG AUC(negatives=judged) RC RBP(p=0.8)@3"
+QRELS = {
+    "q1": {"a": 2.0, "b": 1.0, "c": 0.0, "x": 1.0},
+    "q2": {"a": 1.0, "d": 3.0},
+    "q3": {"e": 1.0},
+    "q4": {"f": 0.0},
+}
+RUN = {"q1": list("caubv"), "q2": list("wda"), "q4": list("fa")}
+
+
+def orders() -> dict[str, Any]:
+    """Return measure → values of a run for every way to order each of its lists, all lists at once."""
+    ways = {query: list(itertools.permutations(docs)) for query, docs in RUN.items()}
+    count = max(map(len, ways.values()))
+    found: dict[str, Any] = {}
+    for query, lists in ways.items():
+        runs = {f"{at}": {query: list(order)} for at, order in enumerate(lists)}
+        scores = rankstone.evaluate({query: QRELS[query]}, runs, MEASURES)
+        for measure, values in scores.per_query.group_by("measure", maintain_order=True):
+            found.setdefault(measure[0], {})[query] = values["value"].to_list()
+    assert count == math.factorial(5)
+    return found
+
+
+def test_every_order_was_tried() -> None:
+    """Chance is the mean over all orders, worst and best are the least and the largest."""
+    table = {row["measure"]: row for row in baseline(QRELS, RUN, MEASURES).values.iter_rows(named=True)}
+    for measure, by_query in orders().items():
+        row, scores = table[measure], rankstone.evaluate(QRELS, RUN, measure).per_query
+        unanswered = scores.filter(query_id="q3")["value"][0]
+        for word, made in (("chance", lambda v: math.fsum(v) / len(v)), ("worst", min), ("best", max)):
+            values = [made(some) for some in by_query.values() if None not in some]
+            if unanswered is not None:  # the run does not answer it, in no order
+                values.append(unanswered)
+            if row[word] is None:  # no order of ties is proven to be an extreme
+                assert measure.startswith(("AUC", "RC"))
+                assert word != "chance"
+                continue
+            mean = math.fsum(values) / len(values)
+            assert row[word] == pytest.approx(mean, abs=1e-12), (measure, word)
+        if row["best"] not in (None, row["chance"]):
+            expected = (row["value"] - row["chance"]) / (row["best"] - row["chance"])
+            assert row["skill"] == pytest.approx(expected, abs=1e-15)
+        else:
+            assert row["skill"] is None
+
+
+@pytest.mark.parametrize("candidates", [6, 7, 1000])
+def test_chance_draws_from_candidates(candidates: int) -> None:
+    """The closed forms of one query, averaged; the best is the ideal list."""
+    names = "P@2 AP RR DCG@3 nDCG@3 Success@2"
+    found = baseline(QRELS, RUN, names, candidates=candidates).values
+    for measure, chance, best in found.select("measure", "chance", "best").rows():
+        each = [at_random(measure, candidates, grades=list(judged.values())) for judged in QRELS.values()]
+        assert chance == pytest.approx(math.fsum(v or 0.0 for v in each) / len(each), abs=1e-12)
+        ideal = {
+            query: sorted(judged, key=judged.__getitem__, reverse=True) for query, judged in QRELS.items()
+        }
+        assert best == rankstone.evaluate(QRELS, ideal, measure).to_dict()["run"][measure]
+
+
+def test_chance_is_what_random_lists_score() -> None:
+    """Simulated: within four standard errors for lists of a hundred."""
+    rng = np.random.default_rng(3)
+    docs, times = [f"d{at}" for at in range(100)], 2000
+    grades = {doc: float(grade) for doc, grade in zip(docs, rng.choice([0, 0, 0, 1, 2], 100), strict=True)}
+    qrels = {f"q{at}": grades for at in range(times)}
+    run = {query: rng.permutation(docs).tolist() for query in qrels}
+    found = baseline(qrels, run, "nDCG@10 AP RR P@5 R@20 AUC(negatives=judged)")
+    for measure, value, chance in found.values.select("measure", "value", "chance").rows():
+        spread = found.scores.per_query.filter(measure=measure)["value"].std()
+        assert isinstance(spread, float)
+        assert abs(value - chance) <= 4 * spread / math.sqrt(times)
+
+
+def test_words() -> None:
+    """Values that have a plain meaning say it; others, and other means, do not."""
+    run = {"q1": ["u", "a", "b"], "q2": ["d", "w"], "q3": ["w", "v", "u", "e"]}
+    said = baseline(QRELS, run, "RR AP P@4 R@2 nDCG P(agg=sum)@4 RR(rel=2)").meaning()
+    assert said == [
+        "RR 0.4375: as one answer that stands anywhere in the first 5 ranks",
+        "AP 0.2847: as relevant documents 3.51 ranks apart",
+        "P@4 0.25: 1 of the first 4 are relevant",
+        "R@2 0.2083: 20.8% of what there is stands in the first 2",
+    ]
+    both = baseline(QRELS, {"one": run, "other": run}, "R@2").meaning()
+    assert both[1].startswith("other, R@2")
+
+
+def test_options_and_files(tmp_path: Path) -> None:
+    """Scores, columns and options of alignment are those of evaluate."""
+    frame = pl.DataFrame(
+        {"user": ["q1", "q1", "q2", "q2"], "item": ["a", "c", "d", "w"], "score": [1.0, 2.0, 2.0, 1.0]}
+    )
+    frame.write_parquet(tmp_path / "run.parquet")
+    given: dict[str, Any] = {"columns": {"user": "query_id", "item": "doc_id"}, "missing": "drop"}
+    found = baseline(QRELS, tmp_path / "run.parquet", "RR", **given)
+    assert found.values.row(0)[1:] == ("RR", 0.75, 0.75, 0.5, 1.0, 0.0, 2)
+    with pytest.raises(BadParameter, match="fewer than the judged documents"):
+        baseline(QRELS, {"q2": ["w"]}, "RR", candidates=3)
+
+
+def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Every format; what stands in the table is what the function returns."""
+    files = f"{demo.QRELS} {demo.RUNS['bm25']}".split()
+    assert _run(["baseline", *files, "-m", "RR", "--format", "json", "--candidates", "5000"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    expected = baseline(demo.QRELS, demo.RUNS["bm25"], "RR", candidates=5000)
+    assert told["values"] == expected.values.to_dicts()
+    assert told["meaning"] == expected.meaning()
+    for form in ("table", "csv", "md"):
+        assert _run(["baseline", *files, "-m", "RR", "--format", form, "-o", str(tmp_path / form)]) == 0
+    assert "5 ranks" not in (tmp_path / "table").read_text()
+    assert "chance" in (tmp_path / "md").read_text().splitlines()[0]
+    assert len((tmp_path / "csv").read_text().splitlines()) == 2
+    assert _run(["baseline", *files, "--format", "tabel"]) == 2
+    assert "did you mean table" in capsys.readouterr().err
