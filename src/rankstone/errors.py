@@ -56,6 +56,7 @@ __all__ = [
     "UsageError",
     "masked",
     "nearest",
+    "one_of",
     "printable",
 ]
 
@@ -241,3 +242,15 @@ class MissingExtra(RankstoneError, ImportError):
     """A package that one of rankstone's extras installs is not there."""
 
     exit_code = 5
+
+
+def one_of(option: str, given: object, known: Iterable[str]) -> None:
+    """Refuse an option's value that is none of those known, naming the nearest."""
+    names = list(known)
+    if given not in names:
+        close = nearest(str(given), names, n=1)
+        raise BadOption(
+            f"{option}={printable(given)!r} is not known",
+            expected=", ".join(names),
+            fix=f"did you mean {close[0]}?" if close else None,
+        )

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["ShowsTable", "TellsMeans", "WritesReport", "WritesTable", "as_pandas", "shown_whole"]
+__all__ = [
+    "ShowsTable",
+    "TellsMeans",
+    "WritesReport",
+    "WritesRows",
+    "WritesTable",
+    "as_pandas",
+    "shown_whole",
+]
 
 
 class _Audit(Protocol):
@@ -95,31 +103,35 @@ class WritesReport:
             unfinished.write_text(text, encoding="utf-8")
 
 
-class WritesTable(WritesReport):
-    """A result that writes its rows, one or more a query, and its report."""
-
-    def rows(self: _PerQuery) -> pl.LazyFrame:
-        """Return :attr:`per_query` lazily: written from this, many millions of rows take no memory."""
-        return self.per_query.lazy()
+class WritesRows(WritesReport):
+    """A result that writes its rows and its report."""
 
     def write_parquet(self: _Rows, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as Parquet, whole or not at all."""
+        """Write the rows as Parquet, whole or not at all."""
         with atomic(path) as unfinished:
             self.rows().sink_parquet(unfinished)
 
     def write_csv(self: _Rows, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as CSV, whole or not at all."""
+        """Write the rows as CSV, whole or not at all."""
         with atomic(path) as unfinished:
             self.rows().sink_csv(unfinished)
 
     def write_ndjson(self: _Rows, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`per_query` as JSON lines, whole or not at all."""
+        """Write the rows as JSON lines, whole or not at all."""
         with atomic(path) as unfinished:
             self.rows().sink_ndjson(unfinished)
 
-    def to_pandas(self: _PerQuery) -> Any:  # noqa: ANN401 - pandas is not imported here
-        """Return :attr:`per_query` as a pandas frame (needs pandas)."""
-        return as_pandas(self.per_query)
+    def to_pandas(self: _Rows) -> Any:  # noqa: ANN401 - pandas is not imported here
+        """Return the rows as a pandas frame (needs pandas)."""
+        return as_pandas(self.rows().collect())
+
+
+class WritesTable(WritesRows):
+    """A result whose rows are one or more a query: :attr:`per_query`."""
+
+    def rows(self: _PerQuery) -> pl.LazyFrame:
+        """Return :attr:`per_query` lazily: written from this, many millions of rows take no memory."""
+        return self.per_query.lazy()
 
 
 class TellsMeans:

@@ -10,7 +10,7 @@ from rankstone.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["counted", "exact", "queries", "some", "spread"]
+__all__ = ["InLines", "counted", "exact", "queries", "some", "spread"]
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -56,3 +56,19 @@ def spread(lowest: int, highest: int, one: str, median: float | None = None) -> 
     if lowest == highest:
         return counted(highest, one)
     return f"{lowest:,}–{highest:,}{'' if median is None else f' (median {median:g})'} {one}s"
+
+
+class InLines:
+    """What is told in lines, one below the other or as a list."""
+
+    def lines(self) -> list[str]:
+        """Return the lines."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n".join([type(self).__name__, *(f"  {line}" for line in self.lines())])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankstone.errors import printable
 from rankstone.hits.ranking import as_float32
-from rankstone.words import counted, queries, spread
+from rankstone.words import InLines, counted, queries, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankstone.hits.ragged import Hits
     from rankstone.hits.ranking import TieBlocks
 
-__all__ = ["Audit", "BesideAudit", "InLines", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
+__all__ = ["Audit", "BesideAudit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,22 +234,6 @@ class BesideAudit:
     unknown: int
     missing: int
     weightless: int = 0
-
-
-class InLines:
-    """What is told in lines, one below the other or as a list."""
-
-    def lines(self) -> list[str]:
-        """Return the lines."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return "\n".join([type(self).__name__, *(f"  {line}" for line in self.lines())])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lines())}</ul>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

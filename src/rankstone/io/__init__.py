@@ -16,6 +16,7 @@ from rankstone.io.addresses import is_database, parse_address, shown
 from rankstone.io.attributes import Attributes, read_attributes
 from rankstone.io.columns import Renames, parse_columns
 from rankstone.io.databases import open_database
+from rankstone.io.events import Events, read_events
 from rankstone.io.files import read_files, stem
 from rankstone.io.matching import ids_of_two_kinds
 from rankstone.io.nested import holds_json, read_json, read_text
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attributes",
+    "Events",
     "Progress",
     "Renames",
     "Table",
@@ -38,6 +40,7 @@ __all__ = [
     "parse_address",
     "parse_columns",
     "read_attributes",
+    "read_events",
     "read_intents",
     "read_interactions",
     "read_judgments",

@@ -56,6 +56,26 @@ class Batches:
         """Return the rows as a table with our column names."""
         return of_batches(self._dtypes(), self._frames, self.source, columns, further=further)
 
+    def lazy(self) -> pl.LazyFrame:
+        """Return the columns that can be read as a frame that asks for its rows when it is collected."""
+        from polars.io.plugins import register_io_source
+
+        readable = {name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown}
+
+        def rows(
+            columns: list[str] | None, condition: pl.Expr | None, most: int | None, _size: int | None
+        ) -> Iterator[pl.DataFrame]:
+            left = most
+            for piece in self._frames(columns or list(readable)):
+                kept = piece if condition is None else piece.filter(condition)
+                if left is not None:
+                    kept, left = kept.head(left), left - min(left, kept.height)
+                yield kept
+                if left == 0:
+                    return
+
+        return register_io_source(rows, schema=readable)
+
     def frame(self, ids: Sequence[str] = ()) -> pl.DataFrame:
         """Read all rows, with the columns that can be read at all; decimal digits are numbers, or ``ids``."""
         readable = {name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown}

@@ -14,7 +14,9 @@ __all__ = ["CANONICAL", "Renames", "hidden", "is_text", "lacking", "parse_column
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 #: columns that some measures want beside them, and that a table may call otherwise
-FURTHER: Final = ("subtopic", "subgroup", "propensity", "weight", "session", "position")
+FURTHER: Final = (
+    "subtopic", "subgroup", "propensity", "weight", "session", "position", "user_id", "time", "segment",
+)  # fmt: skip
 _TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup")
 
 #: names that people use; only for suggestions, a table is never renamed on a guess
@@ -32,6 +34,11 @@ _SYNONYMS: Final = {
     "weight": ("w", "frequency", "count"),
     "session": ("session_id", "sid"),
     "position": ("place", "turn"),
+    "user_id": ("user", "uid", "userid", "visitor_id", "customer_id", "account_id", "member_id", "id"),
+    "time": (
+        "timestamp", "ts", "event_time", "event_timestamp", "datetime", "date", "day", "created_at",
+        "occurred_at", "registered_at", "signup_time", "signup_date",
+    ),
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ import polars as pl
 
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, nearest, printable
 from rankstone.io.addresses import is_database, parse_address
-from rankstone.io.broken import broken_object
+from rankstone.io.broken import broken_object, broken_row
 from rankstone.io.delimited import delimited
 from rankstone.io.extent import rows_about
 from rankstone.io.table import Table, reading
@@ -24,7 +24,16 @@ from rankstone.io.typed import Part, of_parts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["FORMATS", "format_of", "parts_of", "read_files", "scan_files", "stem"]
+__all__ = [
+    "FORMATS",
+    "Scanned",
+    "format_of",
+    "parts_of",
+    "read_files",
+    "scan_files",
+    "scan_parts",
+    "stem",
+]
 
 #: format → suffixes; a further .gz or .zst is looked through
 FORMATS: Final = {
@@ -37,6 +46,7 @@ FORMATS: Final = {
     "arrow": (".arrow", ".ipc", ".feather"),
 }
 _TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
+_SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 _PACKED: Final = (".gz", ".zst", ".zstd")
 _BY_SUFFIX: Final = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
 
@@ -99,25 +109,79 @@ def scan_files(path: str | os.PathLike[str], format_in: str | None = None) -> pl
     format_in
         A name of :data:`FORMATS`; ``None`` goes by the suffix.
     """
-    name = os.fspath(path)
-    frames = []
-    for part in parts_of(name):
-        kind = format_in or format_of(part)
-        if kind not in FORMATS or kind in ("trec", "json"):
-            raise UnknownFormat(
-                "a table with column names is needed",
-                where=name,
-                expected=", ".join(form for form in FORMATS if form != "trec"),
-                fix="--format-in names the format where the suffix does not",
-            )
-        _refuse_utf16(part, str(part), kind)
-        with reading(str(part)):
-            if kind in ("csv", "tsv"):
-                separator = "," if kind == "csv" else "\t"
-                frames.append(pl.scan_csv(part, separator=separator, infer_schema=False, glob=False))
-            else:
-                frames.append(_scan(part, kind))
+    frames = [part.frame for part in scan_parts(path, format_in)]
     return frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
+
+
+@dataclass(frozen=True, eq=False)
+class Scanned:
+    """One file of a table of any columns.
+
+    Attributes
+    ----------
+    source
+        The file, or what standard input held.
+    title
+        What to call it.
+    kind
+        Its format.
+    frame
+        Its rows, lazily.
+    """
+
+    source: Path | bytes
+    title: str
+    kind: str
+    frame: pl.LazyFrame
+
+    def place(self, row: int) -> str:
+        """Say where a row stands, counted from 0."""
+        lines = {"csv": 2, "tsv": 2, "jsonl": 1}
+        return (
+            f"{self.title}:{row + lines[self.kind]}" if self.kind in lines else f"{self.title}, row {row + 1}"
+        )
+
+    def broken(self) -> InputError | None:
+        """Return the error for the first line that its format does not allow."""
+        if self.kind == "jsonl":
+            return broken_object(self.source, self.title)
+        if self.kind in _SEPARATORS:
+            header = self.frame.collect_schema().names()
+            return broken_row(self.source, self.title, _SEPARATORS[self.kind], header)
+        return None
+
+
+def scan_parts(path: str | os.PathLike[str], format_in: str | None = None) -> list[Scanned]:
+    """Open the files of a table of any columns, lazily; ``-`` is standard input, CSV unless said.
+
+    Parameters
+    ----------
+    path, format_in
+        As for :func:`scan_files`.
+    """
+    name = os.fspath(path)
+    if name == "-":
+        return [_scanned(sys.stdin.buffer.read(), "standard input", format_in or "csv")]
+    return [_scanned(part, str(part), format_in or format_of(part)) for part in parts_of(name)]
+
+
+def _scanned(source: Path | bytes, title: str, kind: str) -> Scanned:
+    if kind not in FORMATS or kind in ("trec", "json"):
+        raise UnknownFormat(
+            "a table with column names is needed",
+            where=title,
+            expected=", ".join(form for form in FORMATS if form not in ("trec", "json")),
+            fix="--format-in names the format where the suffix does not",
+        )
+    if not (len(source) if isinstance(source, bytes) else source.stat().st_size):
+        raise EmptyInput("the file is empty", where=title, expected=f"{kind} data")
+    _refuse_utf16(source, title, kind)
+    with reading(title):
+        if kind in _SEPARATORS:
+            frame = pl.scan_csv(source, separator=_SEPARATORS[kind], infer_schema=False, glob=False)
+        else:
+            frame = _scan(source, kind)
+    return Scanned(source, title, kind, frame)
 
 
 def stem(path: str | os.PathLike[str]) -> str:

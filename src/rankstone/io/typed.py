@@ -15,7 +15,7 @@ from rankstone.io.unfolding import LISTS, unfolded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["Part", "of_batches", "of_frame", "of_parts"]
+__all__ = ["Part", "id_type", "of_batches", "of_frame", "of_parts"]
 
 #: whole numbers that 64 bits with a sign may not hold; as ids they are the decimal text they are written as
 _WIDE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
@@ -279,16 +279,7 @@ def _settled_item(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     if isinstance(dtype, pl.Null):
         return pl.String() if is_text(name) else pl.Float64()
     if name in ("query_id", "doc_id"):
-        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
-            return pl.String()
-        if _is_whole(dtype):
-            return pl.String() if _is_wide(dtype) else pl.Int64()
-        raise MixedIds(
-            f"{name} holds {dtype}",
-            where=source,
-            expected="ids that are texts or whole numbers",
-            fix="turn them into texts first",
-        )
+        return id_type(name, dtype, source)
     if is_text(name):
         if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) or _is_whole(dtype):
             return pl.String()
@@ -296,3 +287,17 @@ def _settled_item(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     if dtype.is_numeric() or isinstance(dtype, pl.Boolean):
         return pl.Float64()
     raise InputError(f"{name} holds {dtype}", where=source, expected="numbers")
+
+
+def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
+    """Return the type that ids are read as: texts, or whole numbers of 64 bits."""
+    if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+        return pl.String()
+    if _is_whole(dtype):
+        return pl.String() if _is_wide(dtype) else pl.Int64()
+    raise MixedIds(
+        f"{name} holds {dtype}",
+        where=source,
+        expected="ids that are texts or whole numbers",
+        fix="turn them into texts first",
+    )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rankstone.errors import printable
-from rankstone.hits.audit import InLines
-from rankstone.words import counted, queries, spread
+from rankstone.words import InLines, counted, queries, spread
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Ints

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone.errors import NotComparable, printable
-from rankstone.hits.audit import InLines
-from rankstone.words import counted, some, spread
+from rankstone.words import InLines, counted, some, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

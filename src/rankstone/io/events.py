@@ -1,0 +1,183 @@
+"""Tables of things that happened to users: who, when, and whatever columns somebody wants beside that.
+
+They may be larger than memory: a table is opened lazily, and read when somebody collects what follows from
+it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import InputError
+from rankstone.io.addresses import is_database, shown
+from rankstone.io.columns import hidden, renames, require
+from rankstone.io.databases import open_database
+from rankstone.io.files import Scanned, scan_parts
+from rankstone.io.objects import kind_of
+from rankstone.io.relations import batches_of_relation, is_relation
+from rankstone.io.table import Progress, reading
+from rankstone.io.typed import id_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+__all__ = ["Events", "read_events"]
+
+_NEEDED: Final = ("user_id", "time")
+_ROW: Final = "the row"  # no column of ours is called so
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Rows of ``user_id``, ``time`` and other columns, read whenever a query over them is collected.
+
+    Attributes
+    ----------
+    source
+        What to call the table in messages.
+    frame
+        The rows, lazily; ids are ``String`` or ``Int64``, times are what they were.
+    schema
+        Columns and their types.
+    untyped
+        Whether ids are bare text, so that ``7`` may be a number elsewhere.
+    parts
+        The files there are, each with its rows by our names; none of an object or a database.
+    present
+        All columns of the source, ours by our names.
+    """
+
+    source: str
+    frame: pl.LazyFrame
+    schema: Mapping[str, pl.DataType]
+    untyped: bool
+    parts: tuple[tuple[Scanned, pl.LazyFrame], ...] = ()
+    present: tuple[str, ...] = ()
+
+    def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
+        """Run a query over the rows, in pieces; what cannot be read is an :class:`InputError`."""
+        with reading(self.source):
+            try:
+                return query.collect(engine="streaming")
+            except pl.exceptions.PolarsError as error:
+                raise (_broken(part for part, _ in self.parts) or error) from error
+
+    def first(self, condition: pl.Expr, *columns: pl.Expr) -> tuple[str, dict[str, Any]]:
+        """Return where the first row stands that fulfils a condition, and some columns of it."""
+
+        def anywhere(row: int) -> str:
+            return f"{self.source}, row {row + 1}"
+
+        places: list[tuple[Callable[[int], str], pl.LazyFrame]] = [
+            (part.place, frame) for part, frame in self.parts
+        ]
+        for place, frame in places or [(anywhere, self.frame)]:
+            asked = frame.with_row_index(_ROW).filter(condition).select(_ROW, *columns).head(1)
+            if (found := self.collect(asked)).height:
+                row = found.row(0, named=True)
+                return place(row.pop(_ROW)), row
+        return self.source, {}
+
+    def watched(self, progress: Progress | None) -> Events:
+        """Return the table, telling ``progress`` of every piece that is read."""
+        if progress is None:
+            return self
+
+        def counted(piece: pl.DataFrame) -> pl.DataFrame:
+            progress(piece.height)
+            return piece
+
+        return replace(self, frame=self.frame.map_batches(counted, streamable=True, schema=dict(self.schema)))
+
+    def with_text_ids(self) -> Events:
+        """Return the table with ids written out as decimal text."""
+
+        def as_text(frame: pl.LazyFrame) -> pl.LazyFrame:
+            return frame.with_columns(pl.col("user_id").cast(pl.String))
+
+        parts = tuple((part, as_text(frame)) for part, frame in self.parts)
+        schema = {**self.schema, "user_id": pl.String()}
+        return replace(self, frame=as_text(self.frame), schema=schema, parts=parts)
+
+
+def read_events(
+    source: object,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    *,
+    name: str = "events",
+    further: Sequence[str] = (),
+) -> Events:
+    """Open a table of ``user_id`` and ``time``.
+
+    Parameters
+    ----------
+    source
+        A path (CSV, TSV, JSON lines, Parquet, Arrow; a folder or a glob of parts; ``-``), an address of a
+        database, a frame of any library, or a dict of columns.
+    columns
+        {their name: our name}.
+    format_in
+        Format of a file; ``None`` goes by the suffix.
+    name
+        What to call an object in messages.
+    further
+        Columns wanted beside these two, where the table has them.
+    """
+    format_in = None if format_in == "trec" else format_in  # which has no names of columns
+    parts: list[Scanned] = []
+    if isinstance(source, str) and is_database(source):
+        name, frames = shown(source), [open_database(source).lazy()]
+    elif isinstance(source, (str, os.PathLike)):
+        parts = scan_parts(source, format_in)
+        name, frames = os.fspath(source), [part.frame for part in parts]
+    else:
+        frames = [_of_object(source, name)]
+    with reading(name):
+        try:
+            schema = frames[0].collect_schema()
+        except pl.exceptions.PolarsError as error:
+            raise (_broken(parts) or error) from error
+    chosen = renames(schema.names(), columns or {}, name)
+    absent = hidden(schema.names(), chosen)
+    ours = {theirs: chosen.get(theirs, theirs) for theirs in schema.names() if theirs not in absent}
+    require(ours.values(), _NEEDED, name, schema.names())
+    theirs = {ours[name]: name for name in ours if ours[name] in (*_NEEDED, *further)}
+    kept = {column: schema[named] for column, named in theirs.items()}
+    kept["user_id"] = id_type("user_id", schema[theirs["user_id"]], name)
+    bare = any(part.kind in ("csv", "tsv") for part in parts)
+    wide = kept["user_id"] == pl.String and schema[theirs["user_id"]].is_numeric()
+    named = [
+        frame.select(pl.col(theirs[column]).alias(column).cast(dtype) for column, dtype in kept.items())
+        for frame in frames
+    ]
+    whole = named[0] if len(named) == 1 else pl.concat(named)
+    return Events(
+        name, whole, kept, bare or wide, tuple(zip(parts, named, strict=False)), tuple(ours.values())
+    )
+
+
+def _broken(parts: Iterable[Scanned]) -> InputError | None:
+    """Return the error for the first line of the parts that their format does not allow."""
+    return next(filter(None, (part.broken() for part in parts)), None)
+
+
+def _of_object(source: object, name: str) -> pl.LazyFrame:
+    if isinstance(source, pl.LazyFrame):
+        return source
+    with reading(name):
+        if is_relation(source):
+            return batches_of_relation(source, name).lazy()
+        if isinstance(source, (pl.DataFrame, Mapping)) or hasattr(source, "__arrow_c_stream__"):
+            table: Any = source
+            return pl.DataFrame(table).lazy()
+    raise InputError(
+        f"an object of type {kind_of(source)} cannot be read as a table",
+        where=name,
+        expected="a path, a frame (Polars, pandas, PyArrow, DuckDB), or a dict of columns",
+    )
