@@ -15,6 +15,7 @@ from rankstone.stats.intervals import METHODS, Estimate, estimates
 from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
 from rankstone.stats.poisson import PoissonBootstrap
 from rankstone.stats.power import chi_square, detectable, needed, power_of
+from rankstone.stats.proportions import ProportionDifference, Shared, proportion_difference, wilson
 from rankstone.stats.sign_flips import sign_flips
 from rankstone.stats.tukey import RandomisedTukey, randomised_tukey, randomised_tukeys
 from rankstone.stats.units import Units
@@ -27,7 +28,9 @@ __all__ = [
     "Estimate",
     "ExactSum",
     "PoissonBootstrap",
+    "ProportionDifference",
     "RandomisedTukey",
+    "Shared",
     "Units",
     "adjusted",
     "chi_square",
@@ -41,6 +44,7 @@ __all__ = [
     "needed",
     "paired_t",
     "power_of",
+    "proportion_difference",
     "randomised_tukey",
     "randomised_tukeys",
     "sign_flips",
@@ -49,4 +53,5 @@ __all__ = [
     "tukey_hsd",
     "two_way",
     "wilcoxon",
+    "wilson",
 ]
