@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from docs.making.markdown import anchor, number, table
 from docs.making.showing import SHOWN, told, word
-from tests.golden.worked import Example, calculate, load, rows, world
+from tests.golden.worked import Example, calculate, counted, load, rows, world
 
 import rankstone
 
@@ -36,7 +36,6 @@ def page(lang: str) -> str:
     lines += _sources(data["sources"], lang)
     for example in examples:
         lines += _section(example, lang)
-    lines += _not_yet(examples, lang)
     lines += [f"## {word('remarks', lang)}", ""]
     lines += [f"- {told(remark, lang)} ({', '.join(remark['sources'])})" for remark in data["remarks"]]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
@@ -88,9 +87,9 @@ def _section(example: Example, lang: str) -> Iterator[str]:
     if cases:
         head = [word(name, lang) for name in ("measure", "formula", "computed", "stated")]
         yield from table([*head, ""], (line for case in cases for line in _rows(case)))
-    if "by_hand" in example:
-        head = ["", word("formula", lang), word("by hand", lang)]
-        yield from table(head, _by_hand(example, lang))
+    if "counted" in example:
+        head = ["", word("formula", lang), word("computed", lang)]
+        yield from table(head, _counted(example, lang))
     for case in cases:
         yield from _derived(case, lang)
     for name in example.get("show", []):
@@ -110,9 +109,9 @@ def _rows(case: Example) -> Iterator[list[str]]:
             yield [*cells, row.get("stated", ""), mark]
 
 
-def _by_hand(example: Example, lang: str) -> Iterator[list[str]]:
-    for one in example["by_hand"]:
-        yield [one["name"][lang], f"`{one['value']}`", number(calculate(one["value"]))]
+def _counted(example: Example, lang: str) -> Iterator[list[str]]:
+    for one in example["counted"]:
+        yield [one["name"][lang], f"`{one['value']}`", number(counted(example["log"], one) or 0.0)]
 
 
 def _derived(case: Example, lang: str) -> Iterator[str]:
@@ -182,12 +181,3 @@ def _typed(case: Example, measure: str, lang: str) -> Iterator[str]:
 def _flags(case: Example) -> Iterator[tuple[str, str]]:
     for name, value in case.get("options", {}).items():
         yield f"--{name.replace('_', '-')}", str(value)
-
-
-# -- what is left ----------------------------------------------------------------------------------------
-def _not_yet(examples: list[Example], lang: str) -> list[str]:
-    """List what rankstone has no measure for, with its formulas."""
-    head = ["", "", word("formula", lang), word("by hand", lang)]
-    by_hand = [example for example in examples if "by_hand" in example]
-    lines = ([example["id"], *line] for example in by_hand for line in _by_hand(example, lang))
-    return ["", f"## {word('not yet', lang)}", "", word("not yet why", lang), *table(head, lines)]

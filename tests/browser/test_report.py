@@ -272,3 +272,53 @@ def test_print_draws_all_pages(report: Opened) -> None:
 
     assert page.locator("section:visible").count() == len(PAGES)
     assert page.locator("section:visible svg.marks").count() >= 8
+
+
+@pytest.fixture(scope="module")
+def retention_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from rankstone.behaviour import retention
+
+    path = tmp_path_factory.mktemp("retention") / "retention.html"
+    log: dict[str, list[Any]] = {"user_id": [], "time": [], "app": []}
+    for user in range(60):
+        for age in (0, *(day for day in (1, 2, 5, 9) if user % (day + 1) == 0)):
+            log["user_id"].append(user)
+            log["time"].append(f"2024-01-{1 + user % 12 + age:02}")
+            log["app"].append(EVIL if user % 3 == 0 else "2.0")
+    retention(log, by="app").write_html(path, command="rankstone retention log.csv --by app")
+    return path
+
+
+def test_the_page_of_retention(browser: Browser, retention_page: Path) -> None:
+    """Charts are drawn, a segment can be chosen, tables sort; nothing is asked for and nothing runs."""
+    told = Opened(browser.new_page(), retention_page)
+    page = told.at()
+
+    for chart in ("curve", "heatmap", "periods"):
+        assert page.locator(f"[data-chart={chart}] svg.marks").count() == 1
+    heatmap = page.locator("[data-chart=heatmap] svg.marks")
+    first = heatmap.text_content()
+    page.select_option("#page-cohorts select", "1")
+    page.wait_for_function(
+        "text => document.querySelector('[data-chart=heatmap] svg.marks').textContent !== text", arg=first
+    )
+    assert "<script>" in (heatmap.text_content() or "")
+    assert heatmap.locator(".role-mark path").count() > 10
+    page.locator("#page-periods th button").nth(1).click()
+    assert page.locator("#page-periods th[aria-sort]").count() == 1
+    assert page.locator("#page-differences table").count() == 1
+    assert page.evaluate("window.evil") is None
+    assert told.complaints == []
+    assert told.asked == [f"file://{retention_page}"]
+    page.close()
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_of_retention_fits(browser: Browser, retention_page: Path, width: int, scheme: Any) -> None:
+    """It is no wider than the window, by day and by night."""
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    Opened(page, retention_page).at()
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()

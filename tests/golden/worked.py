@@ -6,18 +6,20 @@ import ast
 import math
 import operator
 import re
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["Example", "calculate", "classic", "load", "rows", "said", "world"]
+__all__ = ["Example", "calculate", "classic", "counted", "load", "logged", "rows", "said", "world"]
 
 Example = dict[str, Any]
 
+_FIRST: Final = date(2024, 1, 1)
 _HERE: Final = Path(__file__).parent
 _OPERATORS: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
     ast.Add: operator.add,
@@ -52,6 +54,25 @@ def _value(node: ast.expr) -> float:
 def said(text: str) -> str:
     """Put values where a text has formulas: ``{= 3/4}`` becomes 0.75, with six digits at most."""
     return _FORMULA.sub(lambda found: f"{calculate(' '.join(found[1].split())):.6g}", text)
+
+
+# -- logs ------------------------------------------------------------------------------------------------
+def logged(log: Mapping[int, Sequence[str]]) -> dict[str, list[object]]:
+    """Return a log of day → users as a table of events; day 0 is the first of January."""
+    rows = [(user, _FIRST + timedelta(days=day)) for day, users in log.items() for user in users]
+    return {"user_id": [user for user, _ in rows], "time": [day for _, day in rows]}
+
+
+def counted(log: Mapping[int, Sequence[str]], row: Example) -> float | None:
+    """Return what rankstone counts in a log: a column of one row of a frame."""
+    from rankstone.behaviour import retention
+
+    asked = row["of"]
+    days = {"period", "cohort"} & asked["where"].keys()
+    where = asked["where"] | {name: _FIRST + timedelta(days=asked["where"][name]) for name in days}
+    found = retention(logged(log), row.get("days", "1,3"), **row.get("options", {}))
+    value: float | None = getattr(found, asked["frame"]).filter(**where)[asked["column"]].item()
+    return value
 
 
 # -- examples --------------------------------------------------------------------------------------------

@@ -90,12 +90,14 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "diff {a} {b} --top 1",
         "diff {a} {b} -q q01",
         "beyond {a}",
+        "retention {events} --by platform",
     ],
 )
 def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
     """Whatever stands in what --format json prints stands in the document of options."""
     (tmp_path / "queries.csv").write_text("query_id,half\nq01,1\n")
-    files = {"qrels": demo.QRELS, "queries": tmp_path / "queries.csv"}
+    (tmp_path / "events.csv").write_text("user_id,time,platform\nu,2024-01-01,a\nv,2024-01-01,b\n")
+    files = {"events": tmp_path / "events.csv", "qrels": demo.QRELS, "queries": tmp_path / "queries.csv"}
     files |= {"a": demo.RUNS["bm25"], "b": demo.RUNS["tfidf"]}
     done = CliRunner().invoke(
         cli, [*line.format(**files).split(), "--format", "json"], catch_exceptions=False

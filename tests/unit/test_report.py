@@ -84,7 +84,7 @@ def test_markup_in_ids_stays_text(tmp_path: Path) -> None:
     evil = page_of(rankstone.compare(qrels, {EVIL: one, "b": two}, "nDCG@10"), tmp_path)
 
     assert {tag for tag, _ in evil.tags} <= {tag for tag, _ in plain.tags}
-    assert len(evil.scripts) == 3
+    assert len(evil.scripts) == 4
     assert EVIL in evil.data["queries"]["ids"]
 
 
@@ -347,7 +347,7 @@ def test_what_was_asked_stands_beside_ids(tmp_path: Path) -> None:
     at = told.data["queries"]["ids"].index("q07")
 
     assert told.data["queries"]["texts"][at] == f"{EVIL} 7"
-    assert len(told.scripts) == 3
+    assert len(told.scripts) == 4
 
 
 def test_one_curve_that_cannot_be_leaves_the_others(tmp_path: Path) -> None:

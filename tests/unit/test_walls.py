@@ -60,8 +60,18 @@ WALLS = {
     },
     "tasks": {"tasks", "asked", "beside", "road", "scores", "stats", "results", "io", "measures", "hits"},
     "spark": {"spark", "tasks", "asked", "beside", "road", "scores", "io", "measures", "hits"},
-    "plots": {"plots", "comparing", "curves", "tracing", "measures"},
-    "report": {"report", "plots", "comparing", "curves", "explaining", "identifying", "sheets", "io"},
+    "plots": {"plots", "behaviour", "comparing", "curves", "tracing", "measures"},
+    "report": {
+        "report",
+        "plots",
+        "behaviour",
+        "comparing",
+        "curves",
+        "explaining",
+        "identifying",
+        "sheets",
+        "io",
+    },
     "comparing": {
         "comparing",
         "plots",
@@ -113,10 +123,12 @@ WALLS = {
         "hits",
     },
     "testing": {"testing", "evaluation", "measures"},
+    "behaviour": {"behaviour", "plots", "report", "stats", "results", "io"},
     "thresholding": {"evaluation", "results", "scores", "measures", "hits"},
     "trec_eval": {"trec_eval", "evaluation", "scores", "measures", "hits", "io"},
     "cli": {
         "cli",
+        "behaviour",
         "io",
         "measures",
         "checking",
@@ -173,6 +185,7 @@ PACKAGES = {
     "identifying": {"numpy", "polars"},
     "explaining": {"numpy", "polars"},
     "testing": {"numpy", "polars"},
+    "behaviour": {"numpy", "polars"},
     "thresholding": {"numpy", "polars"},
     "trec_eval": {"numpy", "polars"},
     "cli": {"click", "rich"},
@@ -224,7 +237,15 @@ def test_import_is_free() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["eval", "--help"], ["check", "--help"], ["curve", "--help"]]
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["eval", "--help"],
+        ["check", "--help"],
+        ["curve", "--help"],
+        ["retention", "--help"],
+    ],
 )
 def test_help_is_fast(arguments: list[str]) -> None:
     """Help and version import neither NumPy nor Polars."""

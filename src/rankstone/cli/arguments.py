@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankstone.errors import UsageError
     from rankstone.io import Renames
@@ -101,8 +101,23 @@ def read_once(inputs: Iterable[str]) -> None:
         raise UsageError("standard input can be read only once", given=" ".join(streams))
 
 
-def keep_inputs(inputs: Iterable[str], output: str | None, per_query: str | None) -> None:
-    """Refuse, before any work, inputs read twice and outputs that cannot be written or spoil other files."""
+def keep_inputs(
+    inputs: Iterable[str],
+    output: str | None,
+    per_query: str | None,
+    further: Mapping[str, str | None] | None = None,
+) -> None:
+    """Refuse, before any work, inputs read twice and outputs that cannot be written or spoil other files.
+
+    Parameters
+    ----------
+    inputs
+        Files that are read.
+    output, per_query
+        Files of -o and --per-query.
+    further
+        Flag → file, of other outputs.
+    """
     from rankstone.errors import UsageError
 
     inputs = list(inputs)
@@ -112,7 +127,7 @@ def keep_inputs(inputs: Iterable[str], output: str | None, per_query: str | None
         for name in inputs
         for part in (name.partition("=")[2] or name, name)
     }
-    for flag, name in (("-o", output), ("--per-query", per_query)):
+    for flag, name in {"-o": output, "--per-query": per_query, **(further or {})}.items():
         if name is None:
             continue
         place = Path(name).resolve()

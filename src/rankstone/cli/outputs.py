@@ -48,18 +48,18 @@ def check_format(form: str, known: Iterable[str]) -> None:
         )
 
 
-def per_query_writer(per_query: str | None) -> str:
+def per_query_writer(per_query: str | None, flag: str = "--per-query") -> str:
     """Return the method that writes such a file; refuse a suffix nobody can write before any work is done."""
     from rankstone.errors import UsageError
 
     suffix = Path(per_query).suffix.lower() if per_query is not None else ".csv"
     if suffix not in _WRITERS:
-        raise UsageError(f"--per-query {per_query}: no known suffix", expected=", ".join(_WRITERS))
+        raise UsageError(f"{flag} {per_query}: no known suffix", expected=", ".join(_WRITERS))
     return _WRITERS[suffix]
 
 
 def deliver(results: Any, text: str, output: str | None, per_query: str | None) -> None:  # noqa: ANN401
-    """Write values per query where that was asked for, and print the text or write it to a file."""
+    """Write rows (values per query) where that was asked for, and print the text or write it to a file."""
     from rankstone.io import atomic
 
     if per_query is not None:

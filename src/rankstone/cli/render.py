@@ -240,16 +240,22 @@ _LATEX = {
 
 
 def _latex(scores: AnyScores, digits: int, beside: Beside) -> str:
-    def escaped(text: str) -> str:
-        return "".join(_LATEX.get(c, c) for c in text.strip())
+    head = ["run", *map(str, scores.measures)]
+    body = [[name, *cells] for name, cells in _rows(scores, digits, beside)]
+    return f"% {conventions_line(scores)}\n{latex(head, body)}"
 
-    head = " & ".join(["run", *(escaped(str(m)) for m in scores.measures)])
-    rows = [" & ".join(map(escaped, [name, *cells])) for name, cells in _rows(scores, digits, beside)]
-    body = "\n".join(rf"{row} \\" for row in rows)
-    columns = "l" + "r" * len(scores.measures)
+
+def latex(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """Return a table in LaTeX; the first column holds texts, the others numbers."""
+
+    def line(cells: Iterable[str]) -> str:
+        return " & ".join("".join(_LATEX.get(c, c) for c in cell.strip()) for cell in cells) + r" \\"
+
+    rows = "\n".join(map(line, body))
+    columns = "l" + "r" * (len(head) - 1)
     return (
-        f"% {conventions_line(scores)}\n\\begin{{tabular}}{{{columns}}}\n\\hline\n{head} \\\\\n\\hline\n"
-        f"{body}\n\\hline\n\\end{{tabular}}\n"
+        f"\\begin{{tabular}}{{{columns}}}\n\\hline\n{line(head)}\n\\hline\n"
+        f"{rows}\n\\hline\n\\end{{tabular}}\n"
     )
 
 

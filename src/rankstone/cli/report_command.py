@@ -48,7 +48,7 @@ def command(
     require()
     found = compared(files, measures, output, None, quiet=quiet, keep_runs=_small(files), **options)
     with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
-        Report(replace(found, digits=digits), command=_line(), progress=unfolded).write(output)
+        Report(replace(found, digits=digits), command=command_line(), progress=unfolded).write(output)
 
 
 def _small(files: Sequence[str]) -> bool:
@@ -64,7 +64,7 @@ def _small(files: Sequence[str]) -> bool:
     return sum(path.stat().st_size for path in paths if path.is_file()) < _KEPT
 
 
-def _line() -> str:
+def command_line() -> str:
     """Return the command line as somebody may type it again."""
     import shlex
     import sys

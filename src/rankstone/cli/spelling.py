@@ -13,7 +13,9 @@ __all__ = ["as_flags", "told"]
 
 #: keyword arguments beside the options of alignment that commands have flags for
 _FURTHER: Final = (
-    "catalogue_size", "confidence", "grades", "limit", "resamples", "seed", "band", "separator",
+    "catalogue_size", "confidence", "grades", "limit", "resamples", "seed", "band", "separator", "tz",
+    "times_in", "time_unit", "week_start", "day_origin", "unit", "kind", "days", "start", "end", "since",
+    "invalid", "early", "unregistered", "duplicate_registrations", "segments", "versus", "correction", "show",
 )  # fmt: skip
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -24,7 +26,7 @@ from rankstone.io.table import Progress, reading
 from rankstone.io.typed import id_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = ["Events", "read_events"]
 
@@ -50,6 +52,8 @@ class Events:
         The files there are, each with its rows by our names; none of an object or a database.
     present
         All columns of the source, ours by our names.
+    watch
+        Who is told of every piece that is read.
     """
 
     source: str
@@ -58,10 +62,11 @@ class Events:
     untyped: bool
     parts: tuple[tuple[Scanned, pl.LazyFrame], ...] = ()
     present: tuple[str, ...] = ()
+    watch: _Watch | None = None
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows, in pieces; what cannot be read is an :class:`InputError`."""
-        with reading(self.source):
+        with reading(self.source), nullcontext() if self.watch is None else self.watch.stream():
             try:
                 return query.collect(engine="streaming")
             except pl.exceptions.PolarsError as error:
@@ -88,11 +93,15 @@ class Events:
         if progress is None:
             return self
 
-        def counted(piece: pl.DataFrame) -> pl.DataFrame:
-            progress(piece.height)
-            return piece
+        watch = _Watch(progress, cache(self._about))
+        frame = self.frame.map_batches(watch.counted, streamable=True, schema=dict(self.schema))
+        return replace(self, frame=frame, watch=watch)
 
-        return replace(self, frame=self.frame.map_batches(counted, streamable=True, schema=dict(self.schema)))
+    def _about(self) -> int | None:
+        """Return about how many rows there are, where that is known."""
+        counts = [part.about() for part, _ in self.parts]
+        known = [count for count in counts if count is not None]
+        return sum(known) if counts and len(known) == len(counts) else None
 
     def with_text_ids(self) -> Events:
         """Return the table with ids written out as decimal text."""
@@ -103,6 +112,34 @@ class Events:
         parts = tuple((part, as_text(frame)) for part, frame in self.parts)
         schema = {**self.schema, "user_id": pl.String()}
         return replace(self, frame=as_text(self.frame), schema=schema, parts=parts)
+
+
+class _Watch:
+    """Tells a progress of the pieces that pass; one with a method ``stream`` is told of every start, too.
+
+    Parameters
+    ----------
+    progress
+        Who is told.
+    extent
+        Says about how many rows there are.
+    """
+
+    def __init__(self, progress: Progress, extent: Callable[[], int | None]) -> None:
+        self._tell = progress
+        self._extent = extent
+        self._stream = getattr(progress, "stream", lambda _extent: nullcontext(progress))
+
+    @contextmanager
+    def stream(self) -> Iterator[None]:
+        """Tell of what passes meanwhile as of one stream."""
+        with self._stream(self._extent) as self._tell:
+            yield
+
+    def counted(self, piece: pl.DataFrame) -> pl.DataFrame:
+        """Return a piece, once it is told of."""
+        self._tell(piece.height)
+        return piece
 
 
 def read_events(

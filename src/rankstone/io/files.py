@@ -141,6 +141,13 @@ class Scanned:
             f"{self.title}:{row + lines[self.kind]}" if self.kind in lines else f"{self.title}, row {row + 1}"
         )
 
+    def about(self) -> int | None:
+        """Return about how many rows there are; files of columns know without being read."""
+        if self.kind in _TEXT:
+            return rows_about([self.source])
+        with reading(self.title):
+            return int(self.frame.select(pl.len()).collect().item())
+
     def broken(self) -> InputError | None:
         """Return the error for the first line that its format does not allow."""
         if self.kind == "jsonl":

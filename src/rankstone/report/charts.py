@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rankstone.comparing import Comparison
     from rankstone.curves import Curves
 
-__all__ = ["charts"]
+__all__ = ["apart", "charts"]
 
 #: measures that are drawn over their cutoff
 _OVER_K: Final = 3
@@ -37,12 +37,12 @@ def charts(found: Comparison) -> tuple[dict[str, Any], list[str]]:
     }
     if found.segments is not None:
         drawn["segments"] = plot.segments()
-    told = {name: _apart(chart, keep=False) for name, chart in drawn.items()}
+    told = {name: apart(chart, keep=False) for name, chart in drawn.items()}
     curves, notes = _curves(found)
     return told | curves, notes
 
 
-def _apart(chart: Any, *, keep: bool) -> dict[str, Any]:  # noqa: ANN401 - Altair's chart
+def apart(chart: Any, *, keep: bool) -> dict[str, Any]:  # noqa: ANN401 - Altair's chart
     """Return a specification, with its rows or without."""
     spec: dict[str, Any] = chart.to_dict(validate=False)  # rows by the thousand would be looked at one by one
     rows = spec.pop("datasets")
@@ -66,7 +66,7 @@ def _curves(found: Comparison) -> tuple[dict[str, Any], list[str]]:
         title = label("at_k", found.lang, measure=name) if "@" in name else label("pr", found.lang)
         if name.startswith("Success@"):
             title = say["first_relevant"]
-        drawn[f"curve{len(drawn)}"] = _apart(curve_chart(curves, title, found.lang, name), keep=True)
+        drawn[f"curve{len(drawn)}"] = apart(curve_chart(curves, title, found.lang, name), keep=True)
         if "@" not in name:
             drawn["cloud"] = _clouds(curves, name, found.lang)
     return drawn, [f"{say['no_curves']}: {note}" for note in notes]
@@ -76,7 +76,7 @@ def _clouds(curves: Curves, name: str, lang: str) -> dict[str, Any]:
     """Return the curves of queries, a run at a time: the reader says which."""
     runs = list(curves.runs)
     rows = {run: cloud_rows(curves, run, name) for run in runs}
-    return {**_apart(cloud_chart(curves, runs[0], "", lang, name), keep=False), "by": rows}
+    return {**apart(cloud_chart(curves, runs[0], "", lang, name), keep=False), "by": rows}
 
 
 def _traced(found: Comparison, asked: list[str]) -> tuple[list[Curves], list[str]]:

@@ -37,24 +37,37 @@ def as_data(content: object) -> str:
     return text.translate(_UNSAFE)
 
 
-def page(content: dict[str, Any]) -> str:
-    """Return the page of a report."""
+def page(content: dict[str, Any], name: str = "report") -> str:
+    """Return a page.
+
+    Parameters
+    ----------
+    content
+        What is on it; ``lang``, ``title`` and ``words`` among it.
+    name
+        Of its template and its script.
+    """
     jinja = needed("jinja2")
-    assets = files("rankstone.report") / "assets"
-    style, script, template = (
-        (assets / name).read_text(encoding="utf-8") for name in ("report.css", "report.js", "report.html.j2")
+    scripts = [vega.script(), _asset("page.js"), _asset(f"{name}.js")]
+    made = jinja.Environment(
+        autoescape=True,
+        undefined=jinja.StrictUndefined,
+        keep_trailing_newline=True,
+        loader=jinja.FunctionLoader(_asset),
     )
-    scripts = [vega.script(), script]
-    made = jinja.Environment(autoescape=True, undefined=jinja.StrictUndefined, keep_trailing_newline=True)
-    whole: str = made.from_string(template).render(
+    whole: str = made.get_template(f"{name}.html.j2").render(
         content=content,
         words=content["words"],
         policy=_POLICY.format(hashes=" ".join(map(_hash, scripts))),
-        style=_whole(style),
+        style=_whole(_asset("report.css")),
         scripts=[_whole(one) for one in scripts],
         data=_whole(as_data(content)),
     )
     return whole
+
+
+def _asset(name: str) -> str:
+    return (files("rankstone.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _whole(text: str) -> Any:  # noqa: ANN401 - markupsafe's text, which the template does not escape

@@ -1,0 +1,33 @@
+"""Worked examples of retention: every number of them, as formulas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from tests.golden.worked import calculate, counted, load
+
+if TYPE_CHECKING:
+    from tests.golden.worked import Example
+
+_ROWS: Final = [
+    (example, {"days": example.get("days", "1,3"), **row})
+    for example in [
+        *load("retention.yaml"),
+        *(one for one in load("classic.yaml")["examples"] if "log" in one),
+    ]
+    for row in example["counted"]
+]
+
+
+@pytest.mark.parametrize(
+    ("example", "row"), _ROWS, ids=[f"{example['id']}-{at}" for at, (example, _) in enumerate(_ROWS)]
+)
+def test_a_worked_example(example: Example, row: Example) -> None:
+    """What is counted is the formula's value, or nothing where nobody knows."""
+    found = counted(example["log"], row)
+
+    if row["value"] is None:
+        assert found is None
+    else:
+        assert found == pytest.approx(calculate(row["value"]), rel=1e-7, abs=0)

@@ -1,0 +1,140 @@
+"""The page and the charts of retention: what is on them, and that nothing in a log gets out of its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from tests.unit.test_report import Page
+
+from rankstone.behaviour import Retention, retention
+from rankstone.errors import BadOption, UsageError
+from rankstone.plots.of_retention import curve_rows, heatmap_rows, period_rows
+from rankstone.report.retention import RetentionReport
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("altair", reason="charts need the extra: report")
+pytest.importorskip("vl_convert", reason="charts need the extra: report")
+pytest.importorskip("jinja2", reason="pages need the extra: report")
+
+EVIL = "</script><script>alert(1)</script>"
+LOG: dict[str, list[Any]] = {
+    "user_id": list("abcd") + list("abe") + list("ac") + ["a"],
+    "time": ["2024-01-01"] * 4 + ["2024-01-02"] * 3 + ["2024-01-04"] * 2 + ["2024-01-08"],
+    "group": [EVIL, "y", EVIL, "y", EVIL, "y", "y", EVIL, EVIL, EVIL],
+}
+
+
+@pytest.fixture(autouse=True)
+def _little_vega(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave Vega out: these tests look at the page around it."""
+    monkeypatch.setattr("rankstone.report.vega.script", lambda: "/* Vega */")
+
+
+def read(found: Retention, **how: str) -> Page:
+    return Page(RetentionReport(found, **how).html())
+
+
+def test_the_page_tells_of_every_day() -> None:
+    """Sentences stand in the page itself; tables and charts are data."""
+    html = RetentionReport(retention(LOG), command="rankstone retention log.csv").html()
+    assert "day 1: 40.0 % of 5 users came back, 2 (interval 11.8 % to 76.9 %)." in html
+    assert "day 7: 25.0 % of 4 users came back" in html
+    assert "Left out, because not watched for so long: 1 of 2 cohorts." in html
+    assert "day 30: no cohort was watched for so long." in html
+
+    content = read(retention(LOG), command="rankstone retention log.csv").data
+    assert set(content["charts"]) == {"curve", "heatmap", "periods"}
+    assert [row["rate"] for row in content["days"]] == [0.4, 0.4, 0.25, None]
+    assert content["provenance"]["command"] == "rankstone retention log.csv"
+    assert content["heatmaps"][0]["rows"][0]["cohort"] == "2024-01-01"
+
+
+def test_the_page_in_chinese() -> None:
+    """Everything that is said is said in the reader's language."""
+    html = RetentionReport(retention(LOG), lang="zh").html()
+
+    assert '<html lang="zh">' in html
+    assert "第 1 日：5 个用户中 40.0 % 留存" in html
+    assert "was not watched" not in html
+
+
+def test_markup_in_a_segment_stays_text() -> None:
+    """A segment called like a script is a text everywhere, and the policy knows each script of the page."""
+    page = read(retention(LOG, by="group"))
+
+    assert len(page.scripts) == 4  # the data, Vega, what pages share, this page
+    assert EVIL in [one["segment"] for one in page.data["heatmaps"]]
+    assert not any(tag == "script" and about.get("src") for tag, about in page.tags)
+    assert page.data["differences"]
+
+
+def test_a_page_of_next_to_nothing() -> None:
+    """A single event makes a page, too."""
+    content = read(retention({"user_id": ["a"], "time": ["2024-01-01"]})).data
+
+    assert set(content["charts"]) == {"heatmap", "periods"}
+    assert content["days"][0]["rate"] is None
+
+
+def test_charts_show_what_is_known() -> None:
+    """No cell without a rate; the curve ends where few users have come, and begins after the first day."""
+    found = retention(LOG)
+    cells, cut = heatmap_rows(found)
+    assert cells["rate"].null_count() == 0
+    assert not cut
+    assert cells.height == found.cohorts["rate"].count()
+    points, lines = curve_rows(found)
+    assert lines == ["all"]
+    assert points["day"].to_list() == list(range(1, 8))
+    bars = period_rows(found)
+    assert bars["users"].sum() == found.periods.select(pl.col("new") + pl.col("returning")).sum().item()
+    with pytest.raises(UsageError, match="nothing to draw"):
+        curve_rows(retention({"user_id": ["a"], "time": ["2024-01-01"]}))
+
+
+def test_large_triangles_are_cut_and_say_so() -> None:
+    """A heatmap holds sixty cohorts and ages, and its title tells of how many."""
+    days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 4, 1), eager=True)
+    found = retention({"user_id": list(range(len(days))), "time": days})
+    cells, cut = heatmap_rows(found)
+
+    assert cut == {"cohorts": 60, "of_cohorts": 92, "ages": 60, "of_ages": 92}
+    assert cells["cohort"].n_unique() == 60
+    assert "60 of 92 cohorts" in found.plot.heatmap().to_dict()["title"]
+
+
+@pytest.mark.parametrize("kind", ["exact", "rolling", "bracket"])
+def test_every_kind_is_drawn(kind: str, tmp_path: Path) -> None:
+    """Each chart is written whole, by its suffix; others are refused."""
+    found = retention(LOG, "1..3,4..7" if kind == "bracket" else "1,3", kind=kind, by="group")
+    for chart in ("curve", "heatmap", "periods"):
+        found.write_chart(tmp_path / f"{chart}.svg", chart)
+        assert (tmp_path / f"{chart}.svg").read_text("utf-8").startswith("<svg")
+    assert EVIL not in (tmp_path / "curve.svg").read_text("utf-8")
+    with pytest.raises(BadOption, match="did you mean curve"):
+        found.write_chart(tmp_path / "c.svg", "curves")
+    with pytest.raises(BadOption, match="format='gif'"):
+        found.write_chart(tmp_path / "c.gif")
+    with pytest.raises(BadOption, match="there is no segment z"):
+        found.plot.heatmap("z")
+
+
+def test_it_writes_itself_whole(tmp_path: Path) -> None:
+    """JSON, rows and the page are files; shown in a notebook it is a table."""
+    found = retention(LOG)
+    found.write_json(tmp_path / "r.json")
+    found.write_parquet(tmp_path / "r.parquet")
+    found.write_csv(tmp_path / "r.csv")
+    found.write_ndjson(tmp_path / "r.jsonl")
+    found.write_html(tmp_path / "r.html")
+
+    assert pl.read_parquet(tmp_path / "r.parquet").equals(found.cohorts)
+    assert pl.read_csv(tmp_path / "r.csv").height == found.cohorts.height
+    assert '"cohort": "2024-01-01"' in (tmp_path / "r.json").read_text("utf-8")
+    assert found.to_pandas().shape == found.cohorts.shape
+    assert "<table" in found._repr_html_()
+    assert "events  10 rows" in repr(found)
