@@ -111,6 +111,7 @@ def cases(root: Path, scale: float) -> tuple[Case, ...]:
         _labelled(data),
         *_one_list(data),
         _beyond(data),
+        _retention(data),
         *_imports(),
         _identifying(data),
         *(_growing(folder(root, scale * share), millions, share) for millions, share in GROWTH.items()),
@@ -364,6 +365,23 @@ def _beyond(data: Path) -> Case:
             _rankstone("rankstone, whole lists", *tables, "-m", WHOLE_MEASURES, verb="beyond", barred=False),
         ),
         (Bar("time", 3, GROUP_BY), Bar("memory", 2e9)),
+    )
+
+
+def _retention(data: Path) -> Case:
+    """Count who comes back; SQL is asked for the same days."""
+    log = str(data / "events")
+    return Case(
+        "retention-100m",
+        "retention after 1, 3, 7 and 30 days: 100 M events of 5 M users (integer ids, no order) in 180 days, "
+        "Parquet in ten parts",
+        "events",
+        (
+            _rankstone("rankstone", log, verb="retention"),
+            Subject(SCAN, _peer("scan", f"{log}/*.parquet", "user_id", "time"), ("polars",)),
+            Subject("DuckDB, in SQL", _peer("retention_in_sql", f"{log}/*.parquet"), ("duckdb",), at_most=2),
+        ),
+        (Bar("time", 40), Bar("memory", 4e9)),
     )
 
 

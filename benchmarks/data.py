@@ -63,6 +63,11 @@ PART = 200_000
 TIED, UNEVEN = 0.05, 1.2
 #: rows of the one list of all, and how many grades it has
 LONGEST, GRADES = 10_000_000, 100
+#: a log: events, users, days, and how many days after the first one an event is, on average
+EVENTS, PEOPLE, DAYS, RETURNING = 100_000_000, 5_000_000, 180, 20.0
+EVENTS_PART = 10_000_000
+#: seconds since 1970 of its first day
+FIRST_DAY = 1_704_067_200
 
 FILES = {
     "passages": (
@@ -79,6 +84,7 @@ FILES = {
     "fifty": ("fifty.qrels.txt", "fifty.run.txt"),
     "large": ("large.qrels.parquet", "large.run"),
     "skewed": ("skewed.qrels.parquet", "skewed.run"),
+    "events": ("events",),
     "beyond": ("beyond.run.parquet", "beyond.items.parquet", "beyond.history.parquet"),
 }
 
@@ -323,6 +329,28 @@ def one_list(into: Path, scale: float) -> None:
     _write(frame, into / "one-list.parquet")
 
 
+def events(into: Path, scale: float) -> None:
+    """Write a log in parts of a folder: users in no order, who come back less and less."""
+    import shutil
+
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(SEED + 6)
+    first = rng.integers(0, DAYS * 2 // 3, _scaled(PEOPLE, scale))
+    folder = into / ".events.unfinished"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    rows = _scaled(EVENTS, scale)
+    for part, begin in enumerate(range(0, rows, EVENTS_PART)):
+        user = rng.integers(0, len(first), min(EVENTS_PART, rows - begin))
+        age = rng.exponential(RETURNING, len(user)).astype(np.int64)
+        second = np.minimum(first[user] + age, DAYS - 1) * 86_400 + rng.integers(0, 86_400, len(user))
+        time = pl.Series((second + FIRST_DAY) * 1_000_000).cast(pl.Datetime("us", "UTC"))
+        pl.DataFrame({"user_id": user, "time": time}).write_parquet(folder / f"part-{part:03}.parquet")
+    folder.rename(into / "events")
+
+
 def beyond(into: Path, scale: float) -> None:
     """Write recommendation lists, what is known of the items, and a past that favours few of them."""
     import numpy as np
@@ -409,6 +437,7 @@ MAKERS: dict[str, Callable[[Path, float], None]] = {
     "one-list": one_list,
     "topics": topics,
     "fifty": fifty,
+    "events": events,
     "beyond": beyond,
 }
 

@@ -166,6 +166,32 @@ def _session() -> Any:  # noqa: ANN401 - pyspark's SparkSession
     return session
 
 
+def retention_in_sql(files: str) -> None:
+    """Count who comes back after 1, 3, 7 and 30 days by DuckDB, on two threads."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET threads = 2; SET TimeZone = 'UTC'")
+    rows = connection.execute(
+        """
+        WITH days AS (SELECT DISTINCT user_id, time::DATE AS day FROM read_parquet($files)),
+        first AS (SELECT user_id, min(day) AS cohort FROM days GROUP BY user_id),
+        ends AS (SELECT max(day) AS last FROM days),
+        ages AS (SELECT unnest([1, 3, 7, 30]) AS age),
+        sizes AS (
+            SELECT age, count(*) AS size FROM first, ages, ends WHERE cohort + age <= last GROUP BY age
+        ),
+        back AS (
+            SELECT age, count(*) AS retained FROM days JOIN first USING (user_id), ages
+            WHERE day = cohort + age GROUP BY age
+        )
+        SELECT age, retained / size FROM sizes JOIN back USING (age) ORDER BY age
+        """,
+        {"files": files},
+    ).fetchall()
+    _tell({str(age): share for age, share in rows})
+
+
 def help_imports() -> None:
     """Run ``rankstone --help``, then print how many of NumPy and Polars it has imported."""
     from rankstone.cli import cli

@@ -27,8 +27,8 @@ __all__ = ["BITS", "Plan", "code", "shares"]
 BITS: Final = 64
 #: words of a row, at most
 _WORDS: Final = 8
-#: users whose rows are made at a time: some 500 bytes each while Polars groups
-_AT_ONCE: Final = 6_000_000
+#: users whose rows are made at a time: some 800 bytes each while Polars groups
+_AT_ONCE: Final = 3_000_000
 
 
 @dataclass(frozen=True, eq=False)
