@@ -251,6 +251,21 @@ def test_clusters_are_the_units() -> None:
     assert clustered.table["difference"][0] == pytest.approx(alone.table["difference"][0], abs=1e-12)
 
 
+def test_the_order_of_queries_is_nothing_to_the_poisson_bootstrap() -> None:
+    """Clusters, and queries in none, are drawn by name: turned around, not a digit is another."""
+    data = scores({"a": 0.0, "b": 0.05})
+    users = {f"q{at}": {"user": None if at % 5 == 0 else f"u{at % 7}"} for at in range(40)}
+    turned = {system: dict(reversed(values.items())) for system, values in data.items()}
+    one, other = (
+        compare_scores(some, queries=users, cluster="user", interval="poisson", resamples=500)
+        for some in (data, turned)
+    )
+    assert rows(one, "difference", "low", "high", "error") == rows(
+        other, "difference", "low", "high", "error"
+    )
+    assert one.table["units"][0] == 7 + 8
+
+
 def test_segments_are_a_family() -> None:
     """Two countries are two questions, corrected by Holm, beside the one about all queries."""
     about = {f"q{at}": {"country": "de" if at % 2 else "fr"} for at in range(40)}

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from rankstone.comparing.family import Family
     from rankstone.comparing.how import How
     from rankstone.comparing.matrix import Matrix
+    from rankstone.stats.paired import Differences
 
-__all__ = ["Answer", "Question", "sure", "told", "two_sided", "verdict"]
+__all__ = ["Answer", "Pair", "Question", "margins", "sure", "told", "two_sided", "verdict"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +65,70 @@ def sure(p: float) -> float:
     return 1.0 if math.isnan(p) else p
 
 
+@dataclass(frozen=True)
+class Pair:
+    """What two systems' scores for the same queries come to, beside the difference.
+
+    Attributes
+    ----------
+    n, units, left_out
+        Queries, independent units of them, and queries that some system has no value for.
+    mean, mean_versus
+        Of both systems.
+    wins, ties, losses
+        Queries.
+    direction
+        ``higher`` or ``lower`` is better, or ``neither``.
+    p_t
+        Of the paired t-test.
+    margins
+        p of two one-sided tests of the margin; ``None`` where there is none, or no spread.
+    es_hsd
+        The difference over what systems and queries leave unexplained.
+    replicated
+        Whether systems have several runs.
+    """
+
+    n: int
+    units: int
+    left_out: int
+    mean: float
+    mean_versus: float
+    wins: int
+    ties: int
+    losses: int
+    direction: str
+    p_t: float
+    margins: tuple[float, float] | None
+    es_hsd: float | None = None
+    replicated: bool = False
+
+    @classmethod
+    def of(cls, question: Question, found: Estimate, margin: float | None) -> Pair:
+        """Look at a question's scores."""
+        matrix, units = question.matrix, question.units
+        mean = matrix.units.mean
+        differences = matrix.differences(question.one, question.other) * matrix.sign
+        several = bool(matrix.replicates)
+        return cls(
+            n=len(matrix),
+            units=len(units),
+            left_out=matrix.left_out,
+            mean=float(mean[question.one]),
+            mean_versus=float(mean[question.other]),
+            wins=int((differences > 0).sum()),
+            ties=int((differences == 0).sum()),
+            losses=int((differences < 0).sum()),
+            direction=matrix.direction,
+            p_t=two_sided(found) if several else sure(paired_t(units)),
+            margins=_margins_of_runs(found, margin) if several else margins(units, found, margin),
+            es_hsd=_es_hsd(matrix, found.value),
+            replicated=several,
+        )
+
+
 def told(
-    question: Question,
+    pair: Pair,
     found: Estimate,
     how: How,
     ends: tuple[float, float],
@@ -75,22 +138,17 @@ def told(
     family: Family,
 ) -> dict[str, Any]:
     """Return everything there is to say about one question."""
-    matrix, units = question.matrix, question.units
-    n, count = len(matrix), len(units)
-    mean = matrix.units.mean
-    differences = matrix.differences(question.one, question.other) * matrix.sign
-    deviation = found.error * math.sqrt(count)
-    planned = math.nan if matrix.replicates else deviation  # more queries say nothing more of how runs vary
+    deviation = found.error * math.sqrt(pair.units)
+    planned = math.nan if pair.replicated else deviation  # more queries say nothing more of how runs vary
     effect = d_z(found.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
     alone = found.interval(how.confidence)
-    word = verdict(ends, matrix.direction, how.margin)
-    margins = _margins(question, found, how.margin)
-    not_worse = None if margins is None else margins[0 if matrix.sign > 0 else 1]
+    word = verdict(ends, pair.direction, how.margin)
+    not_worse = None if pair.margins is None else pair.margins[1 if pair.direction == "lower" else 0]
     return {
-        "n": n,
-        "units": count,
-        "mean": float(mean[question.one]),
-        "mean_versus": float(mean[question.other]),
+        "n": pair.n,
+        "units": pair.units,
+        "mean": pair.mean,
+        "mean_versus": pair.mean_versus,
         "difference": found.value,
         "low": ends[0],
         "high": ends[1],
@@ -99,31 +157,34 @@ def told(
         "high_alone": alone[1],
         "error": found.error,
         "p": float(p),
-        "p_t": two_sided(found) if matrix.replicates else sure(paired_t(units)),
+        "p_t": pair.p_t,
         "p_adjusted": float(p_adjusted),
         "family": family.size,
-        "wins": int((differences > 0).sum()),
-        "ties": int((differences == 0).sum()),
-        "losses": int((differences < 0).sum()),
+        "wins": pair.wins,
+        "ties": pair.ties,
+        "losses": pair.losses,
         "d_z": effect,
-        "g": None if effect is None else effect * hedges(count),
-        "es_hsd": _es_hsd(matrix, found.value),
-        "detectable": _detectable(planned, count, level, how.power),
+        "g": None if effect is None else effect * hedges(pair.units),
+        "es_hsd": pair.es_hsd,
+        "detectable": _detectable(planned, pair.units, level, how.power),
         "p_not_worse": not_worse,
-        "p_equivalent": None if margins is None else max(margins),
+        "p_equivalent": None if pair.margins is None else max(pair.margins),
         "verdict": word,
-        "needed": _needed(word, found, planned, level, how, n / max(count, 1)),
-        "left_out": matrix.left_out,
+        "needed": _needed(word, found, planned, level, how, pair.n / max(pair.units, 1)),
+        "left_out": pair.left_out,
     }
 
 
-def _margins(question: Question, found: Estimate, margin: float | None) -> tuple[float, float] | None:
+def margins(units: Differences, found: Estimate, margin: float | None) -> tuple[float, float] | None:
     """Return p of two one-sided tests of a margin; ``None`` where there is no margin, or no spread."""
+    return tost(units, margin) if margin is not None and found.error > 0 else None
+
+
+def _margins_of_runs(found: Estimate, margin: float | None) -> tuple[float, float] | None:
+    """Return the same where systems have several runs."""
     if margin is None or not found.error > 0:
         return None
-    if question.matrix.replicates:
-        return tuple(t_tail((margin + sign * found.value) / found.error, found.df) for sign in (1, -1))  # type: ignore[return-value]
-    return tost(question.units, margin)
+    return tuple(t_tail((margin + sign * found.value) / found.error, found.df) for sign in (1, -1))  # type: ignore[return-value]
 
 
 def verdict(ends: tuple[float, float], direction: str, margin: float | None) -> str:

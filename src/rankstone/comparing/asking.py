@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["asked"]
+__all__ = ["asked", "correction_of", "pairs_of"]
 
 #: corrections that look at all pairs at once
 _EVERY = ("tukey", "hsd")
@@ -40,14 +40,14 @@ def asked(
 ) -> Comparison:
     """Ask every pair about every measure."""
     systems = systems_of(source.runs)
-    pairs = _pairs(tuple(systems), baseline)
+    pairs = pairs_of(tuple(systems), baseline)
     first = named_among(primary, tuple(source.measures)) if primary is not None else list(source.measures)[:1]
     clusters = None if cluster is None or about is None else about.select("query_id", cluster=cluster)
     matrices = {
         measure: _matrix(source, measure, systems, clusters) for measure in [*first, *source.measures]
     }
     replicated = any(matrix.replicates for matrix in matrices.values())
-    correction = _correction(how, every=baseline is None and len(pairs) > 1, replicated=replicated)
+    correction = correction_of(how, every=baseline is None and len(pairs) > 1, replicated=replicated)
     if correction == "tukey":
         matrices |= _together([matrices[name] for name in first])
     answers: list[tuple[str, Answer]] = []
@@ -84,7 +84,7 @@ def asked(
     )
 
 
-def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
+def pairs_of(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
     """Return which columns are held against which."""
     if len(systems) < 2:  # noqa: PLR2004 - two make a pair
         raise NotComparable("there is one system only", given=printable(systems[0]), fix="name another one")
@@ -101,7 +101,7 @@ def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, in
     return [(one, at) for one in range(len(systems)) if one != at]
 
 
-def _correction(how: How, *, every: bool, replicated: bool) -> str:
+def correction_of(how: How, *, every: bool, replicated: bool) -> str:
     """Return the correction: as asked, or what fits the pairs."""
     if how.correction in _EVERY and not every:
         raise BadOption(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.comparing.answer import Answer, Question, sure, told, two_sided
+from rankstone.comparing.answer import Answer, Pair, Question, sure, told, two_sided
 from rankstone.comparing.replicates import with_runs
 from rankstone.errors import BadOption
 from rankstone.stats import (
@@ -113,7 +113,7 @@ def _answered(
     test = "t, queries and runs" if any(q.matrix.replicates for q in questions) else how.test
     family = Family(name, len(questions), correction, test, how.alpha, level, drawn)
     return family, [
-        Answer(q, told(q, e, how, ends, at, raw, p_adjusted, family))
+        Answer(q, told(Pair.of(q, e, how.margin), e, how, ends, at, raw, p_adjusted, family))
         for q, e, ends, at, raw, p_adjusted in zip(
             questions, found, intervals, levels, p, corrected, strict=True
         )

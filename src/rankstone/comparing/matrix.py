@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Matrix", "systems_of"]
+__all__ = ["ALONE", "ROUNDING", "Matrix", "keys_of", "systems_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,8 @@ class Matrix:
         float64 ``[queries]``.
     cluster
         int64 ``[queries]`` from 0, or ``None``: the user, the session a query belongs to.
+    clusters
+        Their names, by number.
     left_out
         Queries that some system has no value for.
     replicates
@@ -58,6 +60,7 @@ class Matrix:
     values: Floats
     weight: Floats
     cluster: Ints | None = None
+    clusters: pl.Series | None = None
     left_out: int = 0
     replicates: Mapping[str, Floats] = field(default_factory=dict)
 
@@ -97,6 +100,7 @@ class Matrix:
         rows = np.flatnonzero(has)
         ids = every["query_id"].gather(rows)
         parts = [table[rows] for table in columns]
+        number, names = (None, None) if cluster is None else _clusters(ids, cluster)
         matrix = cls(
             measure,
             direction,
@@ -104,7 +108,8 @@ class Matrix:
             ids,
             np.stack([_over_runs(part) for part in parts], axis=1),
             np.nanmax(np.stack([weight for _, weight in found.values()], axis=1)[rows], axis=1),
-            None if cluster is None else _clusters(ids, cluster),
+            number,
+            names,
             len(has) - len(rows),
             {
                 system: part.mean(axis=0)
@@ -131,10 +136,8 @@ class Matrix:
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """What tells units apart wherever they are met: a hash of the query's id, uint64."""
-        names = self.queries if self.cluster is None else pl.Series(range(int(self.cluster.max()) + 1))
-        hashes = [blake2b(str(name).encode(), digest_size=8).digest() for name in names]
-        return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)
+        """What tells units apart wherever they are met: a hash of the query's or cluster's name, uint64."""
+        return keys_of(self.queries if self.clusters is None else self.clusters)
 
     @property
     def sign(self) -> int:
@@ -143,27 +146,31 @@ class Matrix:
 
     def some(self, rows: Ints) -> Matrix:
         """Return the matrix of some of the queries, in the order given."""
-        cluster = None
-        if self.cluster is not None:
-            cluster = np.unique(self.cluster[rows], return_inverse=True)[1].astype(np.int64)
+        cluster = clusters = None
+        if self.cluster is not None and self.clusters is not None:
+            met, cluster = np.unique(self.cluster[rows], return_inverse=True)
+            clusters = self.clusters.gather(met)
         return replace(
             self,
             queries=self.queries.gather(rows),
             values=self.values[rows],
             weight=self.weight[rows],
             cluster=cluster,
+            clusters=clusters,
             replicates={},
         )
 
     def differences(self, one: int, other: int) -> Floats:
         """Return ``one - other`` of every query; what is only rounding is 0."""
         found: Floats = self.values[:, one] - self.values[:, other]
-        found[np.abs(found) <= _ROUNDING * np.abs(self.values).max(initial=0.0)] = 0.0
+        found[np.abs(found) <= ROUNDING * np.abs(self.values).max(initial=0.0)] = 0.0
         return found
 
 
 #: a difference below this share of the largest score is rounding
-_ROUNDING = 1e-12
+ROUNDING: Final = 1e-12
+#: what the name of a query that is in no cluster begins with where clusters are named
+ALONE: Final = "\0"
 
 
 def _placed(table: pl.DataFrame, every: pl.DataFrame) -> tuple[Floats, Floats]:
@@ -180,15 +187,20 @@ def _over_runs(values: Floats) -> Floats:
     return values[:, 0] if values.shape[1] == 1 else np.asarray(np.nanmean(values, axis=1), np.float64)
 
 
-def _clusters(ids: pl.Series, cluster: pl.DataFrame) -> Ints:
-    """Return the cluster of each query, numbered; queries nobody places stand for themselves."""
+def _clusters(ids: pl.Series, cluster: pl.DataFrame) -> tuple[Ints, pl.Series]:
+    """Return the cluster of each query, numbered, and names; queries nobody places stand for themselves."""
     placed = ids.to_frame("query_id").join(cluster, on="query_id", how="left", maintain_order="left")
-    known = placed["cluster"].cast(pl.String)
-    alone = pl.Series([f"\0{at}" for at in range(len(ids))])
-    names = pl.DataFrame({"name": known, "alone": alone}).select(pl.coalesce("name", "alone"))["name"]
-    numbered = names.unique(maintain_order=True).to_frame().with_row_index("number")
-    found = names.to_frame().join(numbered, on="name", how="left", maintain_order="left")
-    return found["number"].to_numpy().astype(np.int64)
+    alone = pl.lit(ALONE) + pl.col("query_id").cast(pl.String)
+    names = placed.select(pl.coalesce(pl.col("cluster").cast(pl.String), alone).alias("name"))
+    numbered = names.unique(maintain_order=True).with_row_index("number")
+    found = names.join(numbered, on="name", how="left", maintain_order="left")
+    return found["number"].to_numpy().astype(np.int64), numbered["name"]
+
+
+def keys_of(names: pl.Series) -> NDArray[np.uint64]:
+    """Return what tells names apart in every process and every version: a hash of each, uint64."""
+    hashes = [blake2b(str(name).encode(), digest_size=8).digest() for name in names]
+    return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)
 
 
 def systems_of(runs: Sequence[str]) -> dict[str, list[str]]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankstone.plots import ComparisonPlots
     from rankstone.sheets import Sheet
 
-__all__ = ["Comparison", "Sources", "framed"]
+__all__ = ["Comparison", "Sources", "framed", "tabled"]
 
 _ROWS: Final[dict[str, Any]] = {
     "measure": pl.String,
@@ -80,8 +80,12 @@ def framed(
         }
         for role, answer in answers
     ]
-    kinds = {} if about is None else {name: about.schema[name] for name in by}
-    frame = pl.DataFrame(rows, {**kinds, **_ROWS})
+    return tabled(rows, {} if about is None else {name: about.schema[name] for name in by})
+
+
+def tabled(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """Return rows of answers as a frame, ``kinds`` of further columns in front; what is no number is null."""
+    frame = pl.DataFrame(rows, {**(kinds or {}), **_ROWS})
     numbers = [name for name, kind in _ROWS.items() if kind == pl.Float64]
     finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in numbers]
     return frame.with_columns(finite)

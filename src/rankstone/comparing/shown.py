@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rankstone.comparing.words import Words
 from rankstone.errors import printable
@@ -12,13 +12,14 @@ from rankstone.sheets import Sheet, Table
 from rankstone.stats import CORRECTIONS, METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from rankstone.comparing.result import Comparison
+    from rankstone.comparing.family import Family
+    from rankstone.comparing.how import How
 
-__all__ = ["percent", "sentences", "sheet", "signed"]
+__all__ = ["Compared", "percent", "sentences", "sheet", "signed"]
 
 #: sentences and cautions beyond so many are counted only
 _SAID: Final = 12
@@ -28,6 +29,62 @@ _LEAST: Final = 0.0001
 _MANY: Final = 4
 #: names of systems in titles are cut to so many characters
 _NAME: Final = 30
+
+
+class Compared(Protocol):
+    """What is shown of a comparison, wherever it was made; see :class:`~rankstone.comparing.Comparison`."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """What is compared."""
+
+    @property
+    def baseline(self) -> str | None:
+        """What the others are held against."""
+
+    @property
+    def primary(self) -> tuple[str, ...]:
+        """The measures that the verdict is about."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """All of them."""
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """A row a measure and pair."""
+
+    @property
+    def segments(self) -> pl.DataFrame | None:
+        """The same for segments of queries."""
+
+    @property
+    def means(self) -> pl.DataFrame:
+        """A row a system and measure."""
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """What was asked together."""
+
+    @property
+    def how(self) -> How:
+        """What was chosen."""
+
+    @property
+    def judged(self) -> tuple[str, Mapping[str, pl.DataFrame]] | None:
+        """Judged@k of each run, where it is known."""
+
+    @property
+    def pool_bias(self) -> list[tuple[str, str]]:
+        """Pairs whose shares of judged documents differ."""
+
+    @property
+    def replicates(self) -> Mapping[str, Sequence[str]]:
+        """System → its runs."""
+
+    @property
+    def lang(self) -> str:
+        """Of words."""
 
 
 def signed(value: float | None, digits: int = 4) -> str:
@@ -57,7 +114,7 @@ def _p(value: float) -> str:
     return f"<{_LEAST}" if value < _LEAST else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"  # noqa: PLR2004
 
 
-def sheet(found: Comparison, digits: int = 4) -> Sheet:
+def sheet(found: Compared, digits: int = 4) -> Sheet:
     """Return everything a person should see."""
     say = Words(found.lang)
     names = [printable(system, _NAME) for system in found.systems]
@@ -90,7 +147,7 @@ def _ends(row: dict[str, Any], digits: int) -> str:
     return f"[{signed(row['low'], digits)}, {signed(row['high'], digits)}]"
 
 
-def sentences(found: Comparison, digits: int = 4) -> list[str]:
+def sentences(found: Compared, digits: int = 4) -> list[str]:
     """Return a sentence for each question of the primary family."""
     say, lines = Words(found.lang), []
     for row in found.table.filter(role="primary").iter_rows(named=True):
@@ -116,7 +173,7 @@ def letters(count: int) -> list[str]:
     return found[:count]
 
 
-def _means(found: Comparison, say: Words, digits: int) -> Table:
+def _means(found: Compared, say: Words, digits: int) -> Table:
     """Return the means of every system, with the letters of those it is better than."""
     letter = dict(zip(found.systems, letters(len(found.systems)), strict=True))
     beaten: dict[tuple[str, str], list[str]] = {}
@@ -165,7 +222,7 @@ def _row(row: dict[str, Any], say: Words, digits: int, corrected: bool) -> tuple
     )
 
 
-def _head(found: Comparison, table: pl.DataFrame, say: Words, family: int) -> tuple[tuple[str, ...], bool]:
+def _head(found: Compared, table: pl.DataFrame, say: Words, family: int) -> tuple[tuple[str, ...], bool]:
     """Return the head of differences, and whether p is corrected; families may differ in their level."""
     one = found.families[family]
     corrected = one.size > 1 and one.correction != "none"
@@ -175,7 +232,7 @@ def _head(found: Comparison, table: pl.DataFrame, say: Words, family: int) -> tu
     return (say("difference"), interval, p, say("wtl"), say("verdict_head")), corrected
 
 
-def _differences(found: Comparison, say: Words, digits: int) -> Table:
+def _differences(found: Compared, say: Words, digits: int) -> Table:
     head, corrected = _head(found, found.table, say, 0)
     held = found.baseline is not None
     letter = dict(zip(found.systems, letters(len(found.systems)), strict=True))
@@ -195,7 +252,7 @@ def _differences(found: Comparison, say: Words, digits: int) -> Table:
 _NUMERIC: Final = (False, False, True, True, True, True, True)
 
 
-def _segments(found: Comparison, say: Words, digits: int) -> Table:
+def _segments(found: Compared, say: Words, digits: int) -> Table:
     assert found.segments is not None  # noqa: S101 - who asks has looked
     head, corrected = _head(found, found.segments, say, len(found.families) - 1)
     by = found.segments.columns[: found.segments.columns.index("measure")]
@@ -211,7 +268,7 @@ def _segments(found: Comparison, say: Words, digits: int) -> Table:
     )
 
 
-def _cautions(found: Comparison, say: Words, digits: int) -> Iterator[str]:
+def _cautions(found: Compared, say: Words, digits: int) -> Iterator[str]:
     """Say what a reader should not miss."""
     shares = dict(found.means.select("system", "judged").unique(maintain_order=True).rows())
     for one, other in found.pool_bias:
@@ -223,9 +280,9 @@ def _cautions(found: Comparison, say: Words, digits: int) -> Iterator[str]:
             a=f"{shares[one]:.3f}",
             b=f"{shares[other]:.3f}",
         )
-    for measure, matrix in found.matrices.items():
-        if matrix.left_out:
-            yield say("left_out", measure=measure, n=f"{matrix.left_out:,}")
+    for measure, left_out in found.table.select("measure", "left_out").unique(maintain_order=True).rows():
+        if left_out:
+            yield say("left_out", measure=measure, n=f"{left_out:,}")
     for row in found.table.iter_rows(named=True):
         open_ = row["low"] is None or row["low"] <= 0 <= row["high"]
         if (row["p_adjusted"] <= found.how.alpha) == open_:
@@ -235,7 +292,7 @@ def _cautions(found: Comparison, say: Words, digits: int) -> Iterator[str]:
             yield say("flip", **_names(row), low=low, high=high)
 
 
-def _how(found: Comparison, say: Words, digits: int) -> Iterator[str]:
+def _how(found: Compared, say: Words, digits: int) -> Iterator[str]:
     """Say how the numbers were found."""
     family = found.families[0]
     alpha = f"{found.how.alpha:g}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankstone.measures import Measure
     from rankstone.scores import Scores
 
-__all__ = ["MEANS", "Source", "named_among"]
+__all__ = ["MEANS", "Source", "check_means", "named_among"]
 
 #: how queries may become one number for their differences to be compared
 MEANS: Final = ("mean", "weighted")
@@ -55,12 +55,7 @@ class Source:
     @classmethod
     def of(cls, scores: Scores, measures: Sequence[Measure]) -> Source:
         """Take the scores that an evaluation gave."""
-        for measure in measures:
-            if measure.agg not in MEANS:
-                raise BadOption(
-                    f"{measure}: agg={measure.agg} is no mean, so differences of queries do not add up to it",
-                    fix="compare it under agg=mean, or agg=weighted",
-                )
+        check_means(measures)
         weighted = [str(measure) for measure in measures if measure.agg == "weighted"]
         weight = pl.when(pl.col("measure").is_in(weighted)).then("weight").otherwise(1.0)
         grouped = frozenset(str(measure) for measure in measures if measure.unit is not None)
@@ -92,6 +87,16 @@ class Source:
         runs = tuple(frame["run"].unique(maintain_order=True))
         inputs = {"scores": sources}
         return cls(runs, chosen, tables_of(frame), judged_among(frame), frozenset(), None, {}, inputs)
+
+
+def check_means(measures: Sequence[Measure]) -> None:
+    """Refuse measures whose queries do not become one number by a mean."""
+    for measure in measures:
+        if measure.agg not in MEANS:
+            raise BadOption(
+                f"{measure}: agg={measure.agg} is no mean, so differences of queries do not add up to it",
+                fix="compare it under agg=mean, or agg=weighted",
+            )
 
 
 def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:

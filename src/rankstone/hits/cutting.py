@@ -54,8 +54,8 @@ def pieces(tables: Iterable[pl.DataFrame]) -> Iterator[Piece]:
     for table in tables:
         if not table.height:
             continue
-        head = _head(table["query_id"])
-        tail = table.height - _tail(table["query_id"]) if head < table.height else head
+        head = head_of(table["query_id"])
+        tail = table.height - tail_of(table["query_id"]) if head < table.height else head
         gathered.add(table[:head], row)
         if head < tail:
             yield Piece(table[head:tail], row + head)
@@ -113,7 +113,7 @@ def _numbers(rows: list[range]) -> NDArray[np.int64] | int:
     return np.concatenate([np.arange(part.start, part.stop) for part in rows])
 
 
-def _head(ids: pl.Series) -> int:
+def head_of(ids: pl.Series) -> int:
     """Return how many equal ids the series begins with; looks no further than it must."""
     near = _NEAR
     while True:
@@ -125,7 +125,7 @@ def _head(ids: pl.Series) -> int:
         near *= 8
 
 
-def _tail(ids: pl.Series) -> int:
+def tail_of(ids: pl.Series) -> int:
     """Return how many equal ids the series ends with; looks no further than it must."""
     near = _NEAR
     while True:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -19,7 +19,24 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["PAIRED", "mcnemar", "paired_t", "sign_test", "t_tail", "tost", "wilcoxon"]
+__all__ = ["PAIRED", "Differences", "mcnemar", "paired_t", "sign_test", "t_tail", "tost", "wilcoxon"]
+
+
+class Differences(Protocol):
+    """What t-tests look at: one column of differences, as :class:`~rankstone.stats.units.Units` has it."""
+
+    @property
+    def mean(self) -> Floats:
+        """Their mean, float64 ``[1]``."""
+
+    @property
+    def rounding(self) -> float:
+        """By how much two sums of them may differ and still be called equal."""
+
+    def standard_error(self) -> Floats:
+        """Return the standard error of the mean, float64 ``[1]``."""
+
+    def __len__(self) -> int: ...
 
 
 def t_tail(t: float, df: float) -> float:
@@ -29,7 +46,7 @@ def t_tail(t: float, df: float) -> float:
     return float(special.stdtr(df, -t)) if math.isfinite(t) else float(t < 0)
 
 
-def paired_t(units: Units, shift: float = 0.0) -> float:
+def paired_t(units: Differences, shift: float = 0.0) -> float:
     """Return two-sided p of Student's paired t-test, for one column of differences.
 
     Clusters are units of their own, so dependence inside them does no harm; df are their number less one.
@@ -44,17 +61,17 @@ def paired_t(units: Units, shift: float = 0.0) -> float:
     return min(1.0, 2 * t_tail(abs(_t(units, shift)), len(units) - 1))
 
 
-def _t(units: Units, shift: float) -> float:
+def _t(units: Differences, shift: float) -> float:
     """Return the t statistic of the mean less ``shift``; NaN where there is none."""
     mean, error = float(units.mean[0]) - shift, float(units.standard_error()[0])
-    if abs(mean) * len(units) <= tolerance(units.total):
+    if abs(mean) * len(units) <= units.rounding:
         mean = 0.0
     if error == 0:
         return math.copysign(math.inf, mean) if mean else 0.0
     return mean / error
 
 
-def tost(units: Units, margin: float) -> tuple[float, float]:
+def tost(units: Differences, margin: float) -> tuple[float, float]:
     """Return p of two one-sided t-tests (Schuirmann 1987): not inferior, and not superior, by a margin.
 
     The first is small where the mean is above ``-margin`` (non-inferiority), the second where it is below

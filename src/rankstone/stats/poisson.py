@@ -8,7 +8,9 @@ unit's counts come from its key and the seed alone.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+import zlib
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from rankstone.errors import BadOption
 from rankstone.stats.drawing import in_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -145,6 +147,19 @@ class PoissonBootstrap:
         self._largest += other._largest
         self._sums += other._sums
         self.seen += other.seen
+
+    def told(self) -> dict[str, Any]:
+        """Return what was seen as JSON can hold it."""
+        sums = b64encode(zlib.compress(self._sums.astype("<i8").tobytes(), 1)).decode()
+        return {"seed": self.seed, "seen": self.seen, "largest": self._largest, "sums": sums}
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any], columns: int) -> PoissonBootstrap:
+        """Return the stream of so many columns that :meth:`told` told of."""
+        sums = np.frombuffer(zlib.decompress(b64decode(told["sums"])), "<i8").reshape(-1, columns + 1)
+        found = cls(columns, resamples=len(sums), seed=told["seed"])
+        found.seen, found._largest, found._sums = told["seen"], told["largest"], sums.astype(np.int64)
+        return found
 
     def means(self) -> Floats:
         """Return the mean of each resample, float64 ``[resamples, columns]``; NaN where it holds nothing."""

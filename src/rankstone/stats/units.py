@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone.stats.drawing import tolerance
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -60,11 +62,16 @@ class Units:
         if cluster is None:
             return cls(total, size)
         groups = int(cluster.max(initial=-1)) + 1
-        columns = [np.bincount(cluster, column, groups) for column in total.T]
-        return cls(np.stack(columns, axis=1), np.asarray(np.bincount(cluster, size, groups), np.float64))
+        columns = [_by_cluster(column, cluster, groups) for column in total.T]
+        return cls(np.stack(columns, axis=1), _by_cluster(size, cluster, groups))
 
     def __len__(self) -> int:
         return len(self.size)
+
+    @cached_property
+    def rounding(self) -> float:
+        """By how much sums of such totals may differ and still be called equal."""
+        return tolerance(self.total)
 
     @cached_property
     def mean(self) -> Floats:
@@ -96,3 +103,9 @@ class Units:
         squares = np.array([math.fsum(column) for column in (scatter * scatter).T])
         error: Floats = np.sqrt(squares * (n / (n - 1))) / math.fsum(self.size)
         return error
+
+
+def _by_cluster(values: Floats, cluster: Ints, groups: int) -> Floats:
+    """Return the sum of each cluster, whose last bit does not depend on the order queries come in."""
+    order = np.lexsort((values, cluster))
+    return np.asarray(np.bincount(cluster[order], values[order], groups), np.float64)

@@ -115,8 +115,9 @@ class Trailer:
         """Take in what another share tells."""
         if not self.sums:
             self.sums = [Sums() for _ in other.sums]
-        for one, more in zip(self.sums, other.sums, strict=True):
-            one.merge(more)
+        if other.sums:  # one that has seen nothing has none
+            for one, more in zip(self.sums, other.sums, strict=True):
+                one.merge(more)
         for name in ("counts", "lengths", "judgments", "asked"):
             getattr(self, name).update(getattr(other, name))
         if other.unjudged:

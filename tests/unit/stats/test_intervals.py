@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -156,6 +157,18 @@ def test_sums_that_would_not_be_exact_are_refused() -> None:
     stream = PoissonBootstrap(1, resamples=5)
     with pytest.raises(BadOption, match="too large"):
         stream.add(np.array([[1e12]]), np.ones(1))
+
+
+def test_streams_told_and_read() -> None:
+    """A stream that was written down and read again goes on as if nothing had been."""
+    values, keys = np.arange(20.0).reshape(10, 2) / 7, np.arange(10, dtype=np.uint64)
+    whole, part = (PoissonBootstrap(2, resamples=50, seed=3) for _ in range(2))
+    whole.add(values, np.ones(10), keys)
+    part.add(values[:4], np.ones(4), keys[:4])
+    again = PoissonBootstrap.read(json.loads(json.dumps(part.told())), 2)
+    again.add(values[4:], np.ones(6), keys[4:])
+    assert np.array_equal(whole.means(), again.means(), equal_nan=True)
+    assert (again.seen, again.seed) == (10, 3)
 
 
 def test_counts_are_poisson() -> None:
