@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.spark.layouts import laid_out
 
 import rankstone
 import rankstone.spark
@@ -38,7 +39,8 @@ def _executors() -> list[int]:
     return found
 
 
-def test_an_executor_dies(started: Callable[[str], Any]) -> None:
+@pytest.mark.parametrize("in_place", [True, False])
+def test_an_executor_dies(started: Callable[[str], Any], in_place: bool) -> None:  # noqa: FBT001 - as parametrize hands it
     """Two executors, one killed amid the work: the job ends, and no bit is another."""
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("processes are found by /proc, which is Linux's")
@@ -56,7 +58,10 @@ def test_an_executor_dies(started: Callable[[str], Any]) -> None:
         time.sleep(wait)
         yield from batches
 
-    slow = run.repartition(PIECES).mapInArrow(slowly, run.schema)
+    lists = world.run.partition_by("query_id")
+    parts = [pl.concat(lists[at::PIECES]) for at in range(PIECES)]
+    spread = laid_out(spark, parts) if in_place else run.repartition(PIECES)
+    slow = spread.mapInArrow(slowly, run.schema)
     killed: list[int] = []
 
     def kill() -> None:
@@ -70,6 +75,7 @@ def test_an_executor_dies(started: Callable[[str], Any]) -> None:
     killer.join()
 
     assert killed
+    assert far.computed["run"].in_place == in_place
     assert far.to_dict() == here.to_dict()
     told: Any = pl.from_arrow(far.per_query.toArrow())
     mine = here.per_query.with_columns(pl.col("status").cast(pl.String))

@@ -66,12 +66,19 @@ def rows(scores: Any) -> list[tuple[Any, ...]]:
 
 
 def check(
-    session: Any, qrels: pl.DataFrame, run: pl.DataFrame, measures: Any, seed: int = 0, **options: Any
-) -> None:
-    """Check that a cluster's numbers are those of one machine."""
+    session: Any,
+    qrels: pl.DataFrame,
+    run: pl.DataFrame,
+    measures: Any,
+    seed: int = 0,
+    there_as: Any = None,
+    **options: Any,
+) -> Any:
+    """Check that a cluster's numbers are those of one machine, the run being scattered or as given."""
     here = rankstone.evaluate(qrels, run, measures, **options)
     seeds = np.random.default_rng(seed).integers(1, 6, 2).tolist()
-    mine, theirs = there(session, qrels, seed, seeds[0]), there(session, run, seed + 1, seeds[1])
+    mine = there(session, qrels, seed, seeds[0])
+    theirs = there(session, run, seed + 1, seeds[1]) if there_as is None else there_as
     far = rankstone.spark.evaluate(mine, theirs, measures, **options)
     assert rows(far) == rows(here)
     assert far.to_dict() == here.to_dict()
@@ -87,6 +94,7 @@ def check(
         ]
     assert told == known
     far.unpersist()
+    return far
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -268,6 +276,13 @@ def test_judged_grades_that_are_no_numbers(spark: Any) -> None:
     qrels = QRELS.with_columns(relevance=pl.Series([1.0, None]))
     with pytest.raises(InputError, match="query q2, document b"):
         rankstone.spark.evaluate(there(spark, qrels), there(spark, RUN), "AP")
+
+
+@pytest.mark.parametrize("broadcast", [0, 10])
+def test_no_judgments(spark: Any, broadcast: int) -> None:
+    """Where nothing is judged, that is said."""
+    with pytest.raises(EmptyInput, match="there are no judgments"):
+        rankstone.spark.evaluate(there(spark, QRELS.clear()), there(spark, RUN), "AP", broadcast=broadcast)
 
 
 def test_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rankstone.asked import checked, columns_read, of_rankings
 from rankstone.beside import collapser, intents_of, query_table
 from rankstone.errors import BadParameter, MissingExtra, UsageError
-from rankstone.spark.frames import Rows, together
+from rankstone.spark.computing import BROADCAST, Computed, brought, check_broadcast, computed
+from rankstone.spark.failures import telling_failures
+from rankstone.spark.frames import Given, Rows
 from rankstone.spark.result import SparkScores
-from rankstone.spark.task import Task, columns_given_back
-from rankstone.tasks import lowest_settled, pads, refuse_what_looks_at_others
+from rankstone.spark.task import Task
+from rankstone.tasks import check_met, lowest_settled, pads, refuse_what_looks_at_others
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,13 +34,15 @@ def evaluate(
     collapse: str | None = None,
     queries: object = None,
     intents: object = None,
+    broadcast: int = BROADCAST,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> SparkScores:
     """Score runs against judgments on a Spark cluster: the numbers of :func:`rankstone.evaluate`, bit by bit.
 
-    Rows of a query are brought together (one shuffle), and every task takes its queries along the same
-    road as one machine would; means are rounded once, at the end, whatever was summed where.  Executors
-    need rankstone and PyArrow installed.
+    Every task takes its queries along the same road as one machine would; means are rounded once, at the
+    end, whatever was summed where.  Where the rows of each query stand together, as in nearly all files,
+    lists are scored where they lie; that is checked, and where it is not so the rows of each query are
+    brought together first (one shuffle).  Executors need rankstone and PyArrow installed.
 
     Parameters
     ----------
@@ -54,6 +58,10 @@ def evaluate(
         A Spark DataFrame of pairs ``query_id`` and ``doc_id`` that are taken out of every list first.
     queries, intents
         Tables that fit into memory, as for :func:`rankstone.evaluate`: they are sent to every task.
+    broadcast
+        So many judgments (and excluded pairs) are brought here and sent to where the lists are; of more, and
+        for 0, the rows of each query are brought together by a shuffle.  Each Python process on an executor
+        holds them, some 40 bytes each.
 
     Returns
     -------
@@ -87,15 +95,23 @@ def evaluate(
         raise UsageError("there is no run")
     judged, further = Rows(qrels, "judgments", renamed), columns_read(wanted)
     excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
+    most, beside = check_broadcast(broadcast), None  # judgments are sent once for all runs
     lowest = _lowest_grade(judged.require("relevance"), aligned, wanted)
     about, meant = query_table(queries, wanted, renamed), intents_of(intents, renamed)
-    frames = {}
-    for name, run in named.items():
-        rows, positions = together(judged, Rows(run, name, renamed), excluded, aligned, further)
-        task = Task(wanted, aligned, collapse, about, meant, further, lowest, positions, name)
-        schema = columns_given_back(dict(rows.dtypes)["query_id"])
-        frames[name] = rows.repartition("query_id").mapInArrow(task, schema)
-    return SparkScores.of(frames, wanted, aligned, about)
+    found: dict[str, Computed] = {}
+    try:
+        for name, run in named.items():
+            with telling_failures(name):
+                given = Given.of(judged, Rows(run, name, renamed), excluded, aligned, further)
+                beside = beside if found else brought(given, most)
+                task = Task(wanted, aligned, collapse, about, meant, further, lowest, name)
+                found[name] = computed(task, given, beside)
+            check_met(name, found[name].told, aligned)
+    except BaseException:
+        for one in found.values():
+            one.unpersist()
+        raise
+    return SparkScores.of(found, wanted, aligned, about)
 
 
 def _lowest_grade(judged: Rows, options: Alignment, measures: Sequence[Measure]) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.errors import BadOption, MixedIds, UsageError, printable
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.options import Alignment
 
-__all__ = ["Rows", "id_types"]
+__all__ = ["Given", "Rows"]
 
 _WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS: Final = (*_WHOLE, "float", "double")
@@ -68,31 +69,18 @@ class Rows:
         """Return ``string`` or ``bigint``."""
         return "string" if self.types[name] == "string" else "bigint"
 
-    def rows(
-        self,
-        kind: int,
-        types: Mapping[str, str],
-        number: str | None,
-        further: Sequence[str],
-        positions: bool,  # noqa: FBT001 - internal
-    ) -> Any:  # noqa: ANN401 - pyspark's DataFrame
-        """Return the rows as all kinds of rows are: ids, a number, and whatever measures read beside."""
+    def rows(self, types: Mapping[str, str], number: str | None, further: Sequence[str] = ()) -> Any:  # noqa: ANN401
+        """Return ids, what is to be ``number``, what measures read beside, ``position`` if there is one."""
         from pyspark.sql import functions as fn
 
-        def column(name: str | None, cast: str) -> Any:  # noqa: ANN401 - pyspark's Column
-            found = fn.lit(None) if name is None or name not in self.types else fn.col(name)
-            return found.cast(cast)
-
-        chosen = [
-            fn.lit(kind).cast("tinyint").alias("kind"),
-            *(fn.col(name).cast(types[name]).alias(name) for name in ("query_id", "doc_id")),
-            column(number, "double").alias("number"),
-        ]
-        if positions:
-            chosen.append(column("position", "bigint").alias("position"))
+        chosen = [fn.col(name).cast(types[name]).alias(name) for name in ("query_id", "doc_id")]
+        found = fn.lit(None) if number is None else fn.col(number)
+        chosen.append(found.cast("double").alias("number"))
+        if "position" in self.types:
+            chosen.append(fn.col("position").cast("bigint").alias("position"))
         for name in further:
             cast = "string" if name in ("subtopic", "subgroup") else "double"
-            chosen.append(column(name if kind == JUDGMENT else None, cast).alias(name))
+            chosen.append(fn.col(name).cast(cast).alias(name))
         return self.frame.select(*chosen)
 
 
@@ -112,28 +100,68 @@ def id_types(tables: Sequence[Rows]) -> dict[str, str]:
     return found
 
 
-def together(
-    qrels: Rows, run: Rows, exclude: Rows | None, options: Alignment, further: Sequence[str]
-) -> tuple[Any, bool]:
-    """Return all rows in one frame, and whether they say where they stood."""
-    positions = _positions(run, options) | _positions(qrels, options)
-    qrels.require("query_id", "doc_id", "relevance", *further)
-    by = () if options.order == "input" else (options.order,)
-    run.require("query_id", "doc_id", *by)
-    others = [] if exclude is None else [exclude.require("query_id", "doc_id")]
-    types = id_types([qrels, run, *others])
-    rows = qrels.rows(JUDGMENT, types, "relevance", further, positions)
-    rows = rows.unionByName(run.rows(RETRIEVED, types, next(iter(by), None), further, positions))
-    for one in others:
-        rows = rows.unionByName(one.rows(EXCLUDED, types, None, further, positions))
-    return rows, positions
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What was given, checked, as rows of a few columns.
+
+    Attributes
+    ----------
+    judged
+        ``query_id``, ``doc_id``, the grade as ``number``, columns that measures read beside, ``position``.
+    listed
+        The run: ``query_id``, ``doc_id``, what orders it as ``number``, ``position``.
+    excluded
+        Pairs to leave out; ``None`` where there are none.
+    query_id
+        The type of the ids of queries.
+    """
+
+    judged: Any
+    listed: Any
+    excluded: Any
+    query_id: str
+
+    @classmethod
+    def of(
+        cls, qrels: Rows, run: Rows, exclude: Rows | None, options: Alignment, further: Sequence[str]
+    ) -> Given:
+        """Check what was given: columns, types, and the order that some options ask for."""
+        for table in (run, qrels):
+            _check_order(table, options)
+        qrels.require("query_id", "doc_id", "relevance", *further)
+        by = None if options.order == "input" else options.order
+        run.require("query_id", "doc_id", *([] if by is None else [by]))
+        others = [] if exclude is None else [exclude.require("query_id", "doc_id")]
+        types = id_types([qrels, run, *others])
+        excluded = [other.rows(types, None) for other in others]
+        return cls(
+            qrels.rows(types, "relevance", further),
+            run.rows(types, by),
+            next(iter(excluded), None),
+            types["query_id"],
+        )
+
+    def together(self) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+        """Return all rows in one frame, by ``kind``."""
+        from pyspark.sql import functions as fn
+
+        frames = {JUDGMENT: self.judged, RETRIEVED: self.listed, EXCLUDED: self.excluded}
+        marked = [
+            frame.withColumn("kind", fn.lit(kind).cast("tinyint"))
+            for kind, frame in frames.items()
+            if frame is not None
+        ]
+        whole = marked[0]
+        for rows in marked[1:]:
+            whole = whole.unionByName(rows, allowMissingColumns=True)
+        return whole
 
 
-def _positions(table: Rows, options: Alignment) -> bool:
-    """Say whether rows say where they stand; refuse options that ask for it where they do not."""
+def _check_order(table: Rows, options: Alignment) -> None:
+    """Refuse options that ask for the order of rows where these do not say where they stood."""
     if "position" in table.types:
         table.require("position")
-        return True
+        return
     judged = table.name == "judgments"
     for option, values in _BY_ORDER.items():
         asked = getattr(options, option)
@@ -144,4 +172,3 @@ def _positions(table: Rows, options: Alignment) -> bool:
                 expected="a column position that says where each row stood",
                 fix="columns={'their_name': 'position'}, or choose another value",
             )
-    return False

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,24 +12,18 @@ import polars as pl
 from rankstone.measures import Status
 from rankstone.measures.base import Scored
 from rankstone.scores import RunScores, Scores
-from rankstone.spark.failures import telling_failures
 from rankstone.spark.task import NUMBERS
-from rankstone.tasks import Origin, SummedScores, Trailer, check_met
+from rankstone.tasks import Origin, SummedScores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from rankstone.hits.options import Alignment
     from rankstone.hits.query_table import QueryTable
     from rankstone.measures import Measure
+    from rankstone.spark.computing import Computed
 
 __all__ = ["SparkScores"]
-
-#: partitions are merged to 64 MB or so, not to one for each processor, and those of what is kept, too
-_SIZED: Final = {
-    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
-    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,39 +32,34 @@ class SparkScores(SummedScores):
 
     Attributes
     ----------
-    frames
-        Run name → Spark's DataFrame with a row for each query, kept by Spark until :meth:`unpersist`.
+    computed
+        Run name → what Spark computed, and keeps until :meth:`unpersist`.
     """
 
-    frames: Mapping[str, Any]
+    computed: Mapping[str, Computed]
 
     @classmethod
     def of(
         cls,
-        frames: Mapping[str, Any],
+        computed: Mapping[str, Computed],
         measures: tuple[Measure, ...],
         options: Alignment,
         queries: QueryTable | None,
     ) -> SparkScores:
-        """Let Spark compute, and add up what tasks tell."""
-        told, kept = {}, {}
-        try:
-            for name, frame in frames.items():
-                with telling_failures(name), _tasks_of_some_size(frame.sparkSession.conf):
-                    kept[name] = frame.persist()
-                    told[name] = _told(kept[name])
-                check_met(name, told[name], options)
-        except BaseException:
-            for frame in kept.values():
-                frame.unpersist()
-            raise
+        """Make scores of what Spark computed."""
         there = Origin("Spark")
-        return cls(measures, told, options, queries, there, dict.fromkeys(kept, there), kept)
+        told = {name: one.told for name, one in computed.items()}
+        return cls(measures, told, options, queries, there, dict.fromkeys(computed, there), computed)
+
+    @property
+    def frames(self) -> dict[str, Any]:
+        """Run name → Spark's DataFrame with a row for each query, numbers in arrays, one for each measure."""
+        return {name: one.frame for name, one in self.computed.items()}
 
     def unpersist(self) -> None:
         """Let Spark forget the scores of queries; whoever asks for them again has them computed again."""
-        for frame in self.frames.values():
-            frame.unpersist()
+        for one in self.computed.values():
+            one.unpersist()
 
     # -- queries -------------------------------------------------------------------------------------
     @cached_property
@@ -89,7 +76,7 @@ class SparkScores(SummedScores):
         parts = []
         for run, frame in self.frames.items():
             zipped = fn.explode(fn.arrays_zip(names.alias("measure"), *NUMBERS, "status")).alias("one")
-            rows = frame.where("trailer is null").select("query_id", zipped)
+            rows = frame.select("query_id", zipped)
             value = fn.col("one.value")
             told = rows.where(fn.col("one.status") != int(Status.dropped)).select(
                 fn.lit(run).alias("run"),
@@ -111,37 +98,13 @@ class SparkScores(SummedScores):
         return Scores(runs, self.measures, self.audit, self.conventions, self.inputs)
 
 
-@contextmanager
-def _tasks_of_some_size(conf: Any) -> Iterator[None]:  # noqa: ANN401 - pyspark's RuntimeConfig
-    """Have Spark bring small partitions together, up to the size it advises, though the result is kept."""
-    before = {name: conf.get(name, None) for name in _SIZED}
-    for name, value in _SIZED.items():
-        conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                conf.unset(name)
-            else:
-                conf.set(name, value)
-
-
-def _told(frame: Any) -> Trailer:  # noqa: ANN401 - pyspark's DataFrame
-    """Return what all tasks tell together; computes."""
-    whole = Trailer()
-    for (text,) in frame.where("trailer is not null").select("trailer").collect():
-        whole.merge(Trailer.read(json.loads(text)))
-    return whole
-
-
 def _run_scores(
     frame: Any,  # noqa: ANN401 - pyspark's DataFrame
     measures: tuple[Measure, ...],
     table: QueryTable | None,
 ) -> RunScores:
     """Return one run's scores, judged queries first, each kind by id: rows of a cluster have no order."""
-    rows: Any = pl.from_arrow(frame.where("trailer is null").drop("trailer").toArrow())
+    rows: Any = pl.from_arrow(frame.toArrow())
     rows = rows.sort("judged", "query_id", descending=[True, False])
     columns = {name: _matrix(rows[name], len(measures)) for name in (*NUMBERS, "status")}
     by_measure = {

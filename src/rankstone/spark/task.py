@@ -21,6 +21,7 @@ from rankstone.hits.pairs import PairIndex, QueryIndex
 from rankstone.io import read_run
 from rankstone.road import Road
 from rankstone.scores import weights
+from rankstone.spark.travelling import Travelling
 from rankstone.tasks import Trailer, scored_share
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from rankstone.measures import Measure
     from rankstone.tasks import Share
 
-__all__ = ["EXCLUDED", "JUDGMENT", "NUMBERS", "RETRIEVED", "Task", "columns_given_back"]
+__all__ = ["EXCLUDED", "JUDGMENT", "NUMBERS", "RETRIEVED", "Task", "as_spark_reads", "columns_given_back"]
 
 #: what a row is
 JUDGMENT, RETRIEVED, EXCLUDED = 0, 1, 2
@@ -40,14 +41,29 @@ JUDGMENT, RETRIEVED, EXCLUDED = 0, 1, 2
 NUMBERS: Final = ("value", "numerator", "denominator", "weight")
 
 
+_GIVEN_BACK: Final[dict[str, Any]] = {
+    "judged": pl.Boolean,
+    **dict.fromkeys(NUMBERS, pl.List(pl.Float64)),
+    "status": pl.List(pl.Int8),
+    "rows": pl.Binary,
+    "trailer": pl.String,
+}
+
+
 def columns_given_back(query_id: str) -> str:
-    """Return the columns of what a task gives back, as Spark writes schemas."""
+    """Return the columns of what a task gives back, as Spark writes schemas.
+
+    A row with a ``value`` is a query; with ``rows``, too, one whose list may go on elsewhere.  A row with a
+    ``trailer`` is what there is to add up; any other is the id of a query that nobody judged.
+    """
     numbers = ", ".join(f"{name} array<double>" for name in NUMBERS)
-    return f"query_id {query_id}, judged boolean, {numbers}, status array<tinyint>, trailer string"
+    return (
+        f"query_id {query_id}, judged boolean, {numbers}, status array<tinyint>, rows binary, trailer string"
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Task(Travelling):
     """Everything a task needs beside rows; it is sent to where they are.
 
     Attributes
@@ -58,8 +74,6 @@ class Task:
         Columns of judgments that measures read beside the grade.
     lowest_grade
         The bottom of the grade scale; ``None`` where that of a task's own judgments will do.
-    positions
-        Whether rows say where they stood.
     run
         What to call the run in messages.
     """
@@ -71,7 +85,6 @@ class Task:
     intents: Intents | None
     further: tuple[str, ...]
     lowest_grade: float | None
-    positions: bool
     run: str
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -82,27 +95,35 @@ class Task:
         if not given:
             return
         rows: Any = pl.from_arrow(pa.Table.from_batches(given))
+        judged, listed, excluded = (rows.filter(kind=kind) for kind in (JUDGMENT, RETRIEVED, EXCLUDED))
         try:
-            scores, trailer = self._scored(rows)
+            scores, trailer = self.scored(judged, listed, excluded)
         except RankstoneError as error:
             scores, trailer = None, Trailer.of_error(error)
-        schema = _schema(rows.schema["query_id"])
-        whole = [] if scores is None else [scores]
-        last = pl.DataFrame({"trailer": [json.dumps(trailer.told())]})
-        told = pl.concat([pl.DataFrame(schema=schema), *whole, last], how="diagonal")
-        yield from _as_spark_reads(told).to_batches()
+        query_id = rows.schema["query_id"]
+        if scores is not None:
+            yield from as_spark_reads(scores, query_id)
+        yield from as_spark_reads(pl.DataFrame({"trailer": [json.dumps(trailer.told())]}), query_id)
 
-    def _scored(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, Trailer]:
-        if self.positions:
-            rows = rows.sort("position", maintain_order=True)
-        judged = rows.filter(kind=JUDGMENT).select(["query_id", "doc_id", *self.further], relevance="number")
-        listed = rows.filter(kind=RETRIEVED).select("query_id", "doc_id", **{self._by: "number"})
-        judgments = self._judgments(judged)
-        exclude = _pairs(rows.filter(kind=EXCLUDED), judgments)
+    def scored(
+        self, judged: pl.DataFrame, listed: pl.DataFrame, excluded: pl.DataFrame | None
+    ) -> tuple[pl.DataFrame, Trailer]:
+        """Return a row for each query, and what they tell together.
+
+        Parameters
+        ----------
+        judged, listed, excluded
+            All rows of some queries: judgments, lists, and pairs that are taken out first.  Where they say
+            in ``position`` where they stood, that is their order.
+        """
+        judged, listed = _as_they_stood(judged), _as_they_stood(listed)
+        judgments = self._judgments(judged.select(["query_id", "doc_id", *self.further], relevance="number"))
+        listed = listed.select("query_id", "doc_id", **{self._by: "number"})
+        exclude = None if excluded is None else _pairs(excluded, judgments)
         road = Road(judgments, self.options, self.measures, exclude, collapser(self.collapse), self.queries)
         table = replace(read_run(listed, order=self.options.order, name=self.run), where=_places(listed))
         share = scored_share(road, table)
-        return self._frame(share, rows.schema["query_id"]), share.trailer
+        return self._frame(share), share.trailer
 
     @property
     def _by(self) -> str:
@@ -110,7 +131,7 @@ class Task:
 
     def _judgments(self, judged: pl.DataFrame) -> Judgments:
         where = _places(judged, "judgments")
-        if "subtopic" in self.further and judged.height:
+        if "subtopic" in self.further:
             judgments = grouped(judged, self.options, where, self.intents)
         else:
             queries = QueryIndex(judged["query_id"].unique(maintain_order=True))
@@ -118,7 +139,8 @@ class Task:
         lowest = self.lowest_grade
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
 
-    def _frame(self, share: Share, query_id: pl.DataType) -> pl.DataFrame:
+    @staticmethod
+    def _frame(share: Share) -> pl.DataFrame:
         """Return a row for each query, numbers in lists, one for each measure."""
         scored = list(share.scores.by_measure.values())
         stacked = {
@@ -127,31 +149,30 @@ class Task:
         }
         stacked["weight"] = np.stack([weights(one) for one in scored], axis=1)
         lists = {name: pl.Series(table).arr.to_list() for name, table in stacked.items()}
-        schema = _schema(query_id)
-        frame = pl.DataFrame({"query_id": share.scores.queries, "judged": share.judged, **lists})
-        return frame.with_columns(trailer=pl.lit(None, pl.String)).cast(schema).select(list(schema))
+        return pl.DataFrame({"query_id": share.scores.queries, "judged": share.judged, **lists})
 
 
-def _as_spark_reads(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pyarrow's Table
-    """Return a frame as an Arrow table of the types that Spark knows: lists and texts of 32-bit lengths."""
+def as_spark_reads(frame: pl.DataFrame, query_id: Any) -> list[Any]:  # noqa: ANN401 - a type
+    """Return Arrow batches with all columns of what a task gives back, null where the frame has none.
+
+    Their types are those that Spark knows: lists and texts of 32-bit lengths.
+    """
     import pyarrow as pa
 
-    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-    known = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Boolean: pa.bool_()}
-    of = {name: known.get(kind.base_type()) or pa.list_(_inner(kind)) for name, kind in frame.schema.items()}
-    return table.cast(pa.schema(of))
+    schema: dict[str, Any] = {"query_id": query_id, **_GIVEN_BACK}
+    whole = pl.concat(
+        [pl.DataFrame(schema=schema), frame.cast({n: schema[n] for n in frame.columns})], how="diagonal"
+    )
+    table = whole.to_arrow(compat_level=pl.CompatLevel.oldest())
+    known = {
+        pl.String: pa.string(), pl.Int64: pa.int64(), pl.Boolean: pa.bool_(), pl.Binary: pa.binary(),
+        pl.List(pl.Float64): pa.list_(pa.float64()), pl.List(pl.Int8): pa.list_(pa.int8()),
+    }  # fmt: skip
+    return table.cast(pa.schema({name: known[kind] for name, kind in schema.items()})).to_batches()  # type: ignore[no-any-return]
 
 
-def _inner(kind: Any) -> Any:  # noqa: ANN401 - types
-    import pyarrow as pa
-
-    return pa.int8() if kind.inner == pl.Int8 else pa.float64()
-
-
-def _schema(query_id: pl.DataType) -> pl.Schema:
-    numbers: dict[str, Any] = {name: pl.List(pl.Float64) for name in NUMBERS}
-    rest = {"status": pl.List(pl.Int8), "trailer": pl.String}
-    return pl.Schema({"query_id": query_id, "judged": pl.Boolean, **numbers, **rest})
+def _as_they_stood(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.sort("position", maintain_order=True) if "position" in rows.columns else rows
 
 
 def _pairs(rows: pl.DataFrame, judgments: Judgments) -> PairIndex | None:
