@@ -7,7 +7,9 @@ importing this module imports neither.
 
 from __future__ import annotations
 
+from rankstone.spark.comparing import compare
+from rankstone.spark.comparison import SparkComparison
 from rankstone.spark.conduct import evaluate, require
 from rankstone.spark.result import SparkScores
 
-__all__ = ["SparkScores", "evaluate", "require"]
+__all__ = ["SparkComparison", "SparkScores", "compare", "evaluate", "require"]

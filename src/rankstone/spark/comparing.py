@@ -1,0 +1,306 @@
+"""Which of several runs is better, on a cluster: sums where the scores are, sentences here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.asked import of_rankings
+from rankstone.comparing.answer import Pair, margins, sure, told
+from rankstone.comparing.asking import correction_of, pairs_of
+from rankstone.comparing.family import Family
+from rankstone.comparing.how import How
+from rankstone.comparing.matrix import ALONE, systems_of
+from rankstone.comparing.result import tabled
+from rankstone.comparing.source import check_means, named_among
+from rankstone.comparing.words import Words
+from rankstone.errors import BadOption, NotComparable, UsageError, printable
+from rankstone.io import read_attributes
+from rankstone.spark.comparison import SparkComparison
+from rankstone.spark.computing import sized
+from rankstone.spark.conduct import evaluate
+from rankstone.spark.failures import telling_failures
+from rankstone.spark.pairing import TOLD, Counting, Differences, Drawing, Merging, Resampled, Summed
+from rankstone.stats import Estimate, adjusted, family_level, paired_t
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.measures import Measure
+    from rankstone.spark.result import SparkScores
+
+__all__ = ["compare"]
+
+#: what is known in sums
+_TEST: Final = "t"
+_INTERVALS: Final = ("poisson", "t")
+#: rows of sums that come here
+_FEW: Final = 8
+
+
+def compare(
+    qrels: Any,  # noqa: ANN401 - pyspark's DataFrame
+    runs: Mapping[str, Any],
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    baseline: str | None = None,
+    primary: str | Measure | Sequence[str | Measure] | None = None,
+    cluster: str | None = None,
+    queries: object = None,
+    columns: Mapping[str, str] | None = None,
+    lang: str = "en",
+    test: str = _TEST,
+    interval: str = "poisson",
+    correction: str | None = None,
+    confidence: float = 0.95,
+    margin: float | None = None,
+    power: float = 0.8,
+    resamples: int | None = None,
+    seed: int = 0,
+    **options: Any,  # noqa: ANN401 - checked by evaluate
+) -> SparkComparison:
+    """Say which of several runs is better, and how sure that is, with scores that stay on the cluster.
+
+    The numbers are those of ``rankstone.compare(…, test="t", interval="poisson")``, digit for digit, however
+    rows are spread: what is added up is whole numbers, and how often a resample holds a query is drawn by
+    the query's id (Hanley and MacGibbon 2006; Chamandy et al. 2012).
+
+    Parameters
+    ----------
+    qrels, runs, measures, columns, **options
+        As for :func:`rankstone.spark.evaluate`; at least two runs.
+    baseline, primary, lang
+        As for :func:`rankstone.compare`.
+    cluster
+        A column of ``queries``, the user or session of each: what is drawn and counted is clusters.
+    queries
+        As for :func:`rankstone.compare`: a table that fits into memory.
+    test, interval
+        ``t``; and ``poisson`` or ``t``: others look at all queries at once.
+    correction, confidence, margin, power, resamples, seed
+        As for :class:`rankstone.comparing.How`.
+
+    Returns
+    -------
+    SparkComparison
+        A row a pair and measure here, the scores they come from there.
+
+    Raises
+    ------
+    InputError, UsageError
+        As for :func:`rankstone.compare`.
+
+    Examples
+    --------
+    >>> import rankstone.spark
+    >>> found = rankstone.spark.compare(qrels, {"old": old, "new": new}, "nDCG@10")  # doctest: +SKIP
+    >>> found.sentences()  # doctest: +SKIP
+    ['new is better than old by nDCG@10: +0.0121 [+0.0104, +0.0139]']
+    """
+    Words(lang)
+    how = How(
+        test=test, interval=interval, correction=correction, confidence=confidence, margin=margin,
+        power=power, resamples=resamples, seed=seed,
+    )  # fmt: skip
+    wanted = of_rankings(measures)
+    _check(how, wanted)
+    pairs, systems = _pairs(runs, baseline)
+    correction = correction_of(how, every=baseline is None and len(pairs) > 1, replicated=False)
+    clusters = _clusters(cluster, queries, columns)
+    asked: dict[str, Any] = {} if queries is None else {"queries": queries}
+    scores = evaluate(qrels, dict(runs), wanted, columns=columns, **asked, **options)
+    try:
+        with telling_failures(", ".join(systems)):
+            counted, drawn, how_many = _summed(scores, pairs, clusters, how)
+    except BaseException:
+        scores.unpersist()
+        raise
+    names = [str(measure) for measure in wanted]
+    first = names[:1] if primary is None else named_among(primary, tuple(names))
+    groups = {"primary": first, **{name: [name] for name in names if name not in first}}
+    asking = _Asking(systems, pairs, wanted, replace(how, correction=correction), counted, drawn, how_many)
+    families, rows = [], []
+    for name, group in groups.items():
+        family, answers = asking.answered(name, [names.index(one) for one in group])
+        families.append(family)
+        rows += answers
+    return SparkComparison(
+        systems=systems,
+        baseline=None if len(pairs) != len(systems) - 1 else systems[pairs[0][1]],
+        primary=tuple(first),
+        measures=tuple(name for group in groups.values() for name in group),
+        table=tabled(rows),
+        means=asking.means(),
+        families=tuple(families),
+        how=how,
+        scores=scores,
+        lang=lang,
+    )
+
+
+def _check(how: How, measures: Sequence[Measure]) -> None:
+    """Refuse what looks at all queries at once."""
+    check_means(measures)
+    sessions = next((measure for measure in measures if measure.unit is not None), None)
+    if sessions is not None:
+        raise BadOption(f"{sessions} is about sessions, which tasks do not have whole", fix=_COLLECT)
+    for name, known in (("test", (_TEST,)), ("interval", _INTERVALS)):
+        if getattr(how, name) not in known:
+            raise BadOption(
+                f"{name}={getattr(how, name)} looks at all queries at once",
+                expected=" or ".join(known),
+                fix=_COLLECT,
+            )
+    if how.correction in ("tukey", "hsd"):
+        raise BadOption(f"correction={how.correction} looks at all queries at once", fix=_COLLECT)
+
+
+_COLLECT: Final = "scores = rankstone.spark.evaluate(…).collect(), then rankstone.compare_scores(scores, …)"
+
+
+def _pairs(runs: object, baseline: str | None) -> tuple[list[tuple[int, int]], tuple[str, ...]]:
+    if not isinstance(runs, dict) or len(runs) < 2:  # noqa: PLR2004 - two make a pair
+        raise UsageError("a comparison needs two runs or more, by name", expected='{"old": df, "new": df}')
+    systems = systems_of([str(name) for name in runs])
+    if len(systems) < len(runs):
+        several = next(name for name, replicates in systems.items() if len(replicates) > 1)
+        raise BadOption(f"several runs of {printable(several)} are one system here", fix=_COLLECT)
+    return pairs_of(tuple(systems), baseline), tuple(systems)
+
+
+def _clusters(cluster: str | None, queries: object, columns: Mapping[str, str] | None) -> pl.DataFrame | None:
+    """Return the cluster of each query."""
+    if cluster is None:
+        return None
+    if queries is None:
+        raise BadOption(
+            f"{printable(cluster)} needs a table of queries", fix="queries={query: {column: value}}"
+        )
+    about = read_attributes(queries, "query_id", columns).collect(cluster)
+    return about.select(pl.col("query_id").cast(pl.String), unit=pl.col(cluster).cast(pl.String))
+
+
+def _summed(
+    scores: SparkScores, pairs: Sequence[tuple[int, int]], clusters: pl.DataFrame | None, how: How
+) -> tuple[list[Summed], list[Resampled], list[int]]:
+    """Let Spark bring the scores of each query together, and add up what tasks tell of them."""
+    weighted = tuple(measure.agg == "weighted" for measure in scores.measures)
+    given = len(scores.frames), weighted, tuple(pairs)
+    with sized(next(iter(scores.frames.values())).sparkSession.conf):
+        rows = _side_by_side(scores, clusters).persist()
+        try:
+            counted = _added_up(rows, Counting(*given), Summed)
+            if not counted:
+                raise NotComparable("no query has a score")
+            for measure, one in zip(scores.measures, counted, strict=True):
+                if not one.n:
+                    raise NotComparable(
+                        f"no query has a value of {measure} for every system",
+                        given=", ".join(map(printable, scores.frames)),
+                        fix="do the query ids match?",
+                    )
+                if not one.size > 0:
+                    raise NotComparable(f"the queries of {measure} weigh nothing together")
+            means = tuple(tuple(one.means(given[0])[1]) for one in counted)
+            many = [
+                how.draws(one.units) if how.interval == "poisson" and one.units > 1 else 0 for one in counted
+            ]
+            largest = tuple(one.largest for one in counted)
+            drawing = Drawing(*given, means, largest, tuple(many), how.seed)
+            return counted, _added_up(rows, drawing, Resampled), many
+        finally:
+            rows.unpersist()
+
+
+def _side_by_side(scores: SparkScores, clusters: pl.DataFrame | None) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+    """Return the scores of all runs, those of a unit in one partition."""
+    from pyspark.sql import functions as fn
+
+    whole = None
+    for at, frame in enumerate(scores.frames.values()):
+        query_id = fn.col("query_id").cast("string").alias("query_id")
+        rows = frame.select(query_id, fn.lit(at).alias("run"), "value", "weight", "status")
+        whole = rows if whole is None else whole.unionByName(rows)
+    assert whole is not None  # noqa: S101 - there are two runs or more
+    if clusters is None:
+        whole = whole.withColumn("unit", fn.col("query_id"))
+    else:
+        table = whole.sparkSession.createDataFrame(clusters.to_arrow())
+        alone = fn.concat(fn.lit(ALONE), fn.col("query_id"))
+        whole = whole.join(table, "query_id", "left").withColumn("unit", fn.coalesce("unit", alone))
+    return whole.repartition("unit")
+
+
+def _added_up(rows: Any, task: Counting | Drawing, kind: type[Any]) -> list[Any]:  # noqa: ANN401 - pyspark's
+    """Return the sums of each measure, merged there until few are left, and here."""
+    merging = Merging(kind)
+    few = rows.mapInArrow(task, TOLD).repartition(_FEW).mapInArrow(merging, TOLD)
+    return merging.merged(text for (text,) in few.collect())
+
+
+@dataclass(frozen=True, eq=False)
+class _Asking:
+    """Makes answers of sums."""
+
+    systems: tuple[str, ...]
+    pairs: Sequence[tuple[int, int]]
+    measures: Sequence[Measure]
+    how: How
+    counted: Sequence[Summed]
+    drawn: Sequence[Resampled]
+    resamples: Sequence[int]
+
+    def answered(self, name: str, measures: Sequence[int]) -> tuple[Family, list[dict[str, Any]]]:
+        """Answer the questions of a family."""
+        how, correction = self.how, self.how.correction or "none"
+        asked = [(at, pair) for at in measures for pair in range(len(self.pairs))]
+        seen = [self._pair(*one) for one in asked]
+        p = np.array([pair.p_t for pair, _ in seen])
+        corrected, level = adjusted(p, correction), family_level(p, correction, how.alpha)
+        family = Family(name, len(asked), correction, how.test, how.alpha, level, 0)
+        rows = []
+        for (at, number), (pair, found), raw, after in zip(asked, seen, p, corrected, strict=True):
+            one, other = self.pairs[number]
+            rows.append({
+                "measure": str(self.measures[at]),
+                "role": "primary" if name == "primary" else "exploratory",
+                "system": self.systems[one],
+                "versus": self.systems[other],
+                **told(pair, found, how, found.interval(1 - level), level, raw, after, family),
+            })  # fmt: skip
+        return family, rows
+
+    def _pair(self, at: int, pair: int) -> tuple[Pair, Estimate]:
+        """Return what is known of a pair, and the estimate of its difference."""
+        counted, drawn = self.counted[at], self.drawn[at]
+        of_runs, between, sizes = counted.means(len(self.systems))
+        known = Differences(
+            between[pair], drawn.squares[pair].value(), sizes[pair], counted.units, counted.size
+        )
+        error = float(known.standard_error()[0])
+        found = Estimate(known.value, error, len(known), df=len(known) - 1)
+        if drawn.stream is not None:
+            found = Estimate(known.value, error, len(known), "poisson", drawn.stream.means()[:, pair])
+        one, other = self.pairs[pair]
+        direction = self.measures[at].card.direction
+        wins, ties, losses = drawn.counts[pair].tolist()[:: -1 if direction == "lower" else 1]
+        return Pair(
+            n=counted.n, units=counted.units, left_out=counted.left_out,
+            mean=of_runs[one], mean_versus=of_runs[other],
+            wins=wins, ties=ties, losses=losses, direction=direction,
+            p_t=sure(paired_t(known)), margins=margins(known, found, self.how.margin),
+        ), found  # fmt: skip
+
+    def means(self) -> pl.DataFrame:
+        """Return a row a system and measure."""
+        rows = [
+            (system, str(measure), mean, counted.n, 1, None, None)
+            for measure, counted in zip(self.measures, self.counted, strict=True)
+            for system, mean in zip(self.systems, counted.means(len(self.systems))[0], strict=True)
+        ]
+        schema = {"system": pl.String, "measure": pl.String, "mean": pl.Float64, "n": pl.Int64}
+        rest = {"runs": pl.Int64, "sd": pl.Float64, "judged": pl.Float64}
+        return pl.DataFrame(rows, {**schema, **rest}, orient="row")

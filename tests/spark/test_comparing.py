@@ -1,0 +1,166 @@
+"""Comparisons on a cluster say what one machine says, digit for digit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from tests.spark.layouts import laid_out
+from tests.spark.test_spark import there
+
+import rankstone
+import rankstone.spark
+from rankstone.errors import BadOption, UsageError
+from rankstone.spark.pairing import Counting, Drawing, Merging, Resampled, Summed
+from rankstone.testing.worlds import small_world
+
+QUERIES = 60
+
+
+def world(systems: int = 3) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Return judgments and runs that answer nearly the same queries."""
+    given = small_world("nDCG", QUERIES, seed=1, ties=True)
+    draw = np.random.default_rng(2)
+    runs = {}
+    for at in range(systems):
+        noise = pl.Series(draw.normal(0, 0.5 * at, given.run.height))
+        gone = pl.Series(draw.random(given.run.height) < 0.1 * at)
+        runs["abc"[at]] = given.run.with_columns(score=pl.col("score") + noise).filter(~gone)
+    return given.judgments, runs
+
+
+def both(session: Any, measures: Any, systems: int = 3, **options: Any) -> tuple[Any, Any]:
+    """Compare on a cluster and here."""
+    qrels, runs = world(systems)
+    given = {"test": "t", "interval": "poisson", "resamples": 300, "seed": 5, **options}
+    here = rankstone.compare(qrels, runs, measures, **given)
+    far = rankstone.spark.compare(
+        there(session, qrels),
+        {name: there(session, run, at, at + 2) for at, (name, run) in enumerate(runs.items())},
+        measures,
+        **given,
+    )
+    return far, here
+
+
+def check(far: Any, here: Any) -> None:
+    """Check that all is the same that both know."""
+    assert_frame_equal(far.table.drop("es_hsd"), here.table.drop("es_hsd"), check_exact=True)
+    means = [one.means.sort("measure", "system").drop("judged") for one in (far, here)]
+    assert_frame_equal(*means, check_exact=True)
+    assert far.sentences() == here.sentences()
+    assert far.conventions["comparison"] == here.conventions["comparison"]
+    for name in ("systems", "baseline", "primary", "measures"):
+        assert getattr(far, name) == getattr(here, name)
+    far.scores.unpersist()
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"baseline": "b"},
+    {},
+    {"systems": 2, "margin": 0.05, "primary": "AP"},
+    {"interval": "t", "correction": "bonferroni", "confidence": 0.9},
+    {"empty": "undefined", "missing": "drop"},
+    {"baseline": "a", "extra": "keep"},
+]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_digits_of_one_machine(spark: Any, options: dict[str, Any]) -> None:
+    """Differences, intervals, p and verdicts; queries left out."""
+    far, here = both(spark, "nDCG@5 AP P@3", **options)
+    check(far, here)
+    assert far.sheet().title == here.sheet().title
+    assert "comparisons" in far.report()
+
+
+@pytest.mark.spark
+def test_clusters_and_weights(spark: Any) -> None:
+    """Users with several queries are drawn whole, those in no cluster alone; queries weigh what they say."""
+    names = sorted({*world()[0]["query_id"], *world()[1]["a"]["query_id"]})
+    about = {
+        name: {"weight": 1 + at / 7, "user": None if at % 9 == 0 else f"u{at % 11}"}
+        for at, name in enumerate(names)
+    }
+    far, here = both(spark, "AP(agg=weighted) nDCG@5", queries=about, cluster="user", baseline="a")
+    check(far, here)
+    assert far.table["units"][0] < far.table["n"][0]
+
+
+@pytest.mark.spark
+def test_partitions_change_no_digit(spark: Any) -> None:
+    """Few and many partitions, before and after the scores."""
+    qrels, runs = world(2)
+    found = []
+    for parts in (1, 7):
+        given = {n: laid_out(spark, [run[at::parts] for at in range(parts)]) for n, run in runs.items()}
+        spark.conf.set("spark.sql.shuffle.partitions", str(parts))
+        found.append(rankstone.spark.compare(there(spark, qrels), given, "AP", resamples=200))
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    assert_frame_equal(found[0].table, found[1].table, check_exact=True)
+
+
+@pytest.mark.spark
+def test_what_cannot_be_asked(spark: Any) -> None:
+    """What looks at all queries at once is refused, and where to ask is said."""
+    qrels, runs = world(2)
+    mine, theirs = there(spark, qrels), {name: there(spark, run) for name, run in runs.items()}
+    for options in ({"test": "randomisation"}, {"interval": "bca"}, {"correction": "tukey"}):
+        with pytest.raises(BadOption, match="at once"):
+            rankstone.spark.compare(mine, theirs, "AP", **options)
+    with pytest.raises(UsageError, match="two runs"):
+        rankstone.spark.compare(mine, {"a": theirs["a"]}, "AP")
+    with pytest.raises(BadOption, match="are one system"):
+        rankstone.spark.compare(mine, {"x/1": theirs["a"], "x/2": theirs["b"], "y": theirs["a"]}, "AP")
+    with pytest.raises(UsageError, match="no system"):
+        rankstone.spark.compare(mine, theirs, "AP", baseline="z")
+    with pytest.raises(BadOption, match="is no mean"):
+        rankstone.spark.compare(mine, theirs, "AP(agg=gmean)")
+
+
+# -- without Spark ---------------------------------------------------------------------------------------
+def scores(seed: int) -> pl.DataFrame:
+    """Return scores of two measures by two runs, as they are brought together."""
+    draw, at = np.random.default_rng(seed), np.arange(80) // 2
+    return pl.DataFrame(
+        {
+            "query_id": [f"q{n}" for n in at],
+            "run": np.arange(80) % 2,
+            "value": draw.random((80, 2)).tolist(),
+            "weight": np.ones((80, 2)).tolist(),
+            "status": np.zeros((80, 2)).tolist(),
+            "unit": [f"u{n // 3}" for n in at],
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_add_up(seed: int) -> None:
+    """Parts of the units, in any order, come to what all of them come to."""
+    whole, given = scores(seed), (2, (False, True), ((1, 0),))
+    draw = np.random.default_rng(seed)
+    share = dict(zip(sorted(set(whole["unit"])), draw.integers(0, 3, 99).tolist(), strict=False))
+    part = whole["unit"].replace_strict(share)
+    parts = [whole.filter(part == at).sample(fraction=1, shuffle=True, seed=seed) for at in (2, 0, 1)]
+    drawing = Drawing(*given, ((0.01,), (0.02,)), (1.0, 1.0), (50, 0), seed)
+    for task, kind in ((Counting(*given), Summed), (drawing, Resampled)):
+        merging = Merging(kind)
+        once, thrice = (
+            merging.merged(
+                batch["told"][0].as_py() for p in some for batch in task(p.to_arrow().to_batches())
+            )
+            for some in ([whole], parts)
+        )
+        for one, other in zip(once, thrice, strict=True):
+            assert one.told().keys() == other.told().keys()
+            if kind is Summed:
+                assert (one.means(2), one.n, one.units) == (other.means(2), other.n, other.units)
+            else:
+                assert [s.value() for s in one.squares] == [s.value() for s in other.squares]
+                assert np.array_equal(one.counts, other.counts)
+                if one.stream is not None:
+                    assert np.array_equal(one.stream.means(), other.stream.means(), equal_nan=True)
