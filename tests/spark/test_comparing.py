@@ -109,7 +109,12 @@ def test_what_cannot_be_asked(spark: Any) -> None:
     """What looks at all queries at once is refused, and where to ask is said."""
     qrels, runs = world(2)
     mine, theirs = there(spark, qrels), {name: there(spark, run) for name, run in runs.items()}
-    for options in ({"test": "randomisation"}, {"interval": "bca"}, {"correction": "tukey"}):
+    refused: list[dict[str, Any]] = [
+        {"test": "randomisation"},
+        {"interval": "bca"},
+        {"correction": "tukey"},
+    ]
+    for options in refused:
         with pytest.raises(BadOption, match="at once"):
             rankstone.spark.compare(mine, theirs, "AP", **options)
     with pytest.raises(UsageError, match="two runs"):

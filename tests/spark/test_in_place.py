@@ -17,9 +17,9 @@ from tests.spark.test_spark import KINDS, OPTIONS, check, rows, there
 
 import rankstone
 import rankstone.spark
+from rankstone.asked import of_rankings
 from rankstone.errors import BadOption, BadValue, DuplicateRows, RankstoneError
 from rankstone.hits.options import Alignment
-from rankstone.measures import parse_measures
 from rankstone.spark.by_query import Beside, ByQuery
 from rankstone.spark.in_place import CutLists, InPlace, Told, lists_in_place
 from rankstone.spark.task import NUMBERS, Task
@@ -40,25 +40,31 @@ class Sent:
     value: Any
 
 
-def by_hand(qrels: pl.DataFrame, parts: list[pl.DataFrame], measures: Any, rows: int, **options: Any) -> Any:
+def task_of(measures: str, **options: Any) -> Task:
+    """Return what tasks do."""
+    wanted = of_rankings(measures)
+    return Task(wanted, Alignment(**options), None, None, None, (), None, "run")
+
+
+def given_back(task: Any, frame: pl.DataFrame, size: int | None = None) -> list[pl.DataFrame]:
+    """Return what a task gives back for the rows of a partition."""
+    return [pl.DataFrame(batch) for batch in task(frame.to_arrow().to_batches(max_chunksize=size))]
+
+
+def by_hand(qrels: pl.DataFrame, parts: list[pl.DataFrame], measures: str, rows: int, **options: Any) -> Any:
     """Return scores of queries and what was told, as partitions tell; ``None`` if rows are scattered."""
-    task = Task(tuple(parse_measures(measures)), Alignment(**options), None, None, None, (), None, "run")
-    sent = Sent(Beside(ByQuery(qrels.rename({"relevance": "number"})), None))
-    given_back = []
-    for part in parts:
-        batches = part.rename({"score": "number"}).to_arrow().to_batches(max_chunksize=3)
-        given_back += [pl.from_arrow(batch) for batch in InPlace(task, sent, rows)(batches)]
-    whole = pl.concat(given_back)
+    task, sent = task_of(measures, **options), Sent(Beside(ByQuery(qrels.rename({"relevance": "number"})), None))
+    in_place = InPlace(task, sent, rows)
+    whole = pl.concat(batch for part in parts for batch in given_back(in_place, part.rename({"score": "number"}), 3))
     told = Told(whole["trailer"].drop_nulls(), sent.value.judged.queries.names)
     if told.scattered:
         return None
-    scores = [whole.filter(pl.col("value").is_not_null() & ~pl.col("query_id").is_in(list(told.cut)))]
-    rest = whole.filter(pl.col("query_id").is_in(list(told.cut))).select("query_id", "rows")
-    rest = pl.concat([rest, told.missing.to_frame("query_id")], how="diagonal")
-    if rest.height:
-        done = pl.concat(
-            pl.from_arrow(b) for b in CutLists(task, sent, told.cut)(rest.to_arrow().to_batches())
-        )
+    cut = pl.col("query_id").is_in(list(told.cut))
+    scores = [whole.filter(pl.col("value").is_not_null() & ~cut)]
+    rest = [whole.filter(cut).select("query_id", "rows"), told.missing.to_frame("query_id")]
+    later = pl.concat(rest, how="diagonal")
+    if later.height:
+        done = pl.concat(given_back(CutLists(task, sent, told.cut), later))
         told.whole.merge(Trailer.read(json.loads(done["trailer"].drop_nulls()[0])))
         scores.append(done.filter(pl.col("value").is_not_null()))
     return pl.concat(scores).select("query_id", *NUMBERS).sort("query_id"), told.whole
@@ -133,9 +139,8 @@ def test_rows_by_query(ids: list[str], asked: list[str]) -> None:
 
 def test_pieces_that_changed() -> None:
     """A partition that Spark computed anew and otherwise is no piece of a list: told, and never scored."""
-    task = Task(tuple(parse_measures("AP")), Alignment(), None, None, None, (), None, "run")
     qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "number": [1.0]})
-    again = CutLists(task, Sent(Beside(ByQuery(qrels), None)), {"q": 3})
+    again = CutLists(task_of("AP"), Sent(Beside(ByQuery(qrels), None)), {"q": 3})
     rest = pl.DataFrame({"query_id": ["q"], "rows": [None]}, {"query_id": pl.String, "rows": pl.Binary})
     with pytest.raises(RuntimeError, match="held other rows"):
         list(again(rest.to_arrow().to_batches()))

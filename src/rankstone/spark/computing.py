@@ -24,10 +24,12 @@ __all__ = ["BROADCAST", "Computed", "brought", "check_broadcast", "computed", "s
 
 #: judgments that are sent to where lists are, unless another number is asked for
 BROADCAST: Final = 5_000_000
-#: partitions are merged to 64 MB or so, not to one for each processor, and those of what is kept, too
+#: partitions are merged to 64 MB or so, not to one for each processor, and those of what is kept, too; rows
+#: go to Python by some megabytes at a time
 _SIZED: Final = {
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
 }
 _SCORES: Final = ("query_id", "judged", *NUMBERS, "status")
 
