@@ -91,13 +91,20 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "diff {a} {b} -q q01",
         "beyond {a}",
         "retention {events} --by platform",
+        "clicks {log}",
     ],
 )
 def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
     """Whatever stands in what --format json prints stands in the document of options."""
     (tmp_path / "queries.csv").write_text("query_id,half\nq01,1\n")
     (tmp_path / "events.csv").write_text("user_id,time,platform\nu,2024-01-01,a\nv,2024-01-01,b\n")
-    files = {"events": tmp_path / "events.csv", "qrels": demo.QRELS, "queries": tmp_path / "queries.csv"}
+    (tmp_path / "log.csv").write_text("query_id,doc_id,clicked\nq,a,1\n")
+    files = {
+        "log": tmp_path / "log.csv",
+        "events": tmp_path / "events.csv",
+        "qrels": demo.QRELS,
+        "queries": tmp_path / "queries.csv",
+    }
     files |= {"a": demo.RUNS["bm25"], "b": demo.RUNS["tfidf"]}
     done = CliRunner().invoke(
         cli, [*line.format(**files).split(), "--format", "json"], catch_exceptions=False

@@ -259,6 +259,7 @@ def test_import_is_free() -> None:
         ["check", "--help"],
         ["curve", "--help"],
         ["retention", "--help"],
+        ["clicks", "--help"],
     ],
 )
 def test_help_is_fast(arguments: list[str]) -> None:

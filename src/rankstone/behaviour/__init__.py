@@ -1,11 +1,12 @@
 """What people do with rankings, from logs of what they did.
 
-Comes in: tables of events, larger than memory if need be.  Goes out: results with frames, charts and pages.
-Nothing here scores a ranking.
+Comes in: tables of events, larger than memory if need be.  Goes out: results with frames, charts and pages;
+judgments that rankings may be scored by.  Nothing here scores a ranking.
 """
 
 from __future__ import annotations
 
+from rankstone.behaviour.clicking import Clicks, clicks
 from rankstone.behaviour.cohorts import Retention, retention
 
-__all__ = ["Retention", "retention"]
+__all__ = ["Clicks", "Retention", "clicks", "retention"]

@@ -31,6 +31,7 @@ _COMMANDS = {
     "beyond": "beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness",
     "baseline": "what a mean is worth: chance, the worst and the best order beside it",
     "retention": "how many users come back: new and returning users, cohorts, day-N retention",
+    "clicks": "judgments made of a log of clicks: click rates, corrected for positions where asked",
     "thresholds": "what the line between relevant and not relevant decides",
     "check": "what is in the files: duplicates, ties, missing queries, NaN, score order",
     "measures": "the measures there are, and the card of each",

@@ -16,6 +16,8 @@ _FURTHER: Final = (
     "catalogue_size", "confidence", "grades", "limit", "resamples", "seed", "band", "separator", "tz",
     "times_in", "time_unit", "week_start", "day_origin", "unit", "kind", "days", "start", "end", "since",
     "invalid", "early", "unregistered", "duplicate_registrations", "segments", "versus", "correction", "show",
+    "method", "propensities", "clip", "smoothing", "min_impressions", "lists", "unlinked", "tolerance",
+    "max_iterations",
 )  # fmt: skip
 
 

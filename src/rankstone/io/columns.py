@@ -16,6 +16,7 @@ CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 #: columns that some measures want beside them, and that a table may call otherwise
 FURTHER: Final = (
     "subtopic", "subgroup", "propensity", "weight", "session", "position", "user_id", "time", "segment",
+    "clicked",
 )  # fmt: skip
 _TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup")
 
@@ -33,7 +34,8 @@ _SYNONYMS: Final = {
     "propensity": ("p", "prop", "propensity_score"),
     "weight": ("w", "frequency", "count"),
     "session": ("session_id", "sid"),
-    "position": ("place", "turn"),
+    "position": ("place", "turn", "rank", "pos"),
+    "clicked": ("click", "clicks", "is_click", "is_clicked", "satisfaction", "label"),
     "user_id": ("user", "uid", "userid", "visitor_id", "customer_id", "account_id", "member_id", "id"),
     "time": (
         "timestamp", "ts", "event_time", "event_timestamp", "datetime", "date", "day", "created_at",

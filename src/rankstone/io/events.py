@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone.errors import InputError
+from rankstone.errors import InputError, printable
 from rankstone.io.addresses import is_database, shown
 from rankstone.io.columns import hidden, renames, require
 from rankstone.io.databases import open_database
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Events", "read_events"]
 
 _NEEDED: Final = ("user_id", "time")
+_IDS: Final = ("user_id",)
 _ROW: Final = "the row"  # no column of ours is called so
 
 
@@ -149,8 +150,10 @@ def read_events(
     *,
     name: str = "events",
     further: Sequence[str] = (),
+    needed: Sequence[str] = _NEEDED,
+    ids: Sequence[str] = _IDS,
 ) -> Events:
-    """Open a table of ``user_id`` and ``time``.
+    """Open a table of ``user_id`` and ``time``, or of other columns.
 
     Parameters
     ----------
@@ -164,7 +167,11 @@ def read_events(
     name
         What to call an object in messages.
     further
-        Columns wanted beside these two, where the table has them.
+        Columns wanted beside these, where the table has them.
+    needed
+        Columns that must be there.
+    ids
+        Those of all columns that hold ids.
     """
     format_in = None if format_in == "trec" else format_in  # which has no names of columns
     parts: list[Scanned] = []
@@ -183,12 +190,14 @@ def read_events(
     chosen = renames(schema.names(), columns or {}, name)
     absent = hidden(schema.names(), chosen)
     ours = {theirs: chosen.get(theirs, theirs) for theirs in schema.names() if theirs not in absent}
-    require(ours.values(), _NEEDED, name, schema.names())
-    theirs = {ours[name]: name for name in ours if ours[name] in (*_NEEDED, *further)}
+    require(ours.values(), needed, name, schema.names())
+    theirs = {ours[name]: name for name in ours if ours[name] in (*needed, *further)}
     kept = {column: schema[named] for column, named in theirs.items()}
-    kept["user_id"] = id_type("user_id", schema[theirs["user_id"]], name)
+    kept |= {column: id_type(column, kept[column], name) for column in ids if column in kept}
     bare = any(part.kind in ("csv", "tsv") for part in parts)
-    wide = kept["user_id"] == pl.String and schema[theirs["user_id"]].is_numeric()
+    wide = any(
+        kept[column] == pl.String and schema[theirs[column]].is_numeric() for column in ids if column in kept
+    )
     named = [
         frame.select(pl.col(theirs[column]).alias(column).cast(dtype) for column, dtype in kept.items())
         for frame in frames
@@ -210,7 +219,9 @@ def _of_object(source: object, name: str) -> pl.LazyFrame:
     with reading(name):
         if is_relation(source):
             return batches_of_relation(source, name).lazy()
-        if isinstance(source, (pl.DataFrame, Mapping)) or hasattr(source, "__arrow_c_stream__"):
+        if isinstance(source, Mapping):
+            return pl.DataFrame({column: _cells(source[column], column, name) for column in source}).lazy()
+        if isinstance(source, pl.DataFrame) or hasattr(source, "__arrow_c_stream__"):
             table: Any = source
             return pl.DataFrame(table).lazy()
     raise InputError(
@@ -218,3 +229,21 @@ def _of_object(source: object, name: str) -> pl.LazyFrame:
         where=name,
         expected="a path, a frame (Polars, pandas, PyArrow, DuckDB), or a dict of columns",
     )
+
+
+def _cells(values: Any, column: str, name: str) -> Any:  # noqa: ANN401 - whatever a frame takes
+    """Return the cells of a column; whole numbers among fractions are fractions."""
+    if not isinstance(values, (list, tuple)):
+        return values
+    try:
+        return pl.Series(column, values)
+    except TypeError as error:
+        kinds = {type(value) for value in values if value is not None}
+        if kinds <= {bool, int, float}:
+            return pl.Series(column, values, dtype=pl.Float64, strict=False)
+        raise InputError(
+            f"the column {printable(column)} holds values of several kinds",
+            where=name,
+            given=", ".join(sorted(kind.__name__ for kind in kinds)),
+            expected="one kind throughout",
+        ) from error

@@ -1,0 +1,240 @@
+"""From a log of clicks to judgments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankstone.behaviour.clicking.asked import POLICIES, Asked, numbers, propensities_of
+from rankstone.behaviour.clicking.cells import Cells, cells, counted_rows, positions
+from rankstone.behaviour.clicking.estimates import Estimates, Weighing, ever_clicked, mean, weighted
+from rankstone.behaviour.clicking.fitting import fitted
+from rankstone.behaviour.clicking.judged import Judged, audited
+from rankstone.behaviour.clicking.lists import looked_at
+from rankstone.behaviour.clicking.log import opened, survey
+from rankstone.behaviour.clicking.result import Clicks
+from rankstone.behaviour.cohorts.survey import Span, as_day
+from rankstone.behaviour.times import Clock
+from rankstone.errors import BadValue, EmptyInput, UsageError, one_of
+from rankstone.words import some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import date
+
+    from rankstone.behaviour.clicking.log import Log
+    from rankstone.io import Progress
+
+__all__ = ["clicks"]
+
+
+def clicks(
+    log: object,
+    method: str = "ctr",
+    *,
+    propensities: object = None,
+    clip: float | None = None,
+    smoothing: str | Iterable[float] = (0, 0),
+    min_impressions: int = 1,
+    grades: str | Iterable[float] | None = None,
+    confidence: float = 0.95,
+    tolerance: float = 1e-7,
+    max_iterations: int = 1000,
+    invalid: str = "error",
+    lists: str = "error",
+    unlinked: str = "error",
+    start: date | str | None = None,
+    end: date | str | None = None,
+    tz: str | None = None,
+    times_in: str | None = None,
+    time_unit: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    progress: Progress | None = None,
+) -> Clicks:
+    """Make judgments of a log of clicks.
+
+    Parameters
+    ----------
+    log
+        A table of impressions: ``query_id``, ``doc_id``, ``clicked`` (0 or 1, or a fraction for partial
+        satisfaction), perhaps ``position`` (from 1), ``session`` (which rows were shown together),
+        ``propensity``, ``time``.  A path, an address of a database, a frame of any library, a dict of
+        columns; it may be larger than memory.
+    method
+        ``ctr``: clicks over impressions.  ``click``: 1 where ever clicked.  ``satisfaction``: the mean of
+        the fractions.  ``ips``: the mean of clicks over the propensity of their position.  ``pbm``: the
+        position-based model, fitted by EM.
+    propensities
+        The chance that a position is looked at, of ``ips``: ``"1,0.6,0.4"``, a sequence,
+        ``{position: propensity}``, a table of both; unless given, the log's column ``propensity``.
+    clip
+        Propensities below are taken as this.
+    smoothing
+        Clicks and impressions without one that are added to every pair, a Beta prior: ``"1,9"``.
+    min_impressions
+        Pairs that were shown less often get no grade.
+    grades
+        Where grades 1, 2, … begin: ``"0.02,0.1,0.3"``; the estimate is the grade unless given.
+    confidence
+        Of intervals.
+    tolerance, max_iterations
+        When EM stops: no position moves by more than this share in a round, or after so many rounds.
+    invalid
+        Rows that say nothing, or what cannot be: ``error``, or ``drop``.
+    lists
+        Lists (rows of one session and query) whose positions skip or repeat: ``error``, ``keep`` or ``drop``.
+    unlinked
+        Positions that no document links with the first, of ``pbm``: ``error``, or ``drop``.
+    start, end
+        The first and the last day that count, by the column ``time``.
+    tz, times_in, time_unit
+        How times are read, as for :func:`rankstone.behaviour.retention`.
+    columns
+        {their name: our name}: ``{"item_id": "doc_id", "click": "clicked"}``.
+    format_in
+        Format of the files; ``None`` goes by the suffix.
+    progress
+        Called with numbers of rows while they are read.
+
+    Returns
+    -------
+    Clicks
+        Judgments that :func:`rankstone.evaluate` takes, positions, what was found in the log.
+
+    Raises
+    ------
+    InputError
+        When rows cannot be read or say what cannot be, or positions cannot be told from relevance.
+    UsageError
+        When an option is not known, or says nothing of this method.
+
+    Examples
+    --------
+    >>> log = {
+    ...     "query_id": ["q"] * 4,
+    ...     "doc_id": ["a", "b", "b", "a"],
+    ...     "position": [1, 2, 1, 2],
+    ...     "clicked": [1, 0, 1, 1],
+    ... }
+    >>> clicks(log, "ips", propensities="1,0.5").judgments["relevance"].to_list()
+    [1.5, 0.5]
+    """
+    prior = numbers("smoothing", smoothing, 2)
+    asked = Asked(
+        method=method,
+        smoothing=(prior[0], prior[1]),
+        min_impressions=min_impressions,
+        clip=clip,
+        grades=None if grades is None else numbers("grades", grades),
+        confidence=confidence,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+    )
+    given = {"invalid": invalid, "lists": lists, "unlinked": unlinked}
+    for option, value in given.items():
+        one_of(option, value, POLICIES[option])
+    if propensities is not None and method != "ips":
+        raise UsageError(f"propensities: method={method} does not weigh by them", fix="method=ips")
+    known, known_from = (None, None) if propensities is None else propensities_of(propensities)
+    by_column = method == "ips" and known is None
+    further = ["propensity"] if by_column else ["position"] if method in ("ips", "pbm") else []
+    table = opened(
+        log,
+        further,
+        clock=Clock(tz, times_in, time_unit),
+        span=Span(as_day("start", start), as_day("end", end)),
+        columns=columns,
+        format_in=format_in,
+        progress=progress,
+    )
+    found = survey(table, invalid, ["query_id", "doc_id", "clicked", *further])
+    seen = looked_at(table, found, lists)
+    rows = counted_rows(table, seen, lists, fractional=asked.fractional)
+    by_position = positions(table, rows)
+    if known is not None:
+        _covered(known, by_position, table, known_from)
+    judged = _judged(cells(table, rows, found, further), asked, known, unlinked, table.events.source)
+    return Clicks(
+        judgments=judged.kept(asked),
+        positions=judged.positions(by_position),
+        audit=audited(table, found, seen, lists, asked, judged, by_position),
+        conventions=_conventions(asked, given, {"tz": tz, "times_in": times_in, "start": start, "end": end}),
+        inputs={"log": table.events.source, **({} if known_from is None else {"propensities": known_from})},
+    )
+
+
+def _covered(known: Mapping[int, float], by_position: pl.DataFrame, log: Log, source: str | None) -> None:
+    """Refuse positions without a propensity."""
+    lacking = [position for position in by_position["position"] if position not in known]
+    if lacking:
+        at = pl.col("position").cast(pl.Float64, strict=False) == lacking[0]
+        place, _ = log.events.first((log.reason == 0) & log.within & at)
+        raise BadValue(
+            f"there is no propensity for position {some(lacking, 8)}",
+            where=place,
+            given=f"{source} has positions {some(sorted(known), 8)}",
+            expected="a propensity for every position of the log",
+        )
+
+
+def _judged(
+    parts: Iterator[Cells], asked: Asked, known: Mapping[int, float] | None, unlinked: str, source: str
+) -> Judged:
+    """Estimate, some queries at a time where they do not depend on one another."""
+    if asked.method == "pbm":
+        every = list(parts)
+        if not every:
+            raise _nothing_left(source)
+        model = fitted(every, asked, unlinked, source)
+        return Judged(
+            model.pairs, model.estimates, model.propensities, fit=model.fit, unlinked=model.unlinked
+        )
+    weighing = Weighing() if asked.method == "ips" else None
+    made = [(part.pairs, _estimated(part, asked, known, weighing)) for part in parts]
+    if not made:
+        raise _nothing_left(source)
+    pairs = pl.concat([pairs for pairs, _ in made])
+    return Judged(pairs, Estimates.joined([each for _, each in made]), known or {}, weighing)
+
+
+def _estimated(
+    part: Cells, asked: Asked, known: Mapping[int, float] | None, weighing: Weighing | None
+) -> Estimates:
+    if weighing is not None:
+        chances = part.propensity
+        if chances is None:
+            assert known is not None  # noqa: S101 - a table, where there is no column
+            assert part.position is not None  # noqa: S101 - which was asked for
+            places, at = np.unique(part.position, return_inverse=True)
+            chances = np.array([known[int(place)] for place in places])[at]
+        return weighted(part, chances, asked, weighing)
+    return ever_clicked(part) if asked.method == "click" else mean(part, asked)
+
+
+def _nothing_left(source: str) -> EmptyInput:
+    return EmptyInput("there is no impression left", where=source, fix="lists=keep keeps odd lists")
+
+
+def _conventions(asked: Asked, policies: Mapping[str, str], times: Mapping[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "method": asked.method,
+        "smoothing": list(asked.smoothing),
+        "min_impressions": asked.min_impressions,
+        "grades": None if asked.grades is None else list(asked.grades),
+        "confidence": asked.confidence,
+        "invalid": policies["invalid"],
+        "lists": policies["lists"],
+    }
+    if asked.method == "ips":
+        told["clip"] = asked.clip
+    if asked.method == "pbm":
+        told |= {
+            "unlinked": policies["unlinked"],
+            "tolerance": asked.tolerance,
+            "max_iterations": asked.max_iterations,
+        }
+    days = {name: value if value is None else str(value) for name, value in times.items()}
+    return {**told, **days}

@@ -1,0 +1,249 @@
+"""Clicks as judgments: every method against its formula, and what it says of itself."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from tests.real_data import data
+
+import rankstone
+from rankstone.behaviour import Clicks, clicks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: two documents of a query that change places
+LOG: dict[str, list[Any]] = {
+    "query_id": ["q"] * 6 + ["r"],
+    "doc_id": ["a", "b", "b", "a", "a", "b", "a"],
+    "session": [1, 1, 2, 2, 3, 3, 4],
+    "position": [1, 2, 1, 2, 1, 2, 1],
+    "clicked": [1, 0, 1, 1, 0, 0.5, 0],
+}
+
+
+def of(found: Clicks, column: str = "relevance") -> list[Any]:
+    """Return a column for (q, a), (q, b), (r, a)."""
+    assert found.judgments.select("query_id", "doc_id").rows() == [("q", "a"), ("q", "b"), ("r", "a")]
+    return found.judgments[column].to_list()
+
+
+def test_click_rates() -> None:
+    """Clicks over impressions, with the error of a share and Wilson's interval; a fraction is a click."""
+    found = clicks(LOG)
+
+    assert of(found) == [2 / 3, 2 / 3, 0 / 1]
+    assert of(found, "impressions") == [3, 3, 1]
+    assert of(found, "clicks") == [2, 2, 0]
+    assert of(found, "standard_error") == pytest.approx([math.sqrt(2 / 3 * 1 / 3 / 3)] * 2 + [0])
+    low, high = stats.binomtest(2, 3).proportion_ci(method="wilson")
+    assert (found.judgments["low"][0], found.judgments["high"][0]) == pytest.approx((low, high))
+    assert found.audit.warnings == (
+        "method=ctr counts fractions as clicks; method=satisfaction takes their mean",
+    )
+    assert (found.audit.unclicked, found.audit.fractions, found.audit.queries) == (1, 1, 2)
+
+
+def test_ever_clicked() -> None:
+    """1 where there was a click, with no error."""
+    found = clicks(LOG, "click")
+
+    assert of(found) == [1.0, 1.0, 0.0]
+    assert of(found, "standard_error") == [None] * 3
+
+
+def test_satisfaction() -> None:
+    """The mean of fractions, with their own error."""
+    found = clicks(LOG, "satisfaction")
+
+    assert of(found) == [2 / 3, (0 + 1 + 0.5) / 3, 0]
+    expected = math.sqrt(((0 - 0.5) ** 2 + (1 - 0.5) ** 2 + 0) / 3 / 3)
+    assert found.judgments["standard_error"][1] == pytest.approx(expected)
+
+
+def test_smoothing_is_a_prior() -> None:
+    """Clicks and impressions without one are added to every pair."""
+    found = clicks(LOG, smoothing="1,9")
+
+    assert of(found) == pytest.approx([(2 + 1) / (3 + 10), (2 + 1) / (3 + 10), (0 + 1) / (1 + 10)])
+    low, high = stats.binomtest(3, 13).proportion_ci(method="wilson")
+    assert (found.judgments["low"][0], found.judgments["high"][0]) == pytest.approx((low, high))
+    weighted = clicks(LOG, "ips", propensities="1,1", smoothing=(1, 9))
+    assert of(weighted) == pytest.approx([(2 + 1) / 13, (1.5 + 1) / 13, 1 / 11])
+
+
+def test_weights() -> None:
+    """Clicks over propensities, of a table or a column; effective sizes are Kish's."""
+    found = clicks(LOG, "ips", propensities={1: 1.0, 2: 0.5})
+    rows = pl.DataFrame(LOG, strict=False)
+    column = rows.with_columns(propensity=1 / pl.col("position"))
+
+    assert of(found) == [(1 + 1 / 0.5 + 0) / 3, (0 + 1 + 0.5 / 0.5) / 3, 0]
+    assert of(found, "effective") == pytest.approx([(1 + 2 + 1) ** 2 / 6, (2 + 1 + 2) ** 2 / 9, 1])
+    each = np.array([1, 2, 0])
+    assert found.judgments["standard_error"][0] == pytest.approx(each.std() / math.sqrt(3))
+    assert found.judgments["standard_error"][2] is None  # no click tells nothing of spread
+    for other in (
+        clicks(column, "ips"),
+        clicks(LOG, "ips", propensities="1,0.5"),
+        clicks(LOG, "ips", propensities=found.positions),
+    ):
+        assert other.judgments.equals(found.judgments)
+
+
+def test_clipping_is_told() -> None:
+    """Propensities below the clip are taken as it; shares of impressions and clicks are told."""
+    found = clicks(LOG, "ips", propensities="1,0.1", clip=0.5)
+
+    assert of(found) == of(clicks(LOG, "ips", propensities="1,0.5"))
+    weighing = found.audit.weighing
+    assert weighing is not None
+    assert (weighing.impressions, weighing.clicks) == (3, 2)
+    assert "clipped 42.86% of impressions, 50.00% of clicks" in "\n".join(found.audit.lines())
+    assert f"worth {(4 * 1 + 3 * 2) ** 2 / (4 + 3 * 4):,.1f} of 7 impressions" in "\n".join(
+        found.audit.lines()
+    )
+
+
+def test_grades_and_rare_pairs() -> None:
+    """Thresholds make grades, each from where it begins; pairs shown rarely are left out and counted."""
+    found = clicks(LOG, "satisfaction", grades="0.1,0.5,0.6", min_impressions=2)
+
+    assert found.judgments["relevance"].to_list() == [3, 2]
+    assert found.judgments["estimate"].to_list() == [2 / 3, 0.5]
+    assert (found.audit.rare, found.audit.rare_impressions) == (1, 1)
+    assert "1 pair shown too rarely left out (1 impression)" in found.audit.lines()[2]
+
+
+def test_days_that_count() -> None:
+    """Only impressions from start to end count; the others are counted."""
+    log = LOG | {"time": [f"2024-01-0{day}" for day in (1, 1, 2, 2, 3, 3, 4)]}
+    found = clicks(log, start="2024-01-01", end="2024-01-02")
+
+    assert (found.audit.outside, found.audit.impressions) == (3, 4)
+    assert found.judgments["relevance"].to_list() == [1.0, 0.5]
+
+
+def test_judgments_are_judgments(tmp_path: Path) -> None:
+    """The result, its frame and its files are all taken for judgments, and give one score."""
+    found = clicks(LOG, "satisfaction")
+    run = {"q": ["b", "a"], "r": ["a"]}
+    files = {
+        "write_parquet": "q.parquet",
+        "write_csv": "q.csv",
+        "write_ndjson": "q.jsonl",
+        "write_qrels": "q.txt",
+    }
+    for method, name in files.items():
+        getattr(found, method)(tmp_path / name)
+    given = [found, found.judgments, *(str(tmp_path / name) for name in files.values())]
+    scores = [rankstone.evaluate(judgments, run, "nDCG@10 AP(rel=0.6)").to_dict() for judgments in given]
+
+    assert scores == [scores[0]] * len(scores)
+    ndcg = (0.5 + 2 / 3 / math.log2(3)) / (2 / 3 + 0.5 / math.log2(3))
+    assert scores[0]["run"]["nDCG@10"] == pytest.approx(ndcg / 2)  # the other query has no click
+
+
+def test_as_counted_by_others() -> None:
+    """On real impressions click rates are those of a plain grouping, in Polars and in DuckDB."""
+    duckdb = pytest.importorskip("duckdb")
+    path = str(data("open-bandit", "random.men.csv.gz"))
+    plain = pl.read_csv(path).with_columns(query_id=pl.lit("men"))
+    found = clicks(plain, columns={"item_id": "doc_id", "click": "clicked"})
+    told = found.judgments.select("doc_id", "impressions", "clicks", "relevance").rows()
+
+    by = plain.group_by("item_id").agg(pl.len(), pl.col("click").sum(), rate=pl.col("click").mean())
+    assert told == by.sort("item_id").rows()
+    rows = duckdb.read_csv(path).aggregate("item_id, count(*), sum(click), avg(click)").order("item_id")
+    assert told == rows.fetchall()
+    assert found.audit.impressions == 10_000
+
+
+# -- the position-based model --------------------------------------------------------------------------------
+def simulated(
+    seed: int, theta: list[float], queries: int = 50, lists: int = 40_000
+) -> tuple[pl.DataFrame, Any]:
+    """Return shuffled lists with clicks of a position-based user, and how relevant documents are."""
+    draws = np.random.default_rng(seed)
+    relevant = draws.beta(1.2, 2.5, size=(queries, len(theta)))
+    query = np.repeat(draws.integers(0, queries, lists), len(theta))
+    doc = np.argsort(draws.random((lists, len(theta))), axis=1).ravel()
+    place = np.tile(np.arange(len(theta)), lists)
+    clicked = draws.random(len(query)) < np.array(theta)[place] * relevant[query, doc]
+    log = {
+        "query_id": query,
+        "doc_id": doc,
+        "position": place + 1,
+        "clicked": clicked,
+        "session": np.repeat(np.arange(lists), len(theta)),
+    }
+    return pl.DataFrame(log), relevant
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_position_bias_is_found(seed: int) -> None:
+    """Of 200,000 simulated impressions the examination of positions is found within a twentieth."""
+    theta = [1.0, 0.62, 0.41, 0.3, 0.24]
+    log, relevant = simulated(seed, theta)
+    found = clicks(log, "pbm")
+
+    assert log.height == 200_000
+    assert found.positions["propensity"].to_list() == pytest.approx(theta, rel=0.05)
+    assert found.audit.fit is not None
+    assert found.audit.fit.converged
+    error = found.judgments["estimate"].to_numpy() - relevant.ravel()
+    true = pl.Series("true", relevant.ravel())
+    inside = found.judgments.with_columns(true).select(pl.col("true").is_between("low", "high"))["true"]
+    assert np.sqrt(np.mean(error**2)) < 0.03
+    assert inside.sum() > 0.9 * inside.len()
+    # what positions hide, click rates do not give back
+    rates = clicks(log).judgments["estimate"].to_numpy() - relevant.ravel()
+    assert np.sqrt(np.mean(rates**2)) > 0.1
+
+
+def test_the_model_is_as_likely_as_can_be() -> None:
+    """Nothing near the fit makes the clicks likelier, and plain EM from there stays there."""
+    log, _ = simulated(5, [1.0, 0.5, 0.25], queries=4, lists=600)
+    found = clicks(log, "pbm", tolerance=1e-10)
+    chance = dict(zip(found.positions["position"], found.positions["propensity"], strict=True))
+    liked = {(q, d): g for q, d, g in found.judgments.select("query_id", "doc_id", "estimate").rows()}
+    rows = log.group_by("query_id", "doc_id", "position").agg(n=pl.len(), c=pl.col("clicked").sum()).rows()
+
+    def likelihood(by_place: dict[int, float], by_pair: dict[tuple[int, int], float]) -> float:
+        terms = []
+        for q, d, k, n, c in rows:
+            p = by_place[k] * by_pair[q, d]
+            terms += [c * math.log(p) if c else 0.0, (n - c) * math.log1p(-p)]
+        return math.fsum(terms)
+
+    best = likelihood(chance, liked)
+    assert found.audit.fit is not None
+    assert found.audit.fit.log_likelihood == pytest.approx(best, rel=1e-12)
+    for factor in (0.99, 1.01):
+        for place in (2, 3):
+            assert likelihood(chance | {place: chance[place] * factor}, liked) < best
+        for pair in list(liked)[:5]:
+            assert likelihood(chance, liked | {pair: liked[pair] * factor}) < best
+
+
+def test_two_positions_by_hand() -> None:
+    """One document at two positions: examination is the ratio of its click rates."""
+    log = {
+        "query_id": ["q"] * 200,
+        "doc_id": ["a"] * 200,
+        "position": [1] * 100 + [2] * 100,
+        "clicked": [1] * 40 + [0] * 60 + [1] * 10 + [0] * 90,
+    }
+    found = clicks(log, "pbm")
+
+    assert found.positions["propensity"].to_list() == pytest.approx([1, 10 / 40])
+    assert found.judgments["estimate"].to_list() == pytest.approx([40 / 100])
+    theta, gamma = np.array([1, 0.25]), 0.4
+    worth = sum(100 * t * (1 - gamma) / (1 - t * gamma) for t in theta)
+    assert found.judgments["effective"].to_list() == pytest.approx([worth])
+    assert found.judgments["standard_error"].to_list() == pytest.approx([math.sqrt(gamma * 0.6 / worth)])

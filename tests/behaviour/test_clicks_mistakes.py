@@ -1,0 +1,252 @@
+"""Logs of clicks that say too little or what cannot be: an error that helps, or a count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from rankstone.behaviour import clicks
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    EmptyInput,
+    InputError,
+    MissingColumn,
+    MixedIds,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = "session,query_id,doc_id,position,clicked"
+GOOD = "1,q,a,1,1"
+
+
+def written(folder: Path, *rows: str, head: str = HEAD) -> str:
+    path = folder / "log.csv"
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ("2,,a,1,0", "1 row without a query"),
+        ("2,q,,1,0", "1 row without a document"),
+        (",q,a,1,0", "1 row without a session"),
+        ("2,q,a,1,", "1 row that do not say whether there was a click"),
+        ("2,q,a,1,2", "1 row with a click that is no number from 0 to 1"),
+        ("2,q,a,1,-0.5", "1 row with a click that is no number from 0 to 1"),
+        ("2,q,a,1,nan", "1 row with a click that is no number from 0 to 1"),
+        ("2,q,a,1,yes", "1 row with a click that is no number from 0 to 1"),
+        ("2,q,a,,1", "1 row with a click on nothing that was shown"),
+        ("2,q,a,,0", "1 row without a position"),
+        ("2,q,a,0,0", "1 row with a position that is no whole number from 1 up"),
+        ("2,q,a,1.5,0", "1 row with a position that is no whole number from 1 up"),
+        ("2,q,a,first,0", "1 row with a position that is no whole number from 1 up"),
+    ],
+)
+def test_rows_that_say_nothing(tmp_path: Path, row: str, what: str) -> None:
+    """Refused with the line, or left out and counted by what is wrong."""
+    log = written(tmp_path, GOOD, row)
+    with pytest.raises(BadValue, match=what) as refused:
+        clicks(log)
+    assert refused.value.where == f"{log}:3"
+    assert "invalid=drop" in str(refused.value)
+
+    found = clicks(log, invalid="drop")
+    assert (found.audit.rows, found.audit.impressions, sum(found.audit.left_out.values())) == (2, 1, 1)
+    assert f"{what.partition(' that is')[0]}" in found.audit.lines()[0]
+
+
+@pytest.mark.parametrize("chance", ["0", "-1", "1.01", "", "nan", "often"])
+def test_propensities_out_of_range(tmp_path: Path, chance: str) -> None:
+    """Of a column: refused with the line, or left out; the column is not looked at where nobody asks."""
+    log = written(tmp_path, "q,a,1,0.5", f"q,b,0,{chance}", head="query_id,doc_id,clicked,propensity")
+    with pytest.raises(BadValue, match="propensity") as refused:
+        clicks(log, "ips")
+    assert refused.value.where == f"{log}:3"
+    assert clicks(log, "ips", invalid="drop").judgments["relevance"].to_list() == [2.0]
+    assert clicks(log).judgments.height == 2
+
+
+def test_lists_with_odd_positions(tmp_path: Path) -> None:
+    """Positions that skip or repeat are refused, with row and list; or kept, or left out, and counted."""
+    log = written(tmp_path, GOOD, "1,q,b,2,0", "2,q,a,1,0", "2,q,b,3,1")
+    with pytest.raises(BadValue, match="a list skips position 2; 1 list in all") as refused:
+        clicks(log)
+    assert refused.value.where == f"{log}:5"
+    assert refused.value.given == "session 2, query q: positions 1, 3"
+    log = written(tmp_path, GOOD, "1,q,b,2,0", "1,q,c,2,0", "2,q,b,1,1")
+    with pytest.raises(BadValue, match="position 2 stands more than once in one list") as refused:
+        clicks(log)
+    assert refused.value.where == f"{log}:3"
+
+    kept, dropped = clicks(log, lists="keep"), clicks(log, lists="drop")
+    assert kept.audit.lines()[1] == "lists  2 lists · 1 that repeat a position · 3 impressions in these kept"
+    assert dropped.audit.lines()[1].endswith("3 impressions in these left out")
+    assert dropped.judgments.select("doc_id", "relevance").rows() == [("b", 1.0)]
+    assert (dropped.audit.impressions, dropped.audit.clicks) == (1, 1)
+    with pytest.raises(EmptyInput, match="no impression left"):
+        clicks(written(tmp_path, "1,q,b,2,0"), lists="drop")
+
+
+def test_positions_without_a_propensity(tmp_path: Path) -> None:
+    """A table has to know every position of the log."""
+    log = written(tmp_path, GOOD, "1,q,b,2,0", "1,q,c,3,0")
+    with pytest.raises(BadValue, match="no propensity for position 3") as refused:
+        clicks(log, "ips", propensities="1,0.5")
+    assert refused.value.where == f"{log}:4"
+    out_of_range: list[Any] = [{1: 0}, {1: 1.5}, {0: 1}, {1.5: 1}, {1: None}]
+    for odd in [*out_of_range, {"position": [1, 1], "propensity": [1, 0.5]}]:
+        with pytest.raises(BadValue):
+            clicks(log, "ips", propensities=odd)
+    nothing: list[Any] = [[], {}]
+    for odd in nothing:
+        with pytest.raises(BadOption):
+            clicks(log, "ips", propensities=odd)
+    with pytest.raises(InputError, match="no such file"):
+        clicks(log, "ips", propensities="1,x")
+    with pytest.raises(MissingColumn, match="propensity"):
+        clicks(log, "ips")
+
+
+def test_empty_logs(tmp_path: Path) -> None:
+    """Nothing to read, nothing that counts, nothing that is left."""
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(EmptyInput, match="the file is empty"):
+        clicks(str(tmp_path / "empty.csv"))
+    with pytest.raises(EmptyInput, match="there is no impression"):
+        clicks(written(tmp_path))
+    with pytest.raises(EmptyInput, match="that can be used"):
+        clicks(written(tmp_path, ",,,,"), invalid="drop")
+    with pytest.raises(EmptyInput, match="often enough"):
+        clicks(written(tmp_path, GOOD), min_impressions=2)
+    for method in ("ctr", "click", "satisfaction"):
+        none = clicks({"query_id": ["q"], "doc_id": ["a"], "clicked": [0]}, method)
+        assert none.audit.warnings == ("nobody ever clicked",)
+
+
+PLAIN: dict[str, list[Any]] = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "clicked": [1, 0]}
+
+
+def test_columns_of_all_kinds() -> None:
+    """Booleans and texts are clicks, too; what can be none is refused."""
+    plain = clicks(PLAIN).judgments
+    for values in ([True, False], ["true", "FALSE"], ["1", " 0.0 "]):
+        assert clicks(PLAIN | {"clicked": values}).judgments.equals(plain)
+    assert clicks(PLAIN | {"doc_id": [7, 10]}).judgments["doc_id"].to_list() == [7, 10]
+    with pytest.raises(InputError, match="clicked holds List"):
+        clicks(PLAIN | {"clicked": [[1], [0]]})
+    with pytest.raises(InputError, match="the column doc_id holds values of several kinds"):
+        clicks(PLAIN | {"doc_id": ["a", 1]})
+    with pytest.raises(MixedIds, match="doc_id holds Float64"):
+        clicks(PLAIN | {"doc_id": [0.5, 1.5]})
+    with pytest.raises(MissingColumn, match="no column clicked") as refused:
+        clicks({"query_id": ["q"], "doc_id": ["a"], "click": [1]})
+    assert "click=clicked" in str(refused.value)
+    with pytest.raises(MissingColumn, match="no column position"):
+        clicks(PLAIN, "pbm")
+    with pytest.raises(MissingColumn, match="no column time"):
+        clicks(PLAIN, start="2024-01-01")
+    with pytest.raises(BadValue, match="without a time"):
+        clicks(PLAIN | {"time": ["2024-01-01", None]}, end="2024-02-01")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "ctrl"},
+        {"smoothing": "1"},
+        {"smoothing": (-1, 2)},
+        {"smoothing": 1},
+        {"method": "click", "smoothing": "1,1"},
+        {"min_impressions": 0},
+        {"clip": 0.5},
+        {"method": "ips", "clip": 0.0},
+        {"propensities": "1"},
+        {"grades": "0.3,0.1"},
+        {"grades": "a"},
+        {"grades": ""},
+        {"confidence": 1.0},
+        {"tolerance": 0.0},
+        {"max_iterations": 0},
+        {"invalid": "keep"},
+        {"lists": "sort"},
+        {"unlinked": "keep"},
+    ],
+)
+def test_options_that_cannot_be(options: dict[str, Any]) -> None:
+    """Refused before anything is read."""
+    with pytest.raises(UsageError):
+        clicks("no such file", **options)
+
+
+# -- what the model cannot tell ------------------------------------------------------------------------------
+def shown(*rows: tuple[str, int, float]) -> dict[str, list[Any]]:
+    return {
+        "query_id": ["q"] * len(rows),
+        "doc_id": [row[0] for row in rows],
+        "position": [row[1] for row in rows],
+        "clicked": [row[2] for row in rows],
+    }
+
+
+def test_positions_that_nothing_tells_apart() -> None:
+    """Documents that never move, or were never clicked, tell nothing of positions."""
+    with pytest.raises(BadValue, match="nothing tells these from relevance"):
+        clicks(shown(("a", 1, 1), ("b", 2, 1), ("c", 1, 0), ("c", 2, 0)), "pbm")
+
+
+def test_positions_without_a_link() -> None:
+    """Positions that no document links with the first are refused, or left out and counted."""
+    log = shown(("a", 1, 1), ("a", 2, 1), ("a", 2, 0), ("b", 3, 1), ("b", 4, 1), ("c", 3, 0))
+    with pytest.raises(BadValue, match=r"nothing links 2 positions \(3, 4\) with position 1"):
+        clicks(log, "pbm")
+    found = clicks(log, "pbm", unlinked="drop")
+    assert found.audit.unlinked == {3: 2, 4: 1}
+    assert "2 positions not linked left out (3 impressions)" in found.audit.lines()[2]
+    assert found.positions["propensity"].to_list() == pytest.approx([1, 0.5, None, None], nan_ok=True)
+    assert found.judgments["doc_id"].to_list() == ["a"]
+
+
+def test_a_first_position_without_a_click() -> None:
+    """Nothing can be relative to what nobody ever clicked."""
+    with pytest.raises(BadValue, match="nobody clicked at position 1"):
+        clicks(shown(("a", 1, 0), ("a", 2, 1), ("a", 2, 0)), "pbm")
+
+
+def test_one_position() -> None:
+    """Where there is one position alone, everybody looks there: the model is the mean of clicks."""
+    found = clicks(shown(("a", 1, 1), ("a", 1, 0), ("b", 1, 0)), "pbm")
+
+    assert found.judgments["relevance"].to_list() == pytest.approx([0.5, 0])
+    assert found.positions["propensity"].to_list() == [1.0]
+
+
+def test_em_that_does_not_end() -> None:
+    """Too few rounds are told."""
+    rows = [
+        (doc, place, float((at * 7 + place) % 5 < 5 - place))
+        for at in range(40)
+        for doc in "abc"
+        for place in (1, 2, 3)
+    ]
+    found = clicks(shown(*rows), "pbm", max_iterations=1, tolerance=1e-12)
+
+    assert found.audit.fit is not None
+    assert not found.audit.fit.converged
+    assert "did not converge in 3 rounds" in found.audit.lines()[-1]
+
+
+def test_ids_that_trec_cannot_hold(tmp_path: Path) -> None:
+    """An id with a blank is refused before a line is written; other formats hold it."""
+    found = clicks(PLAIN | {"doc_id": ["a b", "c"]})
+    with pytest.raises(InputError, match="divided by blanks"):
+        found.write_qrels(tmp_path / "q.txt")
+    assert not list(tmp_path.iterdir())
+    found.write_parquet(tmp_path / "q.parquet")
+    assert pl.read_parquet(tmp_path / "q.parquet").equals(found.judgments)
