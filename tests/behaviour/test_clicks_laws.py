@@ -172,3 +172,15 @@ def test_lists_are_looked_at(rows: list[Row]) -> None:
         dropped = clicks(frame(rows), lists="drop")
         assert dropped.judgments.equals(clicks(frame(kept)).judgments)
         assert dropped.audit.impressions == len(kept)
+
+
+@pytest.mark.parametrize(
+    "places", [[*range(1, 201)], [*range(1, 64), 65], [*range(1, 131), 64], [64, 65], [128]]
+)
+def test_long_lists_are_looked_at(places: list[int]) -> None:
+    """Lists longer than a word of bits: whole, with a gap at its end, and with a position twice."""
+    rows = [(1, "q", f"d{at}", place, 0.0) for at, place in enumerate(places)]
+    found = clicks(frame(rows), lists="keep").audit.lists
+    repeats = len(set(places)) < len(places)
+    assert found is not None
+    assert (found.repeating, found.skipping) == (repeats, not repeats and max(places) > len(places))

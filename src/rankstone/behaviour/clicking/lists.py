@@ -19,6 +19,7 @@ __all__ = ["Lists", "looked_at"]
 _KEYS: Final = ["session", "query_id"]
 #: rows whose lists are looked at together
 _AT_ONCE: Final = 20_000_000
+_BITS: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +59,7 @@ def looked_at(log: Log, found: Survey, policy: str) -> Lists | None:
         return None
     parts, count = [], 0
     for portion in portions("session", found.impressions, _AT_ONCE):
-        # two plain groupings: positions that differ, then how many of them a list has
-        places = log.rows.filter(portion).group_by(*_KEYS, "position").agg(rows=pl.len())
-        lists = places.group_by(_KEYS).agg(
-            pl.len().alias("places"), pl.col("rows").sum(), pl.col("position").max().alias("last")
-        )
+        lists = _places(log.rows.filter(portion))
         skips, repeats = pl.col("places") < pl.col("last"), pl.col("rows") > pl.col("places")
         told = log.events.collect(lists.with_columns(skips=skips, repeats=repeats))
         count += told.height
@@ -76,6 +73,22 @@ def looked_at(log: Log, found: Survey, policy: str) -> Lists | None:
         repeating=int(bad["repeats"].sum()),
         rows=int(bad["rows"].sum()),
         bad=bad.select(_KEYS),
+    )
+
+
+def _places(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a row a list: how many rows it has, how many positions that differ, and the last of them.
+
+    A position is a bit in a word of 64, so that lists take little memory while they are grouped.
+    """
+    at = pl.col("position") - 1
+    words = (
+        rows.with_columns(word=at // _BITS, bit=pl.lit(2, pl.UInt64) ** (at % _BITS).cast(pl.UInt32))
+        .group_by(*_KEYS, "word")
+        .agg(pl.col("bit").bitwise_or(), pl.len().alias("rows"), pl.col("position").max().alias("last"))
+    )
+    return words.group_by(_KEYS).agg(
+        pl.col("bit").bitwise_count_ones().sum().alias("places"), pl.col("rows").sum(), pl.col("last").max()
     )
 
 
