@@ -92,6 +92,10 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "beyond {a}",
         "retention {events} --by platform",
         "clicks {log}",
+        "counterfactual {shown}",
+        "interleave {a} {b}",
+        "ab {tested}",
+        "interleave {lists} --clicks {clicks}",
     ],
 )
 def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
@@ -99,12 +103,16 @@ def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
     (tmp_path / "queries.csv").write_text("query_id,half\nq01,1\n")
     (tmp_path / "events.csv").write_text("user_id,time,platform\nu,2024-01-01,a\nv,2024-01-01,b\n")
     (tmp_path / "log.csv").write_text("query_id,doc_id,clicked\nq,a,1\n")
-    files = {
-        "log": tmp_path / "log.csv",
-        "events": tmp_path / "events.csv",
-        "qrels": demo.QRELS,
-        "queries": tmp_path / "queries.csv",
-    }
+    (tmp_path / "shown.csv").write_text("reward,propensity,target_propensity\n1,0.5,1\n0,0.5,0\n")
+    files = {"events": tmp_path / "events.csv", "qrels": demo.QRELS, "queries": tmp_path / "queries.csv"}
+    files |= {name: tmp_path / f"{name}.csv" for name in ("log", "shown", "lists", "clicks", "tested")}
+    files["tested"].write_text(
+        "user_id,impression_id,variant,position,click\n1,1,a,1,1\n2,2,a,1,0\n3,3,b,1,1\n4,4,b,1,1\n"
+    )
+    files["lists"].write_text(
+        "query_id,draw,position,doc_id,method,credit,rank_a,rank_b\nq,0,1,d,team_draft,1,1,\n"
+    )
+    files["clicks"].write_text("query_id,doc_id\nq,d\n")
     files |= {"a": demo.RUNS["bm25"], "b": demo.RUNS["tfidf"]}
     done = CliRunner().invoke(
         cli, [*line.format(**files).split(), "--format", "json"], catch_exceptions=False

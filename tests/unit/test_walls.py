@@ -137,7 +137,7 @@ WALLS = {
         "hits",
     },
     "testing": {"testing", "evaluation", "measures"},
-    "behaviour": {"behaviour", "plots", "report", "stats", "results", "io"},
+    "behaviour": {"behaviour", "lists", "plots", "report", "stats", "results", "io"},
     "thresholding": {"evaluation", "results", "scores", "measures", "hits"},
     "trec_eval": {"trec_eval", "evaluation", "scores", "measures", "hits", "io"},
     "cli": {
@@ -199,7 +199,7 @@ PACKAGES = {
     "identifying": {"numpy", "polars"},
     "explaining": {"numpy", "polars"},
     "testing": {"numpy", "polars"},
-    "behaviour": {"numpy", "polars"},
+    "behaviour": {"numpy", "polars", "scipy"},
     "thresholding": {"numpy", "polars"},
     "trec_eval": {"numpy", "polars"},
     "cli": {"click", "rich"},
@@ -260,6 +260,9 @@ def test_import_is_free() -> None:
         ["curve", "--help"],
         ["retention", "--help"],
         ["clicks", "--help"],
+        ["counterfactual", "--help"],
+        ["interleave", "--help"],
+        ["ab", "--help"],
     ],
 )
 def test_help_is_fast(arguments: list[str]) -> None:

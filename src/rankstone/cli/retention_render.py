@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankstone.behaviour import Retention
 
-__all__ = ["FORMATS", "View", "render"]
+__all__ = ["FORMATS", "View", "drawn_table", "render"]
 
 #: a drawing is no wider than this, and so high; where nobody says how wide the paper is, as wide as the last
 _WIDEST, _NARROWEST, _HEIGHT, _PAPER = 100, 40, 15, 80
@@ -147,7 +147,7 @@ def _table(view: View) -> str:
             console.print(Text.assemble(*row, no_wrap=True))
         console.print()
     for head, rows in _tables(view):
-        console.print(_drawn_table(head, rows))
+        console.print(drawn_table(head, rows))
         console.print()
     for line in [*view.found.audit.lines(), conventions(view.found)]:
         console.print(Text(line, style="dim"), soft_wrap=not terminal)
@@ -155,7 +155,8 @@ def _table(view: View) -> str:
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
 
 
-def _drawn_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:  # noqa: ANN401 - rich is imported late
+def drawn_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:  # noqa: ANN401 - rich is imported late
+    """Draw heads and rows of texts as a table for a terminal, numbers to the right."""
     from rich.table import Table
     from rich.text import Text
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankstone.stats import Estimate, Units, d_z, detectable, hedges, needed, paired_t, tost
+from rankstone.stats import Estimate, Units, d_z, detectable, hedges, needed, paired_t, tost, verdict
 from rankstone.stats.paired import t_tail
 
 if TYPE_CHECKING:
@@ -185,23 +185,6 @@ def _margins_of_runs(found: Estimate, margin: float | None) -> tuple[float, floa
     if margin is None or not found.error > 0:
         return None
     return tuple(t_tail((margin + sign * found.value) / found.error, found.df) for sign in (1, -1))  # type: ignore[return-value]
-
-
-def verdict(ends: tuple[float, float], direction: str, margin: float | None) -> str:
-    """Return what an interval of a difference says.
-
-    >>> verdict((0.01, 0.05), "higher", None), verdict((-0.01, 0.01), "lower", 0.02)
-    ('better', 'equivalent')
-    """
-    low, high = ends
-    if margin is not None and -margin < low and high < margin:
-        return "equivalent"
-    if low > 0 or high < 0:
-        above = low > 0
-        if direction == "neither":
-            return "higher" if above else "lower"
-        return "better" if above == (direction == "higher") else "worse"
-    return "inconclusive"
 
 
 def _es_hsd(matrix: Matrix, difference: float) -> float | None:

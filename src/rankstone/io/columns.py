@@ -17,6 +17,8 @@ CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 FURTHER: Final = (
     "subtopic", "subgroup", "propensity", "weight", "session", "position", "user_id", "time", "segment",
     "clicked",
+    "impression_id", "reward", "click", "examination", "prediction", "variant", "draw",
+    "target_propensity", "target_position", "target_prediction",
 )  # fmt: skip
 _TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup")
 
@@ -31,11 +33,15 @@ _SYNONYMS: Final = {
     "rank": ("position", "pos", "rank_position"),
     "subtopic": ("subtopic_id", "intent", "aspect", "nugget", "iteration", "group", "judgment_group"),
     "subgroup": ("judgment_subgroup", "sub_group", "jsg"),
-    "propensity": ("p", "prop", "propensity_score"),
+    "propensity": ("p", "prop", "propensity_score", "pscore"),
     "weight": ("w", "frequency", "count"),
     "session": ("session_id", "sid"),
-    "position": ("place", "turn", "rank", "pos"),
+    "position": ("place", "turn", "rank", "pos", "slot"),
     "clicked": ("click", "clicks", "is_click", "is_clicked", "satisfaction", "label"),
+    "reward": ("click", "clicked", "satisfaction", "satisfied", "conversion"),
+    "click": ("clicked", "clicks", "is_click", "is_clicked"),
+    "impression_id": ("impression", "serp_id", "request_id", "search_id", "page_id"),
+    "variant": ("arm", "bucket", "treatment", "experiment_group", "group"),
     "user_id": ("user", "uid", "userid", "visitor_id", "customer_id", "account_id", "member_id", "id"),
     "time": (
         "timestamp", "ts", "event_time", "event_timestamp", "datetime", "date", "day", "created_at",

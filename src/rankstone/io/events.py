@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 __all__ = ["Events", "read_events"]
 
 _NEEDED: Final = ("user_id", "time")
-_IDS: Final = ("user_id",)
+#: columns of ids: texts, or whole numbers
+_IDS: Final = ("user_id", "query_id", "doc_id", "impression_id")
 _ROW: Final = "the row"  # no column of ours is called so
 
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """Rows of ``user_id``, ``time`` and other columns, read whenever a query over them is collected.
+    """Rows of a log, ``user_id`` and ``time`` for instance, read whenever a query over them is collected.
 
     Attributes
     ----------
@@ -149,11 +150,11 @@ def read_events(
     format_in: str | None = None,
     *,
     name: str = "events",
-    further: Sequence[str] = (),
     needed: Sequence[str] = _NEEDED,
+    further: Sequence[str] = (),
     ids: Sequence[str] = _IDS,
 ) -> Events:
-    """Open a table of ``user_id`` and ``time``, or of other columns.
+    """Open a table of ``user_id`` and ``time``, or of the columns ``needed``.
 
     Parameters
     ----------
@@ -166,10 +167,10 @@ def read_events(
         Format of a file; ``None`` goes by the suffix.
     name
         What to call an object in messages.
+    needed
+        Columns the table must have.
     further
         Columns wanted beside these, where the table has them.
-    needed
-        Columns that must be there.
     ids
         Those of all columns that hold ids.
     """

@@ -16,9 +16,11 @@ from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, w
 from rankstone.stats.poisson import PoissonBootstrap
 from rankstone.stats.power import chi_square, detectable, needed, power_of
 from rankstone.stats.proportions import ProportionDifference, Shared, proportion_difference, wilson
+from rankstone.stats.sample_ratio import SampleRatio, sample_ratio
 from rankstone.stats.sign_flips import sign_flips
 from rankstone.stats.tukey import RandomisedTukey, randomised_tukey, randomised_tukeys
 from rankstone.stats.units import Units
+from rankstone.stats.verdicts import verdict
 
 __all__ = [
     "CORRECTIONS",
@@ -30,6 +32,7 @@ __all__ = [
     "PoissonBootstrap",
     "ProportionDifference",
     "RandomisedTukey",
+    "SampleRatio",
     "Shared",
     "Units",
     "adjusted",
@@ -47,11 +50,13 @@ __all__ = [
     "proportion_difference",
     "randomised_tukey",
     "randomised_tukeys",
+    "sample_ratio",
     "sign_flips",
     "sign_test",
     "tost",
     "tukey_hsd",
     "two_way",
+    "verdict",
     "wilcoxon",
     "wilson",
 ]

@@ -1,0 +1,257 @@
+"""A/B tests of rankings, from a log to a result."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.behaviour.clusters import cluster_of_impressions
+from rankstone.behaviour.experiments.dealt import dealt
+from rankstone.behaviour.experiments.measuring import Arm, arm, difference, names, ratios
+from rankstone.behaviour.experiments.result import Experiment
+from rankstone.behaviour.logs import Log, numbered, read_log
+from rankstone.behaviour.results import Notes, floats
+from rankstone.errors import BadOption, DuplicateRows, UsageError, printable
+from rankstone.stats import adjusted, family_level, verdict
+from rankstone.stats.paired import t_tail
+from rankstone.words import counted, some
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankstone.io import Progress
+    from rankstone.stats import Estimate
+
+__all__ = ["ab"]
+
+#: variants that are no ids
+_MOST: Final = 100
+_ENDS: Final = dict.fromkeys(("error", "low", "high"), pl.Float64)
+_TEXTS: Final = {"measure": pl.String, "variant": pl.String}
+_VARIANTS: Final = _TEXTS | {"value": pl.Float64} | _ENDS | {"over": pl.Int64, "units": pl.Int64}
+_DIFFERENCES: Final = (
+    _TEXTS
+    | {"versus": pl.String, "difference": pl.Float64}
+    | _ENDS
+    | {"p": pl.Float64, "p_adjusted": pl.Float64, "verdict": pl.String}
+)
+
+
+def ab(
+    log: object,
+    by: str = "variant",
+    *,
+    versus: str | None = None,
+    k: int = 10,
+    cluster: str | None = "user_id",
+    shares: Mapping[str, float] | None = None,
+    margin: float | None = None,
+    correction: str = "holm",
+    confidence: float = 0.95,
+    invalid: str = "error",
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    progress: Progress | None = None,
+) -> Experiment:
+    """Compare what users did with the rankings of an A/B test.
+
+    Parameters
+    ----------
+    log
+        A table with a row for every document shown: ``impression_id``, ``position`` (from 1), ``click`` (0 or
+        1), the variant and the user.
+    by
+        The column of variants.
+    versus
+        The variant the others are held against; the first in order unless given.
+    k
+        The cutoff of ``CTR@k``, clicks over documents shown down to it, and of ``clicked@k``, the share of
+        impressions with a click down to it.
+    cluster
+        What was dealt out to variants and is independent: users.  ``None``: impressions.
+    shares
+        {variant: share of units it should have had}; equal shares unless given.
+    margin
+        A difference that does not matter: variants can be equivalent.
+    correction
+        Of the p-values of all measures and variants together, as for :func:`rankstone.compare`.
+    confidence
+        Of intervals: of a variant its own, of differences the family's.
+    invalid
+        Whether rows with a value that is missing or cannot be read are an ``error``, or ``drop`` leaves them
+        out and counts them.
+    columns, format_in, progress
+        As for :func:`rankstone.evaluate`.
+
+    Returns
+    -------
+    Experiment
+        ``differences``, ``variants``, ``sample_ratio``, audit.
+
+    Raises
+    ------
+    InputError
+        When an impression is in two variants, or holds a position twice; for whatever else is no such log.
+    UsageError
+        When there are not two variants, or an option is not what it may be.
+
+    Examples
+    --------
+    >>> log = {"user_id": [1, 2, 3, 4], "impression_id": [1, 2, 3, 4], "position": [1, 1, 1, 1]}
+    >>> found = ab(log | {"variant": ["a", "a", "b", "b"], "click": [1, 0, 1, 1]}, k=1)
+    >>> found.differences.select("measure", "difference").row(0)
+    ('CTR@1', 0.5)
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise BadOption(f"k={k!r} is no cutoff", expected="a whole number from 1")
+    if not 0 < confidence < 1:
+        raise BadOption(f"confidence={confidence!r} is out of range", expected="0 < confidence < 1")
+    if margin is not None and not margin > 0:
+        raise BadOption(f"margin={margin!r} is out of range", expected="a number above 0")
+    needed = ["impression_id", "position", "click", by, *([] if cluster is None else [cluster])]
+    read = read_log(log, needed, columns=columns, format_in=format_in, invalid=invalid, progress=progress)
+    _check(read)
+    impression = numbered(read.frame, "impression_id").to_numpy()
+    labels, code = _variants(read, by, versus)
+    variant = cluster_of_impressions(read, by, impression)
+    unit = np.arange(len(variant)) if cluster is None else cluster_of_impressions(read, cluster, impression)
+    clicks, position = (read.frame[name].to_numpy() for name in ("click", "position"))
+    units = int(unit.max()) + 1
+    arms = {
+        measure: [arm(total, size, unit, units, variant == at) for at in range(len(labels))]
+        for measure, (total, size) in ratios(clicks, position, impression, k).items()
+    }
+    ratio, ratio_notes = dealt(labels, next(iter(arms.values())), shares)
+    found = _differences(arms, labels, code, names(k), margin, correction, confidence)
+    return Experiment(
+        tables={
+            "differences": floats(found, _DIFFERENCES),
+            "variants": floats(list(_told(arms, labels, confidence)), _VARIANTS),
+            "sample_ratio": ratio,
+        },
+        audit=_notes(read, variant, unit, cluster, arms, ratio_notes),
+        conventions={
+            "by": by, "versus": labels[code], "k": k, "cluster": cluster, "margin": margin,
+            "correction": correction, "confidence": confidence, "invalid": invalid,
+        },
+        inputs={"log": read.source},
+    )  # fmt: skip
+
+
+def _check(log: Log) -> None:
+    """Refuse clicks and positions that are none, and two documents at one place."""
+    click, position = pl.col("click"), pl.col("position")
+    log.require((click != 0) & (click != 1), "whose click is neither 0 nor 1", "0 or 1", "click")
+    wrong = (position < 1) | (position != position.round())
+    fix = "positions that count from 0 need 1 added"
+    log.require(wrong, "whose position is none", "whole numbers from 1", "position", fix=fix)
+    twice = log.frame.filter(pl.struct("impression_id", "position").is_duplicated())
+    if twice.height:
+        raise DuplicateRows(
+            f"{twice.height:,} rows share an impression and a position with another",
+            where=log.source,
+            given=f"impression_id {printable(twice['impression_id'][0], 40)}, "
+            f"position {twice['position'][0]:g}",
+            expected="a row a document shown",
+        )
+
+
+def _variants(log: Log, by: str, versus: str | None) -> tuple[list[str], int]:
+    """Return the variants in order, and the place of the one that others are held against."""
+    found = log.frame[by].unique().sort().cast(pl.String).to_list()
+    if not 2 <= len(found) <= _MOST:  # noqa: PLR2004 - two to compare
+        raise UsageError(
+            f"{printable(by, 40)} has {counted(len(found), 'value')}",
+            where=log.source,
+            given=some(found),
+            expected=f"2 to {_MOST} variants",
+        )
+    if versus is not None and versus not in found:
+        raise UsageError(
+            f"there is no variant {printable(versus, 40)}", where=log.source, expected=some(found, _MOST)
+        )
+    return found, 0 if versus is None else found.index(versus)
+
+
+def _told(arms: Mapping[str, list[Arm]], labels: list[str], confidence: float) -> Any:  # noqa: ANN401 - rows
+    for measure, of in arms.items():
+        for label, one in zip(labels, of, strict=True):
+            row = {"measure": measure, "variant": label, "over": int(one.size.sum())}
+            row |= {"units": int(one.present.sum()), **_ends(one.found, confidence)}
+            yield row | {"value": None if one.found is None else one.found.value}
+
+
+def _ends(found: Estimate | None, confidence: float) -> dict[str, float | None]:
+    if found is None or math.isnan(found.error):
+        return dict.fromkeys(_ENDS)
+    low, high = found.interval(confidence)
+    return {"error": found.error, "low": low, "high": high}
+
+
+def _differences(
+    arms: Mapping[str, list[Arm]],
+    labels: list[str],
+    base: int,
+    directions: Mapping[str, str],
+    margin: float | None,
+    correction: str,
+    confidence: float,
+) -> list[dict[str, Any]]:
+    """Return a row a measure and variant; all that have a p are one family."""
+    asked = [
+        (measure, at, difference(of[at], of[base]))
+        for measure, of in arms.items()
+        for at in range(len(labels))
+        if at != base
+    ]
+    known = [
+        at for at, (_, _, found) in enumerate(asked) if found is not None and not math.isnan(found.error)
+    ]
+    p = [_p(found) for at in known for found in [asked[at][2]] if found is not None]
+    corrected = dict(zip(known, adjusted(p, correction), strict=True))
+    level = family_level(p, correction, 1 - confidence)
+    rows = []
+    for place, (measure, at, found) in enumerate(asked):
+        row: dict[str, Any] = {"measure": measure, "variant": labels[at], "versus": labels[base]}
+        row |= {"difference": None if found is None else found.value, **_ends(found, 1 - level)}
+        ends = (math.nan, math.nan) if row["low"] is None else (row["low"], row["high"])
+        row["p"] = p[known.index(place)] if place in corrected else None
+        row["p_adjusted"] = float(corrected[place]) if place in corrected else None
+        rows.append(row | {"verdict": verdict(ends, directions[measure], margin)})
+    return rows
+
+
+def _p(found: Estimate) -> float:
+    """Return two-sided p of Student's t."""
+    if found.error == 0:
+        return 1.0 if found.value == 0 else 0.0
+    return min(1.0, 2 * t_tail(abs(found.value) / found.error, found.df))
+
+
+def _notes(
+    log: Log,
+    variant: Any,  # noqa: ANN401 - an array
+    unit: Any,  # noqa: ANN401 - the same
+    cluster: str | None,
+    arms: Mapping[str, list[Arm]],
+    warnings: list[str],
+) -> Notes:
+    seen = np.sum([one.present for one in next(iter(arms.values()))], axis=0)
+    several = int((seen > 1).sum())
+    units = int(unit.max()) + 1
+    counts = {
+        "rows": log.rows, "dropped": log.dropped, "impressions": len(variant), "units": units,
+        "clicks": int(log.frame["click"].sum()), "several": several,
+    }  # fmt: skip
+    told = [counted(log.rows, "row"), counted(len(variant), "impression"), counted(counts["clicks"], "click")]
+    if cluster is not None:
+        told.append(f"{counted(units, 'value')} of {printable(cluster, 40)}")
+    if log.dropped:
+        told.append(f"{counted(log.dropped, 'row')} with a missing or unreadable value left out")
+    if several:
+        told.append(f"{several:,} of them in several variants")
+        warnings = [*warnings, f"{several:,} units saw several variants: were they dealt out by {cluster}?"]
+    return Notes(log.source, counts, tuple(told), tuple(warnings))

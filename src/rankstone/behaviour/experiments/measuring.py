@@ -1,0 +1,123 @@
+"""What users did with a ranking: ratios of sums over impressions, and how sure they are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone.stats import Units, estimates
+from rankstone.stats.intervals import Estimate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["DIRECTIONS", "Arm", "arm", "difference", "names", "ratios"]
+
+#: measure → whether more of it is better
+DIRECTIONS: Final = {"CTR": "higher", "clicked": "higher", "mean_click_rank": "lower", "abandonment": "lower"}
+
+
+def names(k: int) -> dict[str, str]:
+    """Return what measures are called at a cutoff, and which way is better."""
+    called = {"CTR": f"CTR@{k}", "clicked": f"clicked@{k}"}
+    return {called.get(name, name): direction for name, direction in DIRECTIONS.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """One measure of one variant.
+
+    Attributes
+    ----------
+    total, size
+        float64 ``[units]``: what the measure is a ratio of, for every unit of the experiment; 0 where a unit
+        did not see the variant.
+    present
+        Which units did.
+    found
+        The ratio; ``None`` where nothing counts.
+    """
+
+    total: Floats
+    size: Floats
+    present: NDArray[np.bool_]
+    found: Estimate | None
+
+
+def ratios(clicks: Floats, position: Floats, impression: Ints, k: int) -> dict[str, tuple[Floats, Floats]]:
+    """Return numerator and denominator of each measure, float64 ``[impressions]``.
+
+    Parameters
+    ----------
+    clicks
+        0 or 1 for each row.
+    position
+        From 1.
+    impression
+        int64, from 0.
+    """
+    n = int(impression.max()) + 1
+
+    def summed(value: Floats | NDArray[np.bool_]) -> Floats:
+        return np.bincount(impression, value, n).astype(np.float64)
+
+    top = position <= k
+    clicked, high = summed(clicks), summed(clicks * top)
+    one = np.ones(n)
+    values = [
+        (high, summed(top)),
+        ((high > 0).astype(np.float64), one),
+        (summed(clicks * position), clicked),
+        ((clicked == 0).astype(np.float64), one),
+    ]
+    return dict(zip(names(k), values, strict=True))
+
+
+def arm(total: Floats, size: Floats, unit: Ints, units: int, chosen: NDArray[np.bool_]) -> Arm:
+    """Add up the impressions of a variant by unit, and estimate the ratio."""
+    rows = unit[chosen]
+    sums, sizes = (np.bincount(rows, value[chosen], units).astype(np.float64) for value in (total, size))
+    present = np.bincount(rows, minlength=units) > 0
+    if not sizes.sum() > 0:
+        return Arm(sums, sizes, present, None)
+    found = estimates(Units(sums[present][:, None], sizes[present]))[0]
+    return Arm(sums, sizes, present, found)
+
+
+def difference(one: Arm, other: Arm) -> Estimate | None:
+    """Return ``one - other``; units that are in both arms are counted as depending on themselves.
+
+    The error is that of two ratios by linearisation, degrees of freedom are Welch's (1947); ``None`` where
+    one of them has no value.
+    """
+    if one.found is None or other.found is None:
+        return None
+    moved = [_moved(one), _moved(other)]
+    together = math.fsum(moved[0] * moved[1])
+    errors = [one.found.error, other.found.error]
+    squares = [error**2 for error in errors]
+    variance = sum(squares) - 2 * together
+    error = math.sqrt(max(variance, 0.0)) if not math.isnan(variance) else math.nan
+    parts = sum(
+        square**2 / (arm.found.units - 1)
+        for square, arm in zip(squares, (one, other), strict=True)
+        if arm.found is not None and arm.found.units > 1
+    )
+    df = sum(squares) ** 2 / parts if parts > 0 else math.nan
+    units = int((one.present | other.present).sum())
+    return Estimate(one.found.value - other.found.value, error, units, df=df)
+
+
+def _moved(arm: Arm) -> Floats:
+    """Return by how much each unit moves the ratio, such that squares sum to its squared error."""
+    assert arm.found is not None  # noqa: S101 - asked before
+    n = arm.found.units
+    size = math.fsum(arm.size)
+    scale = math.sqrt(n / (n - 1)) if n > 1 else math.nan
+    return (arm.total - arm.size * arm.found.value) / size * scale

@@ -1,0 +1,206 @@
+"""A/B tests of rankings: ratios against plain sums and known tests, alarms that are rare, and bad logs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from rankstone.behaviour import Experiment, ab
+from rankstone.behaviour.experiments.measuring import arm, difference
+from rankstone.errors import (
+    BadOption,
+    BadValue,
+    DuplicateRows,
+    MissingColumn,
+    NotComparable,
+    RankstoneError,
+    UsageError,
+)
+from rankstone.stats import sample_ratio
+
+
+def made(users: int = 200, variants: str = "ab", seed: int = 0) -> pl.DataFrame:
+    """Return a log of users with several impressions of five documents each."""
+    rng = np.random.default_rng(seed)
+    user = np.repeat(np.arange(users), rng.integers(1, 5, users))
+    taste = rng.beta(2, 6, users)[user]
+    clicks = rng.random((len(user), 5)) < taste[:, None] / np.arange(1, 6) ** 0.5
+    frame = pl.DataFrame({"user_id": user, "variant": np.array(list(variants))[user % len(variants)]})
+    frame = frame.with_row_index("impression_id").with_columns(click=pl.Series(clicks.astype(np.int64)))
+    frame = frame.with_columns(pl.col("click").arr.to_list(), position=pl.lit([1, 2, 3, 4, 5]))
+    return frame.explode("click", "position")
+
+
+def of(found: Experiment, table: str, measure: str, variant: str = "b") -> dict[str, Any]:
+    rows = found.tables[table].filter(measure=measure, variant=variant)
+    return rows.row(0, named=True)
+
+
+def test_values_are_plain_ratios() -> None:
+    """CTR, clicked, mean click rank and abandonment are what their words say."""
+    log, found = made(), ab(made(), k=3)
+    for variant in "ab":
+        part = log.filter(variant=variant)
+        top = part.filter(pl.col("position") <= 3)
+        each = top.group_by("impression_id").agg(pl.col("click").max())["click"]
+        every = part.group_by("impression_id").agg(pl.col("click").max())["click"]
+        expected = {
+            "CTR@3": top["click"].mean(),
+            "clicked@3": each.mean(),
+            "mean_click_rank": part.filter(click=1)["position"].mean(),
+            "abandonment": 1 - every.cast(pl.Float64).mean(),  # type: ignore[operator]
+        }
+        values = {name: of(found, "variants", name, variant)["value"] for name in expected}
+        assert values == pytest.approx(expected)
+    one, other = (of(found, "variants", "CTR@3", variant)["value"] for variant in "ab")
+    assert of(found, "differences", "CTR@3")["difference"] == pytest.approx(other - one)
+
+
+def test_one_impression_a_user_is_welch() -> None:
+    """Where nothing clusters the difference is Welch's t-test, and its interval."""
+    log = made().unique("user_id", keep="first", maintain_order=True).select("user_id")
+    log = (
+        made()
+        .join(log, on="user_id")
+        .filter(pl.col("impression_id") == pl.col("impression_id").min().over("user_id"))
+    )
+    found = ab(log, correction="none")
+    clicked = log.group_by("user_id", "variant").agg(pl.col("click").max())
+    a, b = (clicked.filter(variant=variant)["click"].to_numpy() for variant in "ab")
+    welch = stats.ttest_ind(b, a, equal_var=False)
+    row = of(found, "differences", "clicked@10")
+    low, high = welch.confidence_interval(0.95)
+    assert row["p"] == pytest.approx(welch.pvalue)
+    assert (row["low"], row["high"]) == pytest.approx((low, high))
+    alone = ab(log, cluster=None, correction="none")
+    assert of(alone, "differences", "clicked@10")["p"] == pytest.approx(welch.pvalue)
+
+
+def test_users_are_the_units() -> None:
+    """The log twice by the same users is no more certain; by others it is."""
+    log = made()
+    again = log.with_columns(pl.col("impression_id") + 10_000)
+    others = again.with_columns(pl.col("user_id") + 10_000)
+    once, twice, more = (ab(part) for part in (log, pl.concat([log, again]), pl.concat([log, others])))
+    for measure in ("CTR@10", "mean_click_rank"):
+        errors = [of(found, "differences", measure)["error"] for found in (once, twice, more)]
+        assert errors[1] == pytest.approx(errors[0])
+        assert errors[2] == pytest.approx(errors[0] / 2**0.5, rel=0.01)
+
+
+def test_the_same_users_in_both() -> None:
+    """Units that saw both variants are paired: the error is that of their differences."""
+    rng = np.random.default_rng(4)
+    one, both = rng.random(50), np.arange(50)
+    other, every = one + rng.normal(0, 0.1, 50), np.ones(50, bool)
+    ones = np.ones(50)
+    found = difference(arm(other, ones, both, 50, every), arm(one, ones, both, 50, every))
+    assert found is not None
+    assert found.error == pytest.approx(stats.sem(other - one))
+    log = made().with_columns(
+        variant=pl.when(pl.col("impression_id") % 2 == 0).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    warned = ab(log).audit
+    assert warned.counts["several"] > 0  # type: ignore[operator]
+    assert any("saw several variants" in line for line in warned.warnings)
+
+
+def test_false_alarms() -> None:
+    """Variants that do the same differ in no more of 400 experiments than they may."""
+    alarms = {"CTR@10": 0, "clicked@10": 0, "mean_click_rank": 0, "abandonment": 0}
+    for seed in range(400):
+        rows = ab(made(80, seed=seed), correction="none").differences.select("measure", "p")
+        for measure, p in rows.rows():
+            alarms[measure] += p <= 0.05
+    most = 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
+    assert max(alarms.values()) / 400 <= most, alarms
+
+
+def test_families_and_verdicts() -> None:
+    """All measures of all variants are one family; a verdict is the interval's, and knows what is better."""
+    log = made(600, "abc").with_columns(
+        click=pl.when((pl.col("variant") == "c") & (pl.col("position") == 1))
+        .then(1)
+        .otherwise(pl.col("click"))
+    )
+    found = ab(log, versus="b", k=1)
+    assert found.differences["variant"].unique().sort().to_list() == ["a", "c"]
+    for row in found.differences.to_dicts():
+        outside = row["low"] > 0 or row["high"] < 0
+        assert outside == (row["p_adjusted"] <= 0.05) == (row["verdict"] in ("better", "worse"))
+    verdicts = {row["measure"]: row["verdict"] for row in found.differences.filter(variant="c").to_dicts()}
+    assert verdicts == dict.fromkeys(("CTR@1", "clicked@1", "mean_click_rank", "abandonment"), "better")
+    assert "equivalent" in ab(log, margin=0.9).differences["verdict"].to_list()
+
+
+def test_sample_ratio() -> None:
+    """The p of two counts is exact, as a sum over all of them; of more it is chi-square's."""
+    for counts, share in [([60, 40], 0.5), ([3, 9], 0.4), ([0, 5], 0.5), ([7, 7], 0.5), ([1, 0], 0.9)]:
+        n, due = sum(counts), share * sum(counts)
+        pmf = stats.binom.pmf(np.arange(n + 1), n, share)
+        far = np.abs(np.arange(n + 1) - due) >= abs(counts[0] - due) - 1e-9
+        assert sample_ratio(counts, [share, 1 - share]).p == pytest.approx(pmf[far].sum()), counts
+    three = sample_ratio([50, 60, 70], [1 / 3] * 3)
+    expected = stats.chisquare([50, 60, 70])
+    assert (three.chi_square, three.p) == pytest.approx((expected.statistic, expected.pvalue))
+
+    log = made().filter((pl.col("variant") == "a") | (pl.col("user_id") % 4 == 1))
+    found = ab(log)
+    assert found.sample_ratio["units"].to_list() == [100, 50]
+    assert "sample ratio mismatch" in found.audit.warnings[0]
+    assert not ab(log, shares={"a": 2, "b": 1}).audit.warnings
+
+
+def test_no_click_is_no_rank() -> None:
+    """A variant without a click has no mean click rank: no number, and no verdict from one."""
+    log = made().with_columns(click=pl.when(pl.col("variant") == "b").then(0).otherwise(pl.col("click")))
+    row = of(ab(log), "differences", "mean_click_rank")
+    assert (row["difference"], row["p"], row["verdict"]) == (None, None, "inconclusive")
+    assert of(ab(log), "variants", "abandonment")["value"] == 1
+
+
+GOOD: dict[str, list[Any]] = {
+    "user_id": [1, 2, 3, 4], "impression_id": [1, 2, 3, 4], "variant": ["a", "a", "b", "b"],
+    "position": [1, 1, 1, 1], "click": [1, 0, 1, 1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changed", "options", "error", "says"),
+    [
+        ({"variant": ["a"] * 4}, {}, UsageError, "variant has 1 value"),
+        ({"variant": ["a", None, "b", "b"]}, {}, BadValue, "missing or cannot be read"),
+        ({"click": [2, 0, 1, 1]}, {}, BadValue, "neither 0 nor 1"),
+        ({"position": [0, 1, 1, 1]}, {}, BadValue, "whose position is none"),
+        ({"impression_id": [1, 1, 3, 4]}, {}, DuplicateRows, "share an impression and a position"),
+        (
+            {"impression_id": [1, 2, 2, 4], "position": [1, 1, 2, 1]},
+            {},
+            NotComparable,
+            "two values of variant",
+        ),
+        ({}, {"versus": "z"}, UsageError, "no variant z"),
+        ({}, {"by": "bucket"}, MissingColumn, "no column bucket"),
+        ({}, {"k": 0}, BadOption, "no cutoff"),
+        ({}, {"shares": {"a": 1}}, BadOption, "not those of the variants"),
+        ({}, {"margin": -1}, BadOption, "margin"),
+        ({}, {"correction": "tukey"}, BadOption, "no correction"),
+    ],
+)
+def test_mistakes(
+    changed: dict[str, Any], options: dict[str, Any], error: type[RankstoneError], says: str
+) -> None:
+    """A log that is none, and a question that cannot be asked."""
+    with pytest.raises(error, match=says):
+        ab(GOOD | changed, **options)
+
+
+def test_rows_left_out_are_counted() -> None:
+    """Rows with a missing value are left out where that is asked for."""
+    found = ab(GOOD | {"click": [1, None, 1, 1]}, invalid="drop")
+    assert found.audit.counts["dropped"] == 1
+    assert "1 row with a missing or unreadable value left out" in found.audit.lines()[0]
