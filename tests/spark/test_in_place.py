@@ -53,14 +53,11 @@ def given_back(task: Any, frame: pl.DataFrame, size: int | None = None) -> list[
 
 def by_hand(qrels: pl.DataFrame, parts: list[pl.DataFrame], measures: str, rows: int, **options: Any) -> Any:
     """Return scores of queries and what was told, as partitions tell; ``None`` if rows are scattered."""
-    task, sent = (
-        task_of(measures, **options),
-        Sent(Beside(ByQuery(qrels.rename({"relevance": "number"})), None)),
-    )
+    task = task_of(measures, **options)
+    sent = Sent(Beside(ByQuery(qrels.rename({"relevance": "number"})), None))
     in_place = InPlace(task, sent, rows)
-    whole = pl.concat(
-        batch for part in parts for batch in given_back(in_place, part.rename({"score": "number"}), 3)
-    )
+    listed = [part.rename({"score": "number"}) for part in parts]
+    whole = pl.concat(batch for part in listed for batch in given_back(in_place, part, 3))
     told = Told(whole["trailer"].drop_nulls(), sent.value.judged.queries.names)
     if told.scattered:
         return None
