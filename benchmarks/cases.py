@@ -317,7 +317,7 @@ def _spark(data: Path) -> Case:
         "users",
         (
             Subject("rankstone on Spark", _peer("rankstone_on_spark", *files), ("pyspark", "pyarrow")),
-            Subject(METRICS, _peer("ranking_metrics", *files), ("pyspark", "pyarrow"), at_most=2),
+            Subject(METRICS, _peer("ranking_metrics", *files), ("pyspark", "pyarrow"), at_most=1),
         ),
         (Bar("time", 0.25, METRICS),),
     )

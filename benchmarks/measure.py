@@ -85,13 +85,20 @@ def run_process(command: Sequence[str]) -> Process:
 
 
 def in_turns(
-    commands: Mapping[str, Sequence[str]], runs: Mapping[str, int], warm_ups: int = 1
+    commands: Mapping[str, Sequence[str]],
+    runs: Mapping[str, int],
+    once: Mapping[str, bool],
+    warm_ups: int = 1,
 ) -> dict[str, Measured]:
-    """Run A B A B …: warm-up rounds that do not count, then each command as often as ``runs`` says."""
+    """Run A B A B …: warm-up rounds that do not count, then each command as often as ``runs`` says.
+
+    What is run but once, because it takes so long, is not warmed up either.
+    """
     measured = {name: Measured() for name in commands}
     for turn in range(-warm_ups, max(runs.values(), default=0)):
         for name, command in commands.items():
-            if measured[name].problem is not None or turn >= runs[name]:
+            cold = turn < 0 and once[name]
+            if measured[name].problem is not None or turn >= runs[name] or cold:
                 continue
             process = run_process(command)
             _say(f"  {'warm-up' if turn < 0 else turn + 1}  {name}: {process.seconds:.2f} s")

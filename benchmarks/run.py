@@ -61,6 +61,7 @@ def _measure(case: Case, runs: int, peers: str) -> dict[str, Measured]:
     measured = in_turns(
         {subject.name: subject.command for subject in there},
         {subject.name: min(runs * case.times, subject.at_most) for subject in there},
+        {subject.name: subject.at_most == 1 or case.huge for subject in there},
     )
     return {s.name: measured.get(s.name, Measured(problem=NOT_INSTALLED)) for s in chosen}
 

@@ -26,7 +26,8 @@ HEAD = """\
 |---|---|--:|--:|--:|--:|--:|---|"""
 LEGEND = """\
 Every run is a whole process in a fresh interpreter, from its start to its end; subjects of a case take
-turns after a warm-up round, so files are in the page cache. MB are 10⁶ bytes of peak resident memory, the
+turns after a warm-up round, so files are in the page cache (peers that take long are run once, and so is
+what takes many gigabytes). MB are 10⁶ bytes of peak resident memory, the
 largest of all runs. “÷ this” divides what the case's first subject took by what this row's subject took."""
 
 
