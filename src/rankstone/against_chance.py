@@ -81,10 +81,11 @@ def baseline(
 
     Examples
     --------
+    >>> import polars as pl
     >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}
     >>> found = baseline(qrels, run, "RR P@1")
-    >>> found.values.select("measure", "value", "chance", "worst", "best", "skill").row(0)
-    ('RR', 0.5, 0.611111111111111, 0.3333333333333333, 1.0, -0.28571428571428553)
+    >>> found.values.select("measure", pl.col("value", "chance", "worst", "best", "skill").round(4)).row(0)
+    ('RR', 0.5, 0.6111, 0.3333, 1.0, -0.2857)
     >>> found.meaning()[0]
     'RR 0.5: as one answer that stands anywhere in the first 4 ranks'
 
