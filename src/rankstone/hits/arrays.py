@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     #: statuses: there may be many millions of them
     Codes = NDArray[np.int8]
+    Keys = NDArray[np.uint64]
     #: one cutoff for all queries, or int64 ``[queries]``
     Cutoff = int | Ints
 
-__all__ = ["before", "counts_within", "descending_within", "offsets_of", "running", "sums"]
+__all__ = ["before", "counts_within", "descending_within", "offsets_of", "running", "sort_within", "sums"]
 
 #: scales of so few whole grades are sorted without looking for their levels first
 _SMALL = 256
@@ -30,6 +31,7 @@ _SMALL = 256
 _EXACT = 2.0**52
 #: values sorted at a time
 _SLICE = 1 << 17
+_LAST_KEY = np.uint64(2**64 - 1)
 
 
 def sums(group: Ints, values: Floats, groups: int) -> Floats:
@@ -101,6 +103,33 @@ def descending_within(group: Ints, values: Floats) -> Floats:
         above = (high - part).astype(np.int64) if whole else np.searchsorted(-levels, -part)
         result[begin:end] = levels[_ascending_within(group[begin:end] - group[begin], above, len(levels))]
     return result
+
+
+def sort_within(keys: Keys, lengths: Ints) -> None:
+    """Sort each of many lists laid end to end, ascending, where they stand.
+
+    Lists of about the same length are the rows of one table: short rows are sorted several times faster
+    than one long array in which their numbers would be the first bits.
+
+    >>> keys = np.array([9, 3, 7, 1, 5], np.uint64)
+    >>> sort_within(keys, np.array([2, 3]))
+    >>> keys.tolist()
+    [3, 9, 1, 5, 7]
+    """
+    if not len(keys):
+        return
+    if (lengths == lengths[0]).all():
+        keys.reshape(len(lengths), -1).sort(axis=1)
+        return
+    bits = np.frexp(lengths.astype(np.float64))[1]
+    for bucket in np.unique(bits[lengths > 0]):
+        chosen = bits == bucket
+        rows, inside = lengths[chosen], np.repeat(chosen, lengths)
+        table = np.full((len(rows), int(rows.max())), _LAST_KEY)  # what fills a row up stays behind it
+        valid = np.arange(table.shape[1]) < rows[:, None]
+        table[valid] = keys[inside]
+        table.sort(axis=1)
+        keys[inside] = table[valid]
 
 
 def _slices(group: Ints) -> Iterator[tuple[int, int]]:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import polars as pl
 
+from rankstone.hits.arrays import sort_within
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -47,9 +49,7 @@ class QueryIndex:
 
     def __init__(self, names: pl.Series) -> None:
         self.names = names
-        self._seed, hashes = _distinct_hashes(names)
-        self._order = np.argsort(hashes)
-        self._sorted = hashes[self._order]
+        self._seed, self._order, self._sorted = _by_distinct_hash(names)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -58,6 +58,12 @@ class QueryIndex:
         """Return the number of each of ``names``, -1 where it is not in the index."""
         if not len(self) or not len(names):
             return np.full(len(names), -1, np.int64)
+        first = int(self._looked_up(names.head(1))[0])
+        if first >= 0 and self.names.slice(first, len(names)).equals(names):  # most come in the same order
+            return np.arange(first, first + len(names))
+        return self._looked_up(names)
+
+    def _looked_up(self, names: pl.Series) -> NDArray[np.int64]:
         wanted = hash_ids(names, self._seed)
         at = np.minimum(np.searchsorted(self._sorted, wanted), len(self) - 1)
         codes = self._order[at]
@@ -65,14 +71,15 @@ class QueryIndex:
         return np.where(same, codes, -1)
 
 
-def _distinct_hashes(names: pl.Series) -> tuple[int, NDArray[np.uint64]]:
-    """Return a seed under which the given distinct names have distinct hashes, and the hashes."""
+def _by_distinct_hash(names: pl.Series) -> tuple[int, NDArray[np.int64], NDArray[np.uint64]]:
+    """Return a seed that gives distinct names distinct hashes, their order by hash, and the hashes."""
     seed = 0
     while True:
         hashes = hash_ids(names, seed)
-        ordered = np.sort(hashes)
+        order = np.argsort(hashes)
+        ordered = hashes[order]
         if not (ordered[1:] == ordered[:-1]).any():
-            return seed, hashes
+            return seed, order, ordered
         seed += 1
 
 
@@ -132,15 +139,17 @@ class PairIndex:
 
     def duplicates(self) -> NDArray[np.int64]:
         """Return the index positions of all pairs that occur more than once."""
-        code_bits = np.uint64(max(len(self.queries) - 1, 1).bit_length())
-        key = self._hash >> code_bits
-        key |= self.query.astype(np.uint64) << (np.uint64(_KEY_BITS) - code_bits)
-        ordered = np.sort(key)
-        if not (ordered[1:] == ordered[:-1]).any():
+        ordered = self._hash.copy()
+        sort_within(ordered, np.diff(self.offsets))
+        alike = ordered[1:] == ordered[:-1]
+        ends = self.offsets[1:-1]
+        alike[ends[(ends > 0) & (ends < len(ordered))] - 1] = False  # neighbours of two queries
+        if not alike.any():
             return np.empty(0, np.int64)
-        order = np.argsort(key)
-        alike = np.sort(order[_runs_of_equal(key[order])])
-        return alike[_repeated(self.query[alike], self.docs.gather(alike))]
+        suspect = np.zeros(len(self.queries), bool)
+        suspect[self.query[:-1][alike]] = True
+        at = np.flatnonzero(suspect[self.query])
+        return at[_repeated(self.query[at], self.docs.gather(at))]
 
     def find(self, batch: Batch, codes: NDArray[np.int64], keys: BatchKeys) -> Matches:
         """Return the rows of a batch that hold a pair of this index, in row order.
@@ -179,12 +188,12 @@ class BatchKeys:
         self._row_bits = max(batch.height - 1, 1).bit_length()
         list_bits = max(len(batch.lengths) - 1, 1).bit_length()
         self._hash_bits = min(_KEY_BITS - self._row_bits - list_bits, _MOST_HASH_BITS)
-        lists = np.arange(len(batch.lengths), dtype=np.uint64)
         key = batch.hashes >> np.uint64(_KEY_BITS - self._hash_bits)
         key <<= np.uint64(self._row_bits)
-        key |= np.repeat(lists << np.uint64(self._hash_bits + self._row_bits), batch.lengths)
         key |= np.arange(batch.height, dtype=np.uint64)
-        key.sort()
+        lists = np.arange(len(batch.lengths), dtype=np.uint64)
+        key |= np.repeat(lists << np.uint64(self._hash_bits + self._row_bits), batch.lengths)
+        sort_within(key, batch.lengths)
         self._row = key & np.uint64((1 << self._row_bits) - 1)
         key >>= np.uint64(self._row_bits)
         self._key = key

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import DuplicateRows, TiedScores, printable
+from rankstone.hits.arrays import sort_within
 from rankstone.hits.pairs import ragged_range
 
 if TYPE_CHECKING:
@@ -117,19 +118,20 @@ def in_order(batch: Batch, options: Alignment) -> Batch:
 def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
     """Return the rows of each list by key descending, equal keys in input order.
 
-    One sort of ``list | leading bits of the key`` does nearly all of it; only rows that agree in
+    Sorting ``leading bits of the key | place in the list`` does nearly all of it; only rows that agree in
     those bits are compared in full.
     """
     packed = np.add(key, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0: one score, one pattern
     # every bit of a negative key says the opposite, of any other its sign does; downwards it all turns round
     packed ^= ((packed.view(np.int64) >> np.int64(63)) | np.int64(_SIGN)).view(np.uint64)
     np.invert(packed, out=packed)
-    if len(batch.lengths) > 1:
-        shift = np.uint64((len(batch.lengths) - 1).bit_length())
-        packed >>= shift
-        packed |= batch.list_of_row.view(np.uint64) << (np.uint64(64) - shift)
-    order = np.argsort(packed)
-    packed = packed[order]
+    bits = np.uint64(int(batch.lengths.max() - 1).bit_length())
+    places, heads = (np.uint64(1) << bits) - np.uint64(1), np.repeat(batch.starts, batch.lengths)
+    packed &= ~places
+    packed |= (np.arange(len(packed)) - heads).view(np.uint64)
+    sort_within(packed, batch.lengths)
+    order: Ints = (packed & places).view(np.int64) + heads
+    packed >>= bits
     alike = np.zeros(len(packed), bool)
     alike[1:] = packed[1:] == packed[:-1]
     alike[:-1] |= alike[1:]

@@ -16,8 +16,9 @@ import polars as pl
 
 from rankstone.comparing.matrix import ROUNDING, keys_of
 from rankstone.measures import Status
+from rankstone.measures.exact_sum import ExactSum
 from rankstone.spark.travelling import Travelling
-from rankstone.stats import ExactSum, PoissonBootstrap, Units
+from rankstone.stats import PoissonBootstrap, Units
 from rankstone.stats.drawing import tolerance
 
 if TYPE_CHECKING:

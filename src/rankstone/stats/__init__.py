@@ -10,7 +10,6 @@ from __future__ import annotations
 from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
 from rankstone.stats.corrections import CORRECTIONS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
-from rankstone.stats.exact_sum import ExactSum
 from rankstone.stats.intervals import METHODS, Estimate, estimates
 from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
 from rankstone.stats.poisson import PoissonBootstrap
@@ -28,7 +27,6 @@ __all__ = [
     "PAIRED",
     "Blocked",
     "Estimate",
-    "ExactSum",
     "PoissonBootstrap",
     "ProportionDifference",
     "RandomisedTukey",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone.measures import Measure, Status
+from rankstone.measures.exact_sum import ExactSum
 from rankstone.scores import uncounted, weights
-from rankstone.stats import ExactSum
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstone.stats import ExactSum
+from rankstone.measures.aggregation import exact_sum
+from rankstone.measures.exact_sum import ExactSum
 
 NUMBERS = st.lists(
     st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300), max_size=40
@@ -38,3 +39,15 @@ def test_many_small_ones() -> None:
     least.add(np.full(3, 5e-324))
     assert least.value() == 1.5e-323
     assert ExactSum().value() == 0.0
+
+
+@given(st.integers(0, 3), st.integers(0, 5000), st.integers(-300, 300))
+def test_of_an_array(seed: int, count: int, exponent: int) -> None:
+    """However many there are."""
+    values = np.random.default_rng(seed).normal(size=count) * 10.0**exponent
+    assert exact_sum(values) == math.fsum(values.tolist())
+
+
+def test_of_what_has_no_end() -> None:
+    """Infinity stays infinity."""
+    assert exact_sum(np.array([1.0] * 5000 + [math.inf])) == math.inf
