@@ -8,6 +8,7 @@ each query together first.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from rankstone.hits.cutting import Piece, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
@@ -28,6 +30,8 @@ __all__ = ["Batch", "Lists", "Met", "Scattered"]
 
 #: rows that regrouped data is cut into: a batch's keys then stay inside the processor's cache
 _ROWS = 1 << 17
+#: pieces whose ids are numbered at the same time
+_THREADS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,13 +234,15 @@ class Lists:
 
     def _gather(self, tables: Iterable[pl.DataFrame]) -> tuple[NDArray[np.int64], pl.Series, Batch]:
         """Return each row's group, the groups' names, and all rows as one batch without lists."""
-        groups, parts, row = _Groups(), list[pl.DataFrame](), 0
-        for table in tables:
-            checked = self._check(Piece(table, row)).table
-            groups.add(checked["query_id"])
-            parts.append(checked.drop("query_id"))
-            row += table.height
-        group, names = groups.numbered()
+        parts, row = list[pl.DataFrame](), 0
+        with ThreadPoolExecutor(_THREADS) as pool:
+            groups = _Groups(pool)
+            for table in tables:
+                checked = self._check(Piece(table, row)).table
+                groups.add(checked["query_id"])
+                parts.append(checked.drop("query_id"))
+                row += table.height
+            group, names = groups.numbered()
         none = np.empty(0, np.int64)
         # texts stay where they are; anything else is soon copied, and then quicker to reach
         small = pl.String not in parts[0].dtypes if parts else False
@@ -277,12 +283,9 @@ def _distinct(codes: NDArray[np.int64]) -> bool:
 
 def _together(group: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the row numbers ordered by group, each group's rows in their order."""
-    rows = np.arange(len(group), dtype=np.uint64)
-    row_bits = np.uint64(max(len(group) - 1, 1).bit_length())
-    packed = (group.astype(np.uint64) << row_bits) | rows
-    packed.sort()
-    packed &= (np.uint64(1) << row_bits) - np.uint64(1)
-    return packed.astype(np.int64)
+    frame = pl.DataFrame({"group": group})
+    order = frame.select(pl.arg_sort_by("group", maintain_order=True)).to_series()
+    return order.to_numpy().astype(np.int64)
 
 
 def _cuts(ends: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
@@ -298,16 +301,23 @@ def _cuts(ends: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
 class _Groups:
     """Numbers the distinct ids of a column, piece by piece, and forgets the ids."""
 
-    def __init__(self) -> None:
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self._pool = pool
         self._categories = pl.Categorical(pl.Categories.random())
-        self._parts: list[pl.Series] = []
+        self._parts: list[Future[pl.Series]] = []
 
     def add(self, ids: pl.Series) -> None:
-        self._parts.append(ids.cast(self._categories) if ids.dtype == pl.String else ids)
+        self._parts.append(self._pool.submit(self._coded, ids))
+        self._parts[
+            max(0, len(self._parts) - _THREADS - 1)
+        ].result()  # no more texts wait than there are hands
+
+    def _coded(self, ids: pl.Series) -> pl.Series:
+        return ids.cast(self._categories) if ids.dtype == pl.String else ids
 
     def numbered(self) -> tuple[NDArray[np.int64], pl.Series]:
         """Return each row's number and the distinct ids by number."""
-        ids = pl.concat(self._parts)
+        ids = pl.concat([part.result() for part in self._parts])
         distinct = ids.unique(maintain_order=True)
         if ids.dtype == pl.Int64:
             names = pl.DataFrame({"id": distinct, "number": np.arange(len(distinct))})
