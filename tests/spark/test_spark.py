@@ -301,3 +301,35 @@ def test_partitions_change_no_bit(spark: Any, parts: int) -> None:
     here: Callable[..., Any] = rankstone.spark.evaluate
     spread = here(there(spark, world.judgments, 3, parts), there(spark, world.run, 4, 8 - parts), "nDCG AP")
     assert spread.to_dict() == rankstone.evaluate(world.judgments, world.run, "nDCG AP").to_dict()
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_arrays_in_columns(session: Any, scored: bool) -> None:
+    """A row a query, its documents (and their scores) in arrays; an empty array is no answer."""
+    judged = {"query_id": ["a", "a", "b", "c"], "doc_id": ["x", "y", "x", "z"], "relevance": [2, 1, 1, 1]}
+    lists: dict[str, Any] = {"user": ["a", "b", "c"], "items": [["y", "z", "x"], ["z", "x"], []]}
+    if scored:
+        lists["score"] = [[0.1, 0.2, 0.3], [0.5, 0.4], []]
+    run = pl.DataFrame(lists, schema_overrides={"items": pl.List(pl.String)})
+    columns = {"user": "query_id", "items": "doc_id"}
+    here = rankstone.evaluate(pl.DataFrame(judged), run, "nDCG RR", columns=columns)
+    found = rankstone.spark.evaluate(
+        session.createDataFrame(pl.DataFrame(judged).to_arrow()),
+        session.createDataFrame(run.to_arrow()),
+        "nDCG RR",
+        columns=columns,
+    )
+    assert rows(found) == rows(here)
+
+
+def test_arrays_that_do_not_fit(session: Any) -> None:
+    """An array beside single values, a missing one, and one that is shorter."""
+    qrels = session.createDataFrame([("a", "x", 1)], "query_id string, doc_id string, relevance int")
+    beside = session.createDataFrame([("a", ["x"], 0.5)], "query_id string, doc_id array<string>, score double")
+    with pytest.raises(UsageError, match="doc_id of run is an array a row, and score one a row"):
+        rankstone.spark.evaluate(qrels, beside, "RR")
+    kinds = "query_id string, doc_id array<string>, score array<double>"
+    for bad in [("a", ["x", "y"], [0.5]), ("a", None, [0.5])]:
+        run = session.createDataFrame([bad], kinds)
+        with pytest.raises(BadValue):
+            rankstone.spark.evaluate(qrels, run, "RR")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,8 @@ def evaluate(
         A Spark DataFrame with ``query_id``, ``doc_id`` and ``relevance``; ids are texts or whole numbers.
     runs
         A Spark DataFrame with ``query_id``, ``doc_id`` and ``score`` (or ``rank``, with ``order="rank"``), or
-        ``{name: DataFrame}``.  Rows of a cluster have no order; where one is asked for (``ties="input"``,
+        ``{name: DataFrame}``.  ``doc_id`` and ``score`` may hold an array a row; arrays of ids alone are in
+        the order of the ranking.  Rows of a cluster have no order; where one is asked for (``ties="input"``,
         say), a column ``position`` says where each row stood.
     measures, columns, collapse, **options
         As for :func:`rankstone.evaluate`; ``collapse`` is a regular expression.
@@ -102,9 +104,11 @@ def evaluate(
     try:
         for name, run in named.items():
             with telling_failures(name):
-                given = Given.of(judged, Rows(run, name, renamed), excluded, aligned, further)
+                listed = Rows(run, name, renamed)
+                own = replace(aligned, order="input") if listed.listed else aligned
+                given = Given.of(judged, listed, excluded, own, further)
                 beside = beside if found else brought(given, most)
-                task = Task(wanted, aligned, collapse, about, meant, further, lowest, name)
+                task = Task(wanted, own, collapse, about, meant, further, lowest, name)
                 found[name] = computed(task, given, beside)
             check_met(name, found[name].told, aligned)
     except BaseException:

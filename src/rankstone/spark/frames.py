@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rankstone.errors import BadOption, MixedIds, UsageError, printable
 from rankstone.io.columns import hidden, renames, require
 from rankstone.spark.task import EXCLUDED, JUDGMENT, RETRIEVED
+from rankstone.spark.unfolding import arrays_of, unfolded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +39,8 @@ class Rows:
         What to call it in messages.
     columns
         {their name: our name}.
+
+    Columns of arrays are unfolded.
     """
 
     def __init__(self, frame: Any, name: str, columns: Mapping[str, str]) -> None:  # noqa: ANN401 - pyspark's
@@ -52,6 +55,12 @@ class Rows:
         self.frame = kept.withColumnsRenamed(chosen)
         self.name = name
         self.types: dict[str, str] = dict(self.frame.dtypes)
+        arrays = arrays_of(self.types)
+        if arrays:
+            self.frame = unfolded(self.frame, self.types, name)
+            self.types = dict(self.frame.dtypes)
+        #: whether the rows were arrays of documents and nothing else: their order is the ranking
+        self.listed = arrays == ["doc_id"] and not {"score", "rank", "relevance"} & set(self.types)
 
     def require(self, *names: str) -> Rows:
         """Return the frame, once it is sure to have these columns, ids as ids and numbers as numbers."""
