@@ -304,7 +304,7 @@ def test_partitions_change_no_bit(spark: Any, parts: int) -> None:
 
 
 @pytest.mark.parametrize("scored", [True, False])
-def test_arrays_in_columns(session: Any, scored: bool) -> None:
+def test_arrays_in_columns(spark: Any, *, scored: bool) -> None:
     """A row a query, its documents (and their scores) in arrays; an empty array is no answer."""
     judged = {"query_id": ["a", "a", "b", "c"], "doc_id": ["x", "y", "x", "z"], "relevance": [2, 1, 1, 1]}
     lists: dict[str, Any] = {"user": ["a", "b", "c"], "items": [["y", "z", "x"], ["z", "x"], []]}
@@ -314,22 +314,22 @@ def test_arrays_in_columns(session: Any, scored: bool) -> None:
     columns = {"user": "query_id", "items": "doc_id"}
     here = rankstone.evaluate(pl.DataFrame(judged), run, "nDCG RR", columns=columns)
     found = rankstone.spark.evaluate(
-        session.createDataFrame(pl.DataFrame(judged).to_arrow()),
-        session.createDataFrame(run.to_arrow()),
+        spark.createDataFrame(pl.DataFrame(judged).to_arrow()),
+        spark.createDataFrame(run.to_arrow()),
         "nDCG RR",
         columns=columns,
     )
     assert rows(found) == rows(here)
 
 
-def test_arrays_that_do_not_fit(session: Any) -> None:
+def test_arrays_that_do_not_fit(spark: Any) -> None:
     """An array beside single values, a missing one, and one that is shorter."""
-    qrels = session.createDataFrame([("a", "x", 1)], "query_id string, doc_id string, relevance int")
-    beside = session.createDataFrame([("a", ["x"], 0.5)], "query_id string, doc_id array<string>, score double")
+    qrels = spark.createDataFrame([("a", "x", 1)], "query_id string, doc_id string, relevance int")
+    beside = spark.createDataFrame([("a", ["x"], 0.5)], "query_id string, doc_id array<string>, score double")
     with pytest.raises(UsageError, match="doc_id of run is an array a row, and score one a row"):
         rankstone.spark.evaluate(qrels, beside, "RR")
     kinds = "query_id string, doc_id array<string>, score array<double>"
     for bad in [("a", ["x", "y"], [0.5]), ("a", None, [0.5])]:
-        run = session.createDataFrame([bad], kinds)
+        run = spark.createDataFrame([bad], kinds)
         with pytest.raises(BadValue):
             rankstone.spark.evaluate(qrels, run, "RR")
