@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -168,7 +170,7 @@ class _Work:
             found, file = self._scored(self._road(judged, options, part, regroups=regroups), some)
             told.merge(found)
             files.append(file)
-            gc.collect()  # what a range leaves behind in circles would be there beside the next one
+            _let_go()
         return told, files
 
     def _scored(self, road: Road, run: Table) -> tuple[Trailer, Path]:
@@ -201,6 +203,16 @@ class _Work:
             [one for one in column if one is not None] for column in zip(*lowest, strict=True)
         )
         return lowest_settled(min(every, default=None), min(from_zero, default=None), options.negative)
+
+
+def _let_go() -> None:
+    """Give back what a range leaves behind: it would be there beside the next one.
+
+    Python has to collect circles first, and glibc keeps blocks that were freed until it is asked.
+    """
+    gc.collect()
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
 
 
 def _pairs(table: Table, judgments: Judgments, keep: pl.Expr) -> PairIndex:
