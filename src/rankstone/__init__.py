@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from rankstone.measures.time_biased import TBG, U
     from rankstone.measures.user_models import BPM, INSQ, INST, SDCG
     from rankstone.out_of_core import StoredScores, evaluate_out_of_core
+    from rankstone.sampled_candidates import Sampled, sampled
     from rankstone.scores import Scores
     from rankstone.thresholding import Thresholds, thresholds
     from rankstone.tracing import Tracer, curve, curve_labelled
@@ -130,6 +131,7 @@ _HOMES = {
     "rankstone.measures.models": ("register_continuation",),
     "rankstone.measures.propensity": ("label_propensity",),
     "rankstone.out_of_core": ("StoredScores", "evaluate_out_of_core"),
+    "rankstone.sampled_candidates": ("Sampled", "sampled"),
     "rankstone.scores": ("Scores",),
     "rankstone.thresholding": ("Thresholds", "thresholds"),
     "rankstone.tracing": ("Tracer", "curve", "curve_labelled"),
@@ -250,6 +252,7 @@ __all__ = [
     "Rndcg",
     "Rprec",
     "Rprec_avgjg",
+    "Sampled",
     "SampledScores",
     "Scores",
     "Serendipity",
@@ -309,6 +312,7 @@ __all__ = [
     "register_gain",
     "rho",
     "sDCG",
+    "sampled",
     "similarity",
     "tau_a",
     "tau_ap",

@@ -85,5 +85,5 @@ def _with(measure: Measure, name: str, value: object) -> str | None:
 def choices(options: Alignment, measures: Sequence[Measure], *, one_group: bool) -> dict[str, Any]:
     """Return every choice the numbers depend on: options, and the parameters each measure has."""
     defaults = {name: value for measure in measures for name, value in measure.unsaid().items()}
-    alignment = options.as_dict() | ({"one_group": True} if one_group else {})
+    alignment = options.told() | ({"one_group": True} if one_group else {})
     return {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}

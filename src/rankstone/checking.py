@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,9 @@ from rankstone.words import counted, queries, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+#: lists, and documents in each, from which on it is no accident that each holds one that is judged
+_MANY: Final = 20
 
 __all__ = ["CheckReport", "FileReport", "Finding", "check"]
 
@@ -350,6 +353,21 @@ def _against(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence
         )
         level = "warning" if share == 1.0 else "note"
         yield Finding(level, f"unjudged@{depth}: {share:.1%}", None, _all_unjudged(share, frame, truth))
+    yield from _sampled(shown, len(missing))
+
+
+def _sampled(shown: pl.DataFrame, missing: int) -> Iterator[Finding]:
+    """Find lists that hold one judged document each among equally many others, drawn from more."""
+    lists = shown.group_by("query_id").agg(pl.len().alias("n"), pl.col("judged").count())
+    documents, length = shown["doc_id"].n_unique(), lists["n"].max()
+    one_each = not missing and (lists["judged"] == 1).all() and lists["n"].n_unique() == 1
+    if one_each and len(lists) >= _MANY and isinstance(length, int) and _MANY <= length < documents:
+        yield Finding(
+            "warning",
+            f"every list has {length:,} of {documents:,} documents, one of them judged: sampled candidates?",
+            None,
+            "values are those of another measure; rankstone sampled estimates those among all items",
+        )
 
 
 def _nearly_alike(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Finding]:

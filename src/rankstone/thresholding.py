@@ -1,14 +1,14 @@
 """What a threshold on graded judgments decides: the number, and who wins.
 
 Binary measures turn grades into relevant and not relevant.  Where the line is drawn is a choice, and
-everything that depends on it is shown here: the value at every threshold, how far it moves, whether
-two runs change places, and how many preferences between documents the line wipes out.
+everything that depends on it is shown here: the value at every threshold with its interval, how far it
+moves, where two runs change places, and how many preferences between documents the line wipes out.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankstone.comparing import intervals
 from rankstone.errors import BadParameter
 from rankstone.evaluation import Evaluator, name_runs
 from rankstone.measures import Measure, Threshold, parse_measures
 from rankstone.results import WritesReport, as_pandas, shown_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankstone.evaluation import Progress
     from rankstone.hits.ideal import Ideal
@@ -37,6 +38,10 @@ def thresholds(
     measures: str | Measure | Sequence[str | Measure],
     *,
     levels: Sequence[float] | None = None,
+    strict: bool = False,
+    interval: str = "studentised",
+    confidence: float = 0.95,
+    seed: int = 0,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - as for evaluate
 ) -> Thresholds:
@@ -50,6 +55,11 @@ def thresholds(
         Measures with a threshold ``rel``; one that is set already is replaced.
     levels
         Grades from which on a document is relevant; by default every grade above 0 that was given.
+    strict
+        Relevant is what lies above a level, not the level itself; levels are then by default 0 and every
+        grade above it but the highest.
+    interval, confidence, seed
+        Of every value, over queries, as for :func:`~rankstone.intervals`.
 
     Returns
     -------
@@ -73,12 +83,21 @@ def thresholds(
     asked = _with_threshold(measures)
     ready = Evaluator(qrels, asked, **options)
     ideal = ready.judgments().ideal
-    found = sorted(set(ideal.grade[ideal.grade > 0].tolist())) if levels is None else sorted(set(levels))
+    found = _levels(ideal, strict=strict) if levels is None else sorted({float(level) for level in levels})
     if not found:
         raise BadParameter("there is no grade above 0, so there is nothing to put a threshold to")
-    cut = [(m, level, replace(m, rel=Threshold(level))) for m in asked for level in found]  # type: ignore[call-arg]
+    lines = [Threshold(level, strict=strict) for level in found]
+    cut = [(m, line, replace(m, rel=line)) for m in asked for line in lines]  # type: ignore[call-arg]
     scores = ready.asking([measure for _, _, measure in cut]).runs(name_runs(runs), progress)
-    return Thresholds(scores, _values(scores, cut), _pairs(ideal, found))
+    how = {"interval": interval, "confidence": confidence, "seed": seed}
+    ends = intervals(scores, interval=interval, confidence=confidence, seed=seed)
+    return Thresholds(scores, _values(scores, cut, ends), _pairs(ideal, lines), strict=strict, how=how)
+
+
+def _levels(ideal: Ideal, *, strict: bool) -> list[float]:
+    """Return the levels that tell grades apart: every grade above 0, or for > what each is just above."""
+    grades = sorted(set(ideal.grade[ideal.grade > 0].tolist()))
+    return [0.0, *grades][: len(grades)] if strict else grades
 
 
 def _with_threshold(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
@@ -105,15 +124,22 @@ class Thresholds(WritesReport):
     scores
         The scores behind the values, per query too.
     values
-        ``run``, ``measure``, ``rel``, ``value``, ``n``.
+        ``run``, ``measure``, ``rel``, ``value``, ``low``, ``high`` (null where there is no spread to know),
+        ``n``.
     pairs
         For each threshold: ``rel``, ``pairs`` (of documents of one query with different grades),
         ``kept`` (of these, with the threshold between them), ``loss`` (the share wiped out).
+    strict
+        Whether relevant is what lies above ``rel``, instead of from it on.
+    how
+        What intervals depend on.
     """
 
     scores: Scores
     values: pl.DataFrame
     pairs: pl.DataFrame
+    strict: bool = False
+    how: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def sensitivity(self) -> pl.DataFrame:
@@ -135,9 +161,23 @@ class Thresholds(WritesReport):
             by_level = {level: values for (level,), values in part.group_by("rel", maintain_order=True)}
             for one, other in combinations(by_level, 2):
                 rows.append((measure, one, other, *_orders(by_level[one], by_level[other])))
-        schema = {"measure": pl.String, "rel": pl.Float64, "other": pl.Float64}
-        schema |= {"tau_b": pl.Float64, "reversal": pl.Float64, "swapped": pl.List(pl.List(pl.String))}  # type: ignore[dict-item]
+        schema: dict[str, Any] = {"measure": pl.String, **self._line}
+        schema |= {"tau_b": pl.Float64, "reversal": pl.Float64, "swapped": pl.List(pl.List(pl.String))}
         return pl.DataFrame(rows, schema, orient="row")
+
+    @cached_property
+    def crossings(self) -> pl.DataFrame:
+        """Where runs change places: ``measure``, ``rel`` and ``other`` (neighbours), ``a``, ``b``."""
+        levels = self.pairs["rel"].to_list()
+        following = pl.DataFrame({"rel": levels[:-1], "other": levels[1:]}, self._line)
+        near = self.reversals.join(following, on=["rel", "other"], maintain_order="left")
+        found = near.select("measure", "rel", "other", "swapped").explode("swapped").drop_nulls()
+        named = [pl.col("swapped").list.get(at).alias(name) for at, name in enumerate("ab")]
+        return found.with_columns(named).drop("swapped")
+
+    @property
+    def _line(self) -> dict[str, Any]:
+        return {"rel": pl.Float64, "other": pl.Float64}
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is not imported here
         """Return :attr:`values` as a pandas frame (needs pandas)."""
@@ -145,8 +185,10 @@ class Thresholds(WritesReport):
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain lists and dicts."""
-        tables = ("values", "sensitivity", "reversals", "pairs")
+        tables = ("values", "sensitivity", "reversals", "crossings", "pairs")
         return {name: getattr(self, name).to_dicts() for name in tables} | {
+            "strict": self.strict,
+            "intervals": dict(self.how),
             "audit": self.scores.audit.to_dict(),
             "conventions": dict(self.scores.conventions),
             "inputs": dict(self.scores.inputs),
@@ -158,22 +200,26 @@ class Thresholds(WritesReport):
             return "\n".join([*map(str, tables), *self.scores.audit.lines()])
 
 
-def _values(scores: Scores, cut: list[tuple[Measure, float, Measure]]) -> pl.DataFrame:
+def _values(
+    scores: Scores, cut: list[tuple[Measure, Threshold, Measure]], ends: pl.DataFrame
+) -> pl.DataFrame:
     named = pl.DataFrame(
-        [(str(measure), level, str(with_level)) for measure, level, with_level in cut],
+        [(str(measure), line.level, str(with_line)) for measure, line, with_line in cut],
         {"measure": pl.String, "rel": pl.Float64, "text": pl.String},
         orient="row",
     )
     means = scores.mean().rename({"measure": "text"})
+    sure = ends.select("run", "low", "high", text="measure")
     joined = (
         pl.DataFrame({"run": list(scores.runs)})
         .join(named, how="cross")
         .join(means, on=["run", "text"], how="left", maintain_order="left")
+        .join(sure, on=["run", "text"], how="left", maintain_order="left")
     )
-    return joined.select("run", "measure", "rel", "value", "n")
+    return joined.select("run", "measure", "rel", "value", "low", "high", "n")
 
 
-def _pairs(ideal: Ideal, levels: list[float]) -> pl.DataFrame:
+def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
     """Count the pairs of documents with different grades, and those a threshold keeps apart."""
     judged = np.diff(ideal.offsets)
     fresh = np.ones(len(ideal.grade), bool)
@@ -181,10 +227,10 @@ def _pairs(ideal: Ideal, levels: list[float]) -> pl.DataFrame:
     alike = np.diff(np.append(np.flatnonzero(fresh), len(fresh)))
     pairs = int((judged * judged).sum() - (alike * alike).sum()) // 2
     rows = []
-    for level in levels:
-        above = ideal.count(ideal.grade >= level)
+    for line in lines:
+        above = ideal.count(line(ideal.grade))
         kept = int((above * (judged - above)).sum())
-        rows.append((level, pairs, kept, 1 - kept / pairs if pairs else None))
+        rows.append((line.level, pairs, kept, 1 - kept / pairs if pairs else None))
     schema = {"rel": pl.Float64, "pairs": pl.Int64, "kept": pl.Int64, "loss": pl.Float64}
     return pl.DataFrame(rows, schema, orient="row")
 

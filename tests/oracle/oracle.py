@@ -26,7 +26,7 @@ Id = str | int
 Row = tuple[Id, Id, float]
 Grades = dict[Id, float]
 
-IMPUTED = ("query_mean", "query_median", "doc_mean", "global_mean")
+IMPUTED = ("query_mean", "query_median", "doc_mean", "doc_median", "global_mean", "global_median")
 
 
 # -- measures as texts ---------------------------------------------------------------------------------
@@ -234,6 +234,10 @@ def settle(
     return Facts(tuple(slots), n, tuple(ideal), lowest, found=True, **more)
 
 
+def _mean(grades: Sequence[float]) -> float:
+    return sum(grades) / len(grades)
+
+
 def impute(
     query: Id, docs: Iterable[Id], judged: Mapping[Id, Grades], options: Mapping[str, Any]
 ) -> Grades | None:
@@ -245,18 +249,17 @@ def impute(
     if rule not in IMPUTED:
         return None
     everything = [grade for grades in judged.values() for grade in grades.values()]
-    overall = sum(everything) / len(everything) if everything else 0.0
+    middle = median if rule.endswith("median") else _mean
+    overall = middle(everything) if everything else 0.0
     own = list(judged.get(query, {}).values())
-    if rule == "query_mean":
-        return dict.fromkeys(unjudged, sum(own) / len(own) if own else overall)
-    if rule == "query_median":
-        return dict.fromkeys(unjudged, median(own) if own else overall)
-    if rule == "global_mean":
+    if rule.startswith("query"):
+        return dict.fromkeys(unjudged, middle(own) if own else overall)
+    if rule.startswith("global"):
         return dict.fromkeys(unjudged, overall)
     guessed = {}
     for doc in unjudged:
         elsewhere = [grades[doc] for grades in judged.values() if doc in grades]
-        guessed[doc] = sum(elsewhere) / len(elsewhere) if elsewhere else overall
+        guessed[doc] = middle(elsewhere) if elsewhere else overall
     return guessed
 
 

@@ -218,7 +218,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
         "query_mean",
         "query_median",
         "doc_mean",
+        "doc_median",
         "global_mean",
+        "global_median",
     ),
     "depth": (1, 2, 3),
 }

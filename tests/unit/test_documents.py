@@ -87,6 +87,7 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "bounds {qrels} {a} {b}",
         "curve {qrels} {a} {b} --reach 0.5 --resamples 10",
         "thresholds {qrels} {a} {b}",
+        "sampled {held_out} {candidates} --items 100",
         "diff {a} {b} --top 1",
         "diff {a} {b} -q q01",
         "beyond {a}",
@@ -113,6 +114,9 @@ def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:
         "query_id,draw,position,doc_id,method,credit,rank_a,rank_b\nq,0,1,d,team_draft,1,1,\n"
     )
     files["clicks"].write_text("query_id,doc_id\nq,d\n")
+    files |= {name: tmp_path / f"{name}.csv" for name in ("held_out", "candidates")}
+    files["held_out"].write_text("query_id,doc_id,relevance\nu,a,1\n")
+    files["candidates"].write_text("query_id,doc_id,score\nu,a,2\nu,b,1\n")
     files |= {"a": demo.RUNS["bm25"], "b": demo.RUNS["tfidf"]}
     done = CliRunner().invoke(
         cli, [*line.format(**files).split(), "--format", "json"], catch_exceptions=False

@@ -76,7 +76,7 @@ def test_what_has_no_threshold_is_refused() -> None:
 def test_it_agrees_with_evaluate() -> None:
     """Each value is what evaluate says for that threshold."""
     study = thresholds(SEVEN, {"x": SHOWN}, ["AP@5", "R@3"])
-    for run, measure, rel, value, _ in study.values.iter_rows():
+    for run, measure, rel, value in study.values.select("run", "measure", "rel", "value").iter_rows():
         name, _, k = measure.partition("@")
         text = f"{name}(rel={rel:g})@{k}"
         assert rankstone.evaluate(SEVEN, {run: SHOWN}, text).to_dict() == {run: {text: value}}
@@ -89,6 +89,46 @@ def test_thresholds_that_print_alike_are_told_apart() -> None:
 
     assert values["rel"].to_list() == [1_000_001, 1_000_002, 1_000_003]
     assert values["value"].to_list() == pytest.approx([1, (1 / 2 + 2 / 3) / 2, 1 / 3], abs=1e-15)
+
+
+def test_above_a_grade_instead_of_from_it_on() -> None:
+    """Strictly above 0, 1, 2, 3 is from 1, 2, 3, 4 on; above 2.5 is from 3 on."""
+    ours, strict = thresholds(SEVEN, SHOWN, "AP"), thresholds(SEVEN, SHOWN, "AP", strict=True)
+
+    assert strict.values["rel"].to_list() == [0.0, 1.0, 2.0, 3.0]
+    assert strict.values["value"].to_list() == ours.values["value"].to_list()
+    assert strict.pairs["kept"].to_list() == ours.pairs["kept"].to_list()
+    half = thresholds(SEVEN, SHOWN, "AP", levels=[2.5], strict=True)
+    assert half.values["value"].item() == ours.values["value"].to_list()[2]
+    assert half.report()["strict"] is True
+
+
+def test_values_have_intervals() -> None:
+    """The same that intervals finds for the measure with that threshold; none where there is one query."""
+    draw = np.random.default_rng(7)
+    qrels = {f"q{i}": {f"d{j}": int(draw.integers(0, 4)) for j in range(6)} for i in range(30)}
+    run = {q: sorted(docs) for q, docs in qrels.items()}
+    study = thresholds(qrels, {"a": run}, "RR", confidence=0.9, seed=3)
+    alone = rankstone.intervals(rankstone.evaluate(qrels, {"a": run}, "RR(rel=2)"), confidence=0.9, seed=3)
+
+    assert study.values.filter(rel=2).select("low", "high").row(0) == alone.select("low", "high").row(0)
+    assert (study.values["low"] < study.values["value"]).all()
+    assert thresholds(SEVEN, SHOWN, "AP").values["low"].null_count() == 4
+    assert study.report()["intervals"] == {"interval": "studentised", "confidence": 0.9, "seed": 3}
+
+
+def test_where_runs_change_places() -> None:
+    """Between neighbouring thresholds; back again is a crossing of its own."""
+    qrels = {"q": {"a": 3, "b": 2, "c": 1}}
+    runs = {"x": {"q": ["a", "z", "z2", "c", "b"]}, "y": {"q": ["b", "c", "z", "a"]}}
+    study = thresholds(qrels, runs, "AP")
+
+    assert study.values.pivot("run", index="rel", values="value").rows() == [
+        (1.0, pytest.approx((1 / 1 + 2 / 4 + 3 / 5) / 3), pytest.approx((1 / 1 + 2 / 2 + 3 / 4) / 3)),
+        (2.0, pytest.approx((1 / 1 + 2 / 5) / 2), pytest.approx((1 / 1 + 2 / 4) / 2)),
+        (3.0, 1.0, 1 / 4),
+    ]
+    assert study.crossings.rows() == [("AP", 2.0, 3.0, "x", "y")]
 
 
 def test_a_measure_with_a_threshold_has_none_to_vary() -> None:

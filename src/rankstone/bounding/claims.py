@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import BadOption, BadParameter
+from rankstone.hits.options import said
 
 if TYPE_CHECKING:
     from rankstone.hits.options import Alignment
@@ -52,7 +53,7 @@ def check_options(options: Alignment) -> None:
     """Refuse options under which bounds have no meaning or are not known."""
     if options.unjudged != "nonrelevant":
         raise BadOption(
-            f"unjudged={options.unjudged} says what unjudged documents are; bounds try every grade for them",
+            f"unjudged={said(options.unjudged)} says what unjudged documents are; bounds try every grade",
             fix="leave the option out",
         )
     for name, refused in _REFUSED.items():

@@ -36,6 +36,7 @@ _COMMANDS = {
     "interleave": "two rankings shown as one list, and which of them users prefer",
     "ab": "A/B tests of rankings: click-through, click ranks, abandonment, and who was dealt what",
     "thresholds": "what the line between relevant and not relevant decides",
+    "sampled": "what measures would give among all items, from lists of a few sampled ones",
     "check": "what is in the files: duplicates, ties, missing queries, NaN, score order",
     "measures": "the measures there are, and the card of each",
     "conventions": "what other libraries mean by the same names, and by how much it moves a number",

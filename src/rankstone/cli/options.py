@@ -41,7 +41,7 @@ _ALIGNMENT = {
     "duplicate_judgments": ("error|max|sum|mean|majority|first|last", "a pair judged twice"),
     "negative": ("unjudged|zero|keep|error", "a grade below zero"),
     "unjudged": (
-        "nonrelevant|condensed|condensed_keep_rank|query_mean|query_median|doc_mean|global_mean|GRADE",
+        "nonrelevant|condensed|condensed_keep_rank|(query|doc|global)_(mean|median)|GRADE",
         "a retrieved document without a judgment",
     ),
     "pool": ("judged|list", "what is known of a query: all judgments, or those of the list"),

@@ -17,7 +17,7 @@ from rankstone.errors import UsageError, printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from rankstone import Bounds, Comparison, Curves, Scores, Similarity, StoredScores
+    from rankstone import Bounds, Comparison, Curves, Sampled, Scores, Similarity, StoredScores
     from rankstone.spark import SparkScores
 
     AnyScores = Scores | StoredScores | SparkScores
@@ -119,7 +119,7 @@ def number(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def conventions_line(scores: AnyScores | Similarity | Curves | Bounds | Comparison) -> str:
+def conventions_line(scores: AnyScores | Similarity | Curves | Bounds | Comparison | Sampled) -> str:
     """Return the one line that says by which conventions the numbers are made."""
     alignment: dict[str, Any] = scores.conventions["alignment"]
     if "convention" in scores.conventions:

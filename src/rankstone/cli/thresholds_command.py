@@ -2,77 +2,66 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.arguments import judged_runs, keep_inputs, split_columns
-from rankstone.cli.importing import importing
-from rankstone.cli.options import EPILOG, alignment, given_options, printed, reading
+from rankstone.cli.judging import answer, judging
+from rankstone.cli.options import EPILOG
 from rankstone.cli.outputs import as_json
-from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
-    from rankstone import Thresholds
+    from collections.abc import Iterator
 
-DEFAULT_MEASURES = "AP P@10 RR@10"
+    from rankstone import Thresholds
+    from rankstone.cli.page import Page
+
+#: runs beside one another whose intervals are shown
+_FEW = 4
+#: pairs of runs that are named in a line
+_NAMED = 5
 
 
 @click.command("thresholds", epilog=EPILOG)
-@click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
-@click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"binary measures [{DEFAULT_MEASURES}]")
+@judging("AP P@10 RR@10", "table|json|csv|md")
 @click.option("--levels", metavar="GRADE,…", help="thresholds; else every grade above 0 in the judgments")
-@click.option("--format", "form", default="table", metavar="table|json|csv", help="[table]")
-@printed
-@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
-@importing
-@reading
-@alignment
+@click.option("--strict", is_flag=True, help="relevant is what lies above a level, not the level itself")
+@click.option(
+    "--interval", default="studentised", metavar="studentised|bca|percentile|t", help="of every value"
+)
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="of these intervals")
+@click.option("--seed", type=int, default=0, show_default=True, help="of their resamples")
+@click.option("--plot", is_flag=True, help="draw the values over the threshold above the table")
 def command(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
     levels: str | None,
-    form: str,
-    digits: int,
-    output: str | None,
-    quiet: bool,  # noqa: FBT001 - click passes flags so
-    columns: str | None,
-    format_in: str | None,
-    **options: Any,  # noqa: ANN401 - click hands values over as they are
+    strict: bool,  # noqa: FBT001 - click passes flags so
+    interval: str,
+    confidence: float,
+    seed: int,
+    plot: bool,  # noqa: FBT001
+    **asked: Any,  # noqa: ANN401 - click hands values over as they are
 ) -> None:
     """Score runs with every threshold on the grades.
 
-    Shows each value by threshold, how far it moves, which runs change places, and how many
+    Shows each value by threshold with its interval, how far it moves, where runs change places, and how many
     preferences between documents a threshold wipes out.
 
     \b
     rankstone thresholds qrels.txt bm25.run dense.run -m "AP P@10"
+    rankstone thresholds ratings.csv als.csv knn.csv --strict --levels 2,3,4 --plot
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import thresholds
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory
 
-    check_format(form, _FORMATS)
-    keep_inputs(files, output, None)
-    runs = judged_runs("thresholds", files)
-    named = split_columns(columns)
-    keep_freed_memory()
-    with Ticker(quiet=quiet) as ticker:
-        study = thresholds(
-            files[0],
-            runs,
-            list(measures or (DEFAULT_MEASURES,)),
-            levels=_numbers(levels),
-            columns=named,
-            format_in=format_in,
-            progress=ticker,
-            **given_options(options),
-        )
-    named.require_present()
-    deliver(study, _FORMATS[form](study, digits), output, None)
-    if form == "csv" and not quiet:
-        for line in study.scores.audit.lines():
-            click.echo(line, err=True)
+    how = {"interval": interval, "confidence": confidence, "seed": seed}
+    answer(
+        thresholds,
+        asked,
+        {**_FORMATS, "table": _drawn if plot else _table},
+        lambda found: found.scores.audit.lines(),
+        levels=_numbers(levels),
+        strict=strict,
+        **how,
+    )
 
 
 def _numbers(levels: str | None) -> list[float] | None:
@@ -88,50 +77,87 @@ def _numbers(levels: str | None) -> list[float] | None:
         ) from None
 
 
-def _table(study: Thresholds, digits: int) -> str:
-    from rich.console import Console
-    from rich.table import Table
+def _rows(study: Thresholds, digits: int) -> tuple[list[str], list[list[str]]]:
+    """Return the head and a row for each measure and threshold, then how far the values move."""
+    from rankstone.cli.render import number
+    from rankstone.errors import printable
+    from rankstone.words import exact
 
+    runs = list(study.scores.runs)
+    loss = {rel: "–" if share is None else f"{share:.0%}" for rel, _, _, share in study.pairs.iter_rows()}
+
+    def cell(value: float | None, low: float | None, high: float | None) -> str:
+        ends = "" if low is None or len(runs) > _FEW else f" [{number(low, digits)}, {number(high, digits)}]"
+        return number(value, digits) + ends
+
+    rows = []
+    for (measure,), part in study.values.group_by("measure", maintain_order=True):
+        for (rel,), at in part.group_by("rel", maintain_order=True):
+            cells = {run: cell(*ends) for run, *ends in at.select("run", "value", "low", "high").iter_rows()}
+            line = f"{'>' if study.strict else '≥'} {exact(rel)}"
+            rows.append([measure, line, *(cells[run] for run in runs), loss[rel]])
+        moved = dict(study.sensitivity.filter(measure=measure).select("run", "spread").iter_rows())
+        rows.append([measure, "spread", *(number(moved[run], digits) for run in runs), ""])
+    return ["measure", "relevant", *map(printable, runs), "preferences wiped out"], rows
+
+
+def _notes(study: Thresholds) -> Iterator[str]:
     from rankstone.cli.render import conventions_line
+
+    if len(study.scores.runs) > 1:
+        yield from _order_of_runs(study)
+    if len(study.scores.runs) > _FEW:
+        yield "intervals of so many runs are in --format csv and json"
+    else:
+        how = dict(study.how)
+        drawn = "" if how["interval"] == "t" else f" bootstrap, seed {how['seed']}"
+        yield f"intervals  {100 * how['confidence']:g} % over queries, {how['interval']}{drawn}"
+    yield from study.scores.audit.lines()
+    yield conventions_line(study.scores)
+
+
+def _order_of_runs(study: Thresholds) -> Iterator[str]:
+    """Say where runs change places, and between which thresholds their order differs most."""
     from rankstone.errors import printable
     from rankstone.words import exact
 
-    levels = study.pairs["rel"].to_list()
-    several = study.values["run"].n_unique() > 1
-    shown = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("run", "measure", *(f"rel={exact(level)}" for level in levels), "spread"):
-        shown.add_column(name, justify="left" if name in ("run", "measure") else "right", no_wrap=True)
-    for run, measure, _, _, spread in study.sensitivity.iter_rows():
-        part = study.values.filter(run=run, measure=measure)["value"]
-        cells = [_number(value, digits) for value in (*part, spread)]
-        shown.add_row(printable(run), measure, *cells)
-    loss = [f"{share:.0%}" if share is not None else "–" for share in study.pairs["loss"]]
-    shown.add_row("preferences wiped out", "", *loss, "")
-    console = Console(
-        file=io.StringIO(), width=max(100, 30 + 12 * len(levels)), highlight=False, markup=False
-    )
-    console.print(shown)
-    text = str(console.file.getvalue())  # type: ignore[attr-defined]
-    notes = [*study.scores.audit.lines(), conventions_line(study.scores)]
-    return text + (_reversals(study) if several else "") + "\n".join(["", *notes]) + "\n"
+    for (measure,), part in study.reversals.group_by("measure", maintain_order=True):
+        places = study.crossings.filter(measure=measure)
+        for (rel, other), at in places.group_by("rel", "other", maintain_order=True):
+            named = [f"{printable(a)} and {printable(b)}" for a, b in at.select("a", "b").iter_rows()]
+            more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+            pairs = "; ".join(named[:_NAMED]) + more
+            yield f"{measure}: from {exact(rel)} to {exact(other)} {pairs} change places"
+        if places.is_empty():
+            yield f"{measure}: no run overtakes another from one threshold to the next"
+        told = part.drop_nulls("tau_b").sort("tau_b", maintain_order=True)
+        if told.height > 1:
+            rel, other, tau = told.select("rel", "other", "tau_b").row(0)
+            yield f"{measure}: the orders at {exact(rel)} and {exact(other)} differ most, tau_b {tau:.2f}"
 
 
-def _reversals(study: Thresholds) -> str:
-    from rankstone.errors import printable
-    from rankstone.words import exact
+def _drawn(study: Thresholds, digits: int) -> str:
+    from rankstone.cli.drawing import Line
+    from rankstone.cli.page import Page
 
-    lines = []
-    for measure, one, other, tau, _, swapped in study.reversals.iter_rows():
-        pairs = "; ".join(f"{printable(a)} and {printable(b)}" for a, b in swapped[:5])
-        more = f" and {len(swapped) - 5} more" if len(swapped) > 5 else ""  # noqa: PLR2004 - what fits a line
-        said = f"{pairs}{more} change places" if swapped else "no run overtakes another"
-        tau_said = "undefined" if tau is None else f"{tau:.2f}"
-        lines.append(f"{measure}, rel={exact(one)} against rel={exact(other)}: {said} (tau_b {tau_said})")
-    return "\n".join(["", *lines]) + "\n" if lines else ""
+    page = Page()
+    known = study.values.drop_nulls("value")
+    for (measure,), part in known.group_by("measure", maintain_order=True):
+        page.heading(f"{measure} over the threshold")
+        runs = {str(run): at for (run,), at in part.group_by("run", maintain_order=True)}
+        lines = {run: Line(at["rel"].to_list(), at["value"].to_list()) for run, at in runs.items()}
+        page.lines(lines, named=len(lines) > 1)
+    return str(_whole(page, study, digits))
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
+def _table(study: Thresholds, digits: int) -> str:
+    from rankstone.cli.page import Page
+
+    return str(_whole(Page(), study, digits))
+
+
+def _whole(page: Page, study: Thresholds, digits: int) -> Page:
+    return page.table(*_rows(study, digits), texts=(0, 1)).notes(_notes(study))
 
 
 def _json(study: Thresholds, _digits: int) -> str:
@@ -142,4 +168,10 @@ def _csv(study: Thresholds, _digits: int) -> str:
     return study.values.write_csv()
 
 
-_FORMATS = {"table": _table, "json": _json, "csv": _csv}
+def _markdown(study: Thresholds, digits: int) -> str:
+    from rankstone.cli.render import markdown
+
+    return markdown(*_rows(study, digits))
+
+
+_FORMATS = {"table": _table, "json": _json, "csv": _csv, "md": _markdown}

@@ -129,7 +129,7 @@ def footnotes(
     pooled
         Numerator and denominator, where queries are put together as a ratio of sums.
     """
-    said = options.as_dict()
+    said = options.told()
     if not answered:
         yield Footnote("missing", {"missing": f"scores by missing={said['missing']}"})
     elif k is not None and n < k:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from rankstone.hits.batches import Batch
     from rankstone.hits.ragged import Hits
     from rankstone.hits.ranking import TieBlocks
+
+#: lists, and documents in each, from which on it is no accident that each holds one that is judged
+_MANY: Final = 20
 
 __all__ = ["Audit", "BesideAudit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
 
@@ -34,6 +37,8 @@ class Tally:
         Rows in tie blocks, lists that have any, and rows that tie only as float32.
     duplicates
         Rows whose document stands in its list more than once.
+    single
+        Lists that hold one judged document.
     n, judged
         int64 per list: documents retrieved, judged documents among them.
     unjudged
@@ -45,6 +50,7 @@ class Tally:
     tied_queries: int
     tied_float32: int
     duplicates: int
+    single: int
     n: Ints
     judged: Ints
     unjudged: tuple[float, ...]
@@ -52,14 +58,16 @@ class Tally:
 
 def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Sequence[int]) -> Tally:
     """Count what there is to count about a batch."""
+    judged = _judged(hits)
     return Tally(
         rows=batch.height,
         tied=int(blocks.size.sum()),
         tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
         tied_float32=_near_ties(batch),
         duplicates=len(twice),
+        single=int((judged == 1).sum()),
         n=hits.n,
-        judged=_judged(hits),
+        judged=judged,
         unjudged=tuple(_unjudged_share(hits, k) for k in cutoffs),
     )
 
@@ -178,6 +186,7 @@ class RunAudit:
             k: sum(t.unjudged[i] for t in tallies) / shown if shown else 0.0 for i, k in enumerate(cutoffs)
         }
         judged = sum(int(t.judged.sum()) for t in tallies)
+        single = sum(t.single for t in tallies)
         return cls(
             source=source,
             rows=sum(t.rows for t in tallies),
@@ -195,11 +204,11 @@ class RunAudit:
             median_length=float(np.median(n)) if len(n) else 0.0,
             longest=int(n.max()) if len(n) else 0,
             unjudged=unjudged,
-            warnings=tuple(_warnings(n, judged, deepest)),
+            warnings=tuple(_warnings(n, judged, deepest, alone=not missing and single == len(n))),
         )
 
 
-def _warnings(n: Ints, judged: int, deepest: int | None) -> list[str]:
+def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list[str]:
     found = []
     if len(n) and deepest is not None and int(n.max()) < deepest:
         longest = counted(int(n.max()), "document")
@@ -208,6 +217,11 @@ def _warnings(n: Ints, judged: int, deepest: int | None) -> list[str]:
         found.append(f"{short} of {len(n)} lists are shorter than the cutoff {deepest}")
     if len(n) and not judged:
         found.append("not one retrieved document is judged: do document ids match?")
+    if alone and len(n) >= _MANY and _MANY <= n.min() == n.max():
+        found.append(
+            f"every list has {int(n[0]):,} documents, one of them judged: unless these are all there are, "
+            "values of sampled candidates are those of another measure (rankstone sampled)"
+        )
     return found
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption
+from rankstone.errors import BadOption, BadValue, printable
 from rankstone.hits.judgments import Judgments, SelfLabelled
+from rankstone.hits.options import LARGEST_GRADE, said
 from rankstone.hits.pairs import Matches
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.hits.batches import Batch
-    from rankstone.hits.options import Alignment
+    from rankstone.hits.options import Alignment, Imputation
 
 __all__ = ["impute"]
 
@@ -45,28 +46,68 @@ def impute(
 
 
 def _imputed(batch: Batch, rows: Ints, truth: Judgments | SelfLabelled, options: Alignment) -> Floats:
-    if isinstance(options.unjudged, (int, float)):
-        return np.full(len(rows), float(options.unjudged))
+    rule = options.unjudged
+    if callable(rule):
+        return _by_function(rule, batch, rows)
+    if isinstance(rule, (int, float)):
+        return np.full(len(rows), float(rule))
     if isinstance(truth, SelfLabelled):
         raise BadOption(
-            f"unjudged={options.unjudged} imputes from judgments, a labelled table has none",
+            f"unjudged={rule} imputes from judgments, a labelled table has none",
             fix="give a grade (unjudged=0), or evaluate a run against judgments",
         )
-    overall = float(truth.grade.mean()) if len(truth.grade) else 0.0
-    if options.unjudged == "global_mean":
+    of, _, middle = rule.partition("_")
+    median = middle == "median"
+    overall = _overall(truth.grade, median=median)
+    if of == "global":
         return np.full(len(rows), overall)
-    if options.unjudged == "doc_mean":
-        judged = pl.DataFrame({"doc": truth.pairs.docs, "grade": truth.grade})
-        means = judged.group_by("doc").agg(pl.col("grade").mean())
-        asked = pl.DataFrame({"doc": batch.ids(rows)})
-        found = asked.join(means, on="doc", how="left", maintain_order="left")["grade"]
-        return found.fill_null(overall).to_numpy()
-    per_list = _per_query(truth, batch.codes, overall, median=options.unjudged == "query_median")
-    return per_list[batch.list_of_row[rows]]
+    if of == "doc":
+        return _per_document(truth, batch.ids(rows), overall, median=median)
+    return _per_query(truth, batch.codes, overall, median=median)[batch.list_of_row[rows]]
+
+
+def _by_function(rule: Imputation, batch: Batch, rows: Ints) -> Floats:
+    """Ask a function for grades, and hold what it returns to what grades are."""
+    if not len(rows):
+        return np.empty(0)
+    pairs = batch.names.gather(batch.list_of_row[rows]).alias("query_id").to_frame()
+    if batch.docs is not None:
+        pairs = pairs.with_columns(batch.ids(rows).alias("doc_id"))
+    given = np.asarray(rule(pairs))
+    expected = f"a grade for each of the {len(rows):,} rows it was handed"
+    if given.shape != (len(rows),) or given.dtype.kind not in "buif":
+        raise BadValue(
+            f"unjudged={said(rule)} returned no such list of numbers",
+            given=f"shape {given.shape}, {given.dtype}",
+            expected=expected,
+        )
+    grades: Floats = given.astype(np.float64)
+    wrong = ~(np.abs(grades) <= LARGEST_GRADE)
+    if wrong.any():
+        at = int(wrong.argmax())
+        pair = ", ".join(
+            f"{name} {printable(value, 40)}" for name, value in pairs.row(at, named=True).items()
+        )
+        raise BadValue(f"unjudged={said(rule)} returned {grades[at]}", where=pair, expected=expected)
+    return grades
+
+
+def _overall(grade: Floats, *, median: bool) -> float:
+    if not len(grade):
+        return 0.0
+    return float(np.median(grade) if median else grade.mean())
+
+
+def _per_document(truth: Judgments, docs: pl.Series, overall: float, *, median: bool) -> Floats:
+    """Return each document's mean or median judged grade, the overall one where it was never judged."""
+    grade = pl.col("grade").median() if median else pl.col("grade").mean()
+    judged = pl.DataFrame({"doc": truth.pairs.docs, "grade": truth.grade}).group_by("doc").agg(grade)
+    found = docs.alias("doc").to_frame().join(judged, on="doc", how="left", maintain_order="left")["grade"]
+    return found.fill_null(overall).to_numpy()
 
 
 def _per_query(truth: Judgments, codes: Ints, overall: float, *, median: bool) -> Floats:
-    """Return each query's mean or median judged grade, the overall mean where nothing is judged."""
+    """Return each query's mean or median judged grade, the overall one where nothing is judged."""
     ideal = truth.ideal.take(codes)
     counts = np.diff(ideal.offsets)
     some = counts > 0

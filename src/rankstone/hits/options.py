@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 from rankstone.errors import BadOption, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+    from numpy.typing import ArrayLike
+
+    #: gives every row of a frame with ``query_id`` and ``doc_id`` a grade
+    Imputation = Callable[[pl.DataFrame], ArrayLike]
 
 Order = Literal["score", "rank", "input"]
 ScoreDtype = Literal["float64", "float32"]
@@ -33,7 +39,9 @@ Unjudged = Literal[
     "query_mean",
     "query_median",
     "doc_mean",
+    "doc_median",
     "global_mean",
+    "global_median",
 ]
 
 #: whole numbers up to here are told from one another, and sums of any number of them stay numbers
@@ -41,7 +49,19 @@ LARGEST_GRADE: Final = 2.0**53
 #: no list, and no catalogue, is longer; a larger number is a slip
 MOST_DOCUMENTS: Final = 10**12
 
-IMPUTATIONS: Final = ("query_mean", "query_median", "doc_mean", "global_mean")
+IMPUTATIONS: Final = (
+    "query_mean", "query_median", "doc_mean", "doc_median", "global_mean", "global_median",
+)  # fmt: skip
+#: what is said elsewhere of documents that nobody rated → our words
+_ELSEWHERE: Final = {
+    "zero": "0",
+    "drop": "condensed",
+    **{
+        f"{theirs}_{middle}": f"{ours}_{middle}"
+        for theirs, ours in (("user", "query"), ("item", "doc"))
+        for middle in ("mean", "median")
+    },
+}
 
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "order": get_args(Order),
@@ -99,8 +119,11 @@ class Alignment:
     unjudged
         A retrieved document without a judgment: ``nonrelevant``; ``condensed`` (taken out of the
         list, ranks close up); ``condensed_keep_rank`` (taken out, ranks stay); a number (this
-        grade, in the ideal list too); or an imputed grade: ``query_mean``, ``query_median``,
-        ``doc_mean``, ``global_mean``.
+        grade, in the ideal list too); or an imputed grade: the mean or median of the query's grades, of the
+        document's for other queries, or of all (``query_mean``, ``doc_median``, ``global_mean`` …), the last
+        where there is no grade of the former; or a function that is handed a Polars frame, a row an unjudged
+        pair (``query_id``, ``doc_id``), and returns a grade for each.  It is called for a batch of lists at a
+        time, perhaps from two threads at once.
     pool
         What is known of a query beside its list: all ``judged`` documents, or only what stands in the
         ``list``, as for libraries that are handed scores and labels; R and the ideal list follow.
@@ -128,7 +151,7 @@ class Alignment:
     duplicates: Duplicates = "error"
     duplicate_judgments: DuplicateJudgments = "error"
     negative: Negative = "unjudged"
-    unjudged: Unjudged | float = "nonrelevant"
+    unjudged: Unjudged | float | Imputation = "nonrelevant"
     pool: Pool = "judged"
     score_above: float | None = None
     depth: int | None = None
@@ -138,6 +161,8 @@ class Alignment:
         """Refuse values that are not in the vocabulary."""
         for name, choices in CHOICES.items():
             value = getattr(self, name)
+            if name == "unjudged" and callable(value):
+                continue
             if name == "unjudged" and isinstance(value, (int, float)):
                 _check_number(name, value)
                 if abs(value) > LARGEST_GRADE:
@@ -165,6 +190,10 @@ class Alignment:
         """Return every option and its value."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def told(self) -> dict[str, Any]:
+        """Return every option and its value in words and numbers: a function by its name."""
+        return {**self.as_dict(), "unjudged": said(self.unjudged)}
+
     def changed(self) -> dict[str, Any]:
         """Return the options that are not at their default."""
         return {
@@ -188,9 +217,21 @@ class Alignment:
         return cls(**options)
 
 
+def said(value: object) -> Any:  # noqa: ANN401 - what was given, but for functions
+    """Return a value as it is told: a function by its name.
+
+    >>> said("condensed"), said(len)
+    ('condensed', 'len()')
+    """
+    return f"{getattr(value, '__name__', type(value).__name__)}()" if callable(value) else value
+
+
 def _unknown_value(name: str, value: object, choices: tuple[str, ...]) -> BadOption:
     close = nearest(str(value), choices)
-    allowed = ", ".join(choices) + (", or a number (a grade)" if name == "unjudged" else "")
+    allowed = ", ".join(choices)
+    if name == "unjudged":
+        allowed += ", a number (a grade), or in Python a function"
+        close = [_ELSEWHERE[value]] if isinstance(value, str) and value in _ELSEWHERE else close
     return BadOption(
         f"{name}={value!r} is not a value of this option",
         expected=allowed,

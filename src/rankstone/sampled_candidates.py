@@ -1,0 +1,266 @@
+"""Relevant documents that were ranked among sampled others: their ranks taken from runs, and corrected.
+
+Recommenders are often evaluated on lists of one held-out item and a hundred sampled ones.  What measures give
+there is not what they give among all items (Krichene and Rendle, KDD 2020); the road is walked as ever, the
+ranks are taken down, and the estimators of :func:`~rankstone.correct_sampled` do the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadParameter, BadValue, NotComparable, printable
+from rankstone.evaluation import Evaluator, name_runs
+from rankstone.lists.beyond.sampled import correct_sampled
+from rankstone.measures import Threshold
+from rankstone.results import WritesReport, as_pandas, shown_whole
+from rankstone.road import Part
+from rankstone.stats import Units, estimates
+from rankstone.words import counted, queries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.evaluation import Progress
+    from rankstone.hits.align import Chunk
+    from rankstone.hits.audit import Audit, RunAudit
+    from rankstone.hits.ragged import Hits
+    from rankstone.io import Table
+    from rankstone.measures import Measure
+    from rankstone.road import Road
+    from rankstone.scores import RunScores
+
+    Ints = NDArray[np.int64]
+
+__all__ = ["Sampled", "sampled"]
+
+
+def sampled(
+    qrels: object,
+    runs: object,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    items: int,
+    method: str = "bv",
+    gamma: float = 0.1,
+    replacement: bool = False,
+    rel: float | None = None,
+    confidence: float = 0.95,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - as for evaluate
+) -> Sampled:
+    """Estimate what measures would give among all items, from lists of relevant and sampled ones.
+
+    Parameters
+    ----------
+    qrels, runs, progress, **options
+        As for :func:`~rankstone.evaluate`.  Every list holds the query's relevant documents and so many
+        sampled ones, the same number in every list.
+    measures
+        Measures of one relevant document: each relevant document is ranked among itself and the sampled
+        ones, as if the others were not there.
+    items
+        How many items the others were sampled from, the relevant one included.
+    method, gamma, replacement
+        How values are corrected, as for :func:`~rankstone.correct_sampled`.  A list holds a document once, so
+        samples are taken to be drawn without replacement.
+    rel
+        Relevant from this grade on; above 0 unless given.
+    confidence
+        Of Student's interval over queries.
+
+    Returns
+    -------
+    Sampled
+        Estimates, and beside them the values that the sampled lists have.
+
+    Raises
+    ------
+    NotComparable
+        When a relevant document is not in its list, or lists hold different numbers of others.
+
+    Examples
+    --------
+    Each user's one item, ranked first, second, second and fourth among three others of a hundred items:
+
+    >>> qrels = {f"u{at}": {"liked": 1} for at in range(4)}
+    >>> others = ["a", "b", "c"]
+    >>> run = {f"u{at}": [*others[:above], "liked", *others[above:]] for at, above in enumerate((0, 1, 1, 3))}
+    >>> found = sampled(qrels, run, "R@1 AUC(negatives=candidates)", items=100, method="rank")
+    >>> found.values.select("measure", "value", "naive", "relevant").rows()
+    [('R@1', 0.25, 0.25, 4), ('AUC(negatives=candidates)', 0.5833333333333334, 0.5833333333333334, 4)]
+    """
+    line = Threshold(0.0, strict=True) if rel is None else Threshold(rel)
+    ready = _Ranking(qrels, line, **options)
+    found = ready.ranks(name_runs(runs), progress)
+    rows, warning = [], ""
+    for name, (rank, query, others) in found.ranked.items():
+        how = {"method": method, "gamma": gamma, "replacement": replacement}
+        fixed = correct_sampled(rank, measures, items=items, sampled=others, **how)  # type: ignore[arg-type]
+        warning = fixed.warning
+        for measure, naive in fixed.values.select("measure", "naive").iter_rows():
+            units = Units.of(fixed.per_user(measure)[:, None], cluster=query)
+            estimate = estimates(units)[0]
+            ends = [end if np.isfinite(end) else None for end in estimate.interval(confidence)]
+            rows.append((name, measure, estimate.value, *ends, naive, others, len(rank), len(units)))
+    conventions = {
+        **found.conventions,
+        "sampled": {"items": items, "method": method, "gamma": gamma if method == "bv" else None,
+                    "replacement": replacement, "confidence": confidence, "rel": str(line)},
+    }  # fmt: skip
+    return Sampled(pl.DataFrame(rows, _SCHEMA, orient="row"), warning, found.audit, conventions, found.inputs)
+
+
+_SCHEMA: dict[str, Any] = {
+    "run": pl.String,
+    "measure": pl.String,
+    **dict.fromkeys(("value", "low", "high", "naive"), pl.Float64),
+    **dict.fromkeys(("sampled", "relevant", "queries"), pl.Int64),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled(WritesReport):
+    """Estimates of measures among all items, made of ranks among sampled ones.
+
+    Attributes
+    ----------
+    values
+        ``run``, ``measure``, ``value`` (the mean over relevant documents), ``low``, ``high`` (null where
+        there is no spread to know), ``naive`` (what the sampled lists have), ``sampled`` (others in a list),
+        ``relevant`` (documents ranked), ``queries``.
+    warning
+        What a reader of such numbers should know.
+    audit, conventions, inputs
+        As of :class:`~rankstone.scores.Scores`.
+    """
+
+    values: pl.DataFrame
+    warning: str
+    audit: Audit
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is not imported here
+        """Return :attr:`values` as a pandas frame (needs pandas)."""
+        return as_pandas(self.values)
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain lists and dicts."""
+        return {
+            "values": self.values.to_dicts(),
+            "warning": self.warning,
+            "audit": self.audit.to_dict(),
+            "conventions": dict(self.conventions),
+            "inputs": dict(self.inputs),
+        }
+
+    def __repr__(self) -> str:
+        with shown_whole():
+            return "\n".join([str(self.values), f"warning  {self.warning}", *self.audit.lines()])
+
+
+@dataclass(frozen=True, eq=False)
+class _Landed(Part):
+    """A part of a run: its scores, and where relevant documents stand among the others."""
+
+    among: _Among
+
+
+class _Among(NamedTuple):
+    """Ranks of relevant documents and their lists' places; how many of these and of others a list holds."""
+
+    rank: Ints
+    lists: Ints
+    relevant: Ints
+    others: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """Ranks of relevant documents, their query's number, and how many others each list holds; by run."""
+
+    ranked: dict[str, tuple[Ints, Ints, int]]
+    audit: Audit
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+
+
+class _Ranking(Evaluator):
+    """Judgments prepared once, to take down the ranks of relevant documents."""
+
+    def __init__(self, qrels: object, line: Threshold, **options: Any) -> None:  # noqa: ANN401 - of Evaluator
+        if options.get("ties") == "expected":
+            raise BadParameter(
+                "ties=expected gives no rank to correct", fix="another rule, such as ties=worst"
+            )
+        super().__init__(qrels, "RR", **options)
+        self._line = line
+
+    def ranks(self, runs: Mapping[str, object], progress: Progress | None) -> _Ranked:
+        """Return the ranks of every run."""
+        self._found: dict[str, tuple[Ints, Ints, int]] = {}
+        walked = self._walk(runs, progress)
+        return _Ranked(self._found, walked.audit, walked.conventions, walked.inputs)
+
+    def _along(self, name: str, road: Road, table: Table) -> tuple[RunScores, RunAudit]:
+        def each(chunk: Chunk, hits: Hits) -> _Landed:
+            plain = road.measure(chunk, hits)
+            return _Landed(**vars(plain), among=_among_others(hits, self._line))
+
+        parts, audit = road.walk(table, each)
+        self._found[name] = self._checked(parts, table.source)
+        return road.assemble(parts), audit
+
+    def _checked(self, parts: Sequence[_Landed], source: str) -> tuple[Ints, Ints, int]:
+        """Put the parts together; refuse lists that are not relevant documents among sampled ones."""
+        names = pl.concat([part.names for part in parts])
+        wanted = np.concatenate([part.among.relevant for part in parts])
+        others = np.concatenate([part.among.others for part in parts])
+        ranks = np.concatenate([part.among.rank for part in parts])
+        starts = np.cumsum([0, *(len(part.names) for part in parts)])
+        lists = np.concatenate([part.among.lists + start for part, start in zip(parts, starts, strict=False)])
+        answered = np.concatenate([np.full(len(part.names), part.tally is not None) for part in parts])
+        if self.options.missing == "drop":
+            wanted = np.where(answered, wanted, 0)
+        lost = np.flatnonzero(np.bincount(lists, minlength=len(names)) < wanted)
+        if len(lost):
+            raise NotComparable(
+                f"{queries(len(lost))} with a relevant document that is not in the list: it has no rank",
+                where=source,
+                given=f"query {printable(names[int(lost[0])], 40)}",
+                expected="the relevant documents of a query, and the sampled ones, all in its list",
+                fix="missing=drop leaves out queries without a list",
+            )
+        counted_in = np.flatnonzero(wanted > 0)
+        if not len(counted_in):
+            raise BadValue("there is no relevant document to rank", where=source)
+        fewest, most = int(others[counted_in].min()), int(others[counted_in].max())
+        if fewest != most or not most:
+            raise NotComparable(
+                "lists hold different numbers of sampled documents"
+                if most
+                else "lists hold no sampled documents",
+                where=source,
+                given=f"{fewest:,} to {counted(most, 'document')} beside the relevant ones",
+                expected="the same number beside the relevant ones in every list",
+            )
+        return ranks, np.unique(lists, return_inverse=True)[1].astype(np.int64), most
+
+
+def _among_others(hits: Hits, line: Threshold) -> _Among:
+    """Return where each relevant document stands among the others of its list, as if it were the only one."""
+    is_relevant = hits.relevant(line)
+    above = hits.running_count(is_relevant) - 1
+    return _Among(
+        rank=(hits.rank - above)[is_relevant],
+        lists=hits.query[is_relevant],
+        relevant=hits.ideal.relevant_count(line),
+        others=hits.n - hits.count(is_relevant),
+    )
