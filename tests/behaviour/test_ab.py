@@ -30,9 +30,9 @@ def made(users: int = 200, variants: str = "ab", seed: int = 0) -> pl.DataFrame:
     taste = rng.beta(2, 6, users)[user]
     clicks = rng.random((len(user), 5)) < taste[:, None] / np.arange(1, 6) ** 0.5
     frame = pl.DataFrame({"user_id": user, "variant": np.array(list(variants))[user % len(variants)]})
-    frame = frame.with_row_index("impression_id").with_columns(click=pl.Series(clicks.astype(np.int64)))
-    frame = frame.with_columns(pl.col("click").arr.to_list(), position=pl.lit([1, 2, 3, 4, 5]))
-    return frame.explode("click", "position")
+    frame = frame.with_row_index("impression_id").with_columns(clicked=pl.Series(clicks.astype(np.int64)))
+    frame = frame.with_columns(pl.col("clicked").arr.to_list(), position=pl.lit([1, 2, 3, 4, 5]))
+    return frame.explode("clicked", "position")
 
 
 def of(found: Experiment, table: str, measure: str, variant: str = "b") -> dict[str, Any]:
@@ -46,12 +46,12 @@ def test_values_are_plain_ratios() -> None:
     for variant in "ab":
         part = log.filter(variant=variant)
         top = part.filter(pl.col("position") <= 3)
-        each = top.group_by("impression_id").agg(pl.col("click").max())["click"]
-        every = part.group_by("impression_id").agg(pl.col("click").max())["click"]
+        each = top.group_by("impression_id").agg(pl.col("clicked").max())["clicked"]
+        every = part.group_by("impression_id").agg(pl.col("clicked").max())["clicked"]
         expected = {
-            "CTR@3": top["click"].mean(),
+            "CTR@3": top["clicked"].mean(),
             "clicked@3": each.mean(),
-            "mean_click_rank": part.filter(click=1)["position"].mean(),
+            "mean_click_rank": part.filter(clicked=1)["position"].mean(),
             "abandonment": 1 - every.cast(pl.Float64).mean(),  # type: ignore[operator]
         }
         values = {name: of(found, "variants", name, variant)["value"] for name in expected}
@@ -69,8 +69,8 @@ def test_one_impression_a_user_is_welch() -> None:
         .filter(pl.col("impression_id") == pl.col("impression_id").min().over("user_id"))
     )
     found = ab(log, correction="none")
-    clicked = log.group_by("user_id", "variant").agg(pl.col("click").max())
-    a, b = (clicked.filter(variant=variant)["click"].to_numpy() for variant in "ab")
+    clicked = log.group_by("user_id", "variant").agg(pl.col("clicked").max())
+    a, b = (clicked.filter(variant=variant)["clicked"].to_numpy() for variant in "ab")
     welch = stats.ttest_ind(b, a, equal_var=False)
     row = of(found, "differences", "clicked@10")
     low, high = welch.confidence_interval(0.95)
@@ -123,9 +123,9 @@ def test_false_alarms() -> None:
 def test_families_and_verdicts() -> None:
     """All measures of all variants are one family; a verdict is the interval's, and knows what is better."""
     log = made(600, "abc").with_columns(
-        click=pl.when((pl.col("variant") == "c") & (pl.col("position") == 1))
+        clicked=pl.when((pl.col("variant") == "c") & (pl.col("position") == 1))
         .then(1)
-        .otherwise(pl.col("click"))
+        .otherwise(pl.col("clicked"))
     )
     found = ab(log, versus="b", k=1)
     assert found.differences["variant"].unique().sort().to_list() == ["a", "c"]
@@ -157,7 +157,7 @@ def test_sample_ratio() -> None:
 
 def test_no_click_is_no_rank() -> None:
     """A variant without a click has no mean click rank: no number, and no verdict from one."""
-    log = made().with_columns(click=pl.when(pl.col("variant") == "b").then(0).otherwise(pl.col("click")))
+    log = made().with_columns(clicked=pl.when(pl.col("variant") == "b").then(0).otherwise(pl.col("clicked")))
     row = of(ab(log), "differences", "mean_click_rank")
     assert (row["difference"], row["p"], row["verdict"]) == (None, None, "inconclusive")
     assert of(ab(log), "variants", "abandonment")["value"] == 1
@@ -165,7 +165,7 @@ def test_no_click_is_no_rank() -> None:
 
 GOOD: dict[str, list[Any]] = {
     "user_id": [1, 2, 3, 4], "impression_id": [1, 2, 3, 4], "variant": ["a", "a", "b", "b"],
-    "position": [1, 1, 1, 1], "click": [1, 0, 1, 1],
+    "position": [1, 1, 1, 1], "clicked": [1, 0, 1, 1],
 }  # fmt: skip
 
 
@@ -174,7 +174,7 @@ GOOD: dict[str, list[Any]] = {
     [
         ({"variant": ["a"] * 4}, {}, UsageError, "variant has 1 value"),
         ({"variant": ["a", None, "b", "b"]}, {}, BadValue, "missing or cannot be read"),
-        ({"click": [2, 0, 1, 1]}, {}, BadValue, "neither 0 nor 1"),
+        ({"clicked": [2, 0, 1, 1]}, {}, BadValue, "neither 0 nor 1"),
         ({"position": [0, 1, 1, 1]}, {}, BadValue, "whose position is none"),
         ({"impression_id": [1, 1, 3, 4]}, {}, DuplicateRows, "share an impression and a position"),
         (
@@ -201,6 +201,18 @@ def test_mistakes(
 
 def test_rows_left_out_are_counted() -> None:
     """Rows with a missing value are left out where that is asked for."""
-    found = ab(GOOD | {"click": [1, None, 1, 1]}, invalid="drop")
+    found = ab(GOOD | {"clicked": [1, None, 1, 1]}, invalid="drop")
     assert found.audit.counts["dropped"] == 1
     assert "1 row with a missing or unreadable value left out" in found.audit.lines()[0]
+
+
+def test_a_click_by_another_name_and_positions_that_are_skipped() -> None:
+    """A column click is clicked; impressions whose positions have gaps are counted, and warned of."""
+    other = {"click" if name == "clicked" else name: values for name, values in GOOD.items()}
+    assert ab(other).differences.equals(ab(GOOD).differences)
+    assert ab(GOOD).audit.counts["skipping"] == 0
+
+    gap = ab(GOOD | {"position": [1, 3, 1, 1]})
+    assert gap.audit.counts["skipping"] == 1
+    assert "1 impression with positions left out" in gap.audit.lines()[0]
+    assert "positions are skipped in 1 impression" in " ".join(gap.audit.warnings)

@@ -146,10 +146,14 @@ def test_columns_of_all_kinds() -> None:
     with pytest.raises(MixedIds, match="doc_id holds Float64"):
         clicks(PLAIN | {"doc_id": [0.5, 1.5]})
     with pytest.raises(MissingColumn, match="no column clicked") as refused:
-        clicks({"query_id": ["q"], "doc_id": ["a"], "click": [1]})
-    assert "click=clicked" in str(refused.value)
+        clicks({"query_id": ["q"], "doc_id": ["a"], "is_click": [1]})
+    assert "is_click=clicked" in str(refused.value)
+    assert clicks({"query_id": ["q"], "doc_id": ["a"], "click": [1]}).judgments["clicks"].item() == 1
     with pytest.raises(MissingColumn, match="no column position"):
         clicks(PLAIN, "pbm")
+    with pytest.raises(MissingColumn, match="no column propensity") as unknown:
+        clicks(PLAIN | {"position": [1] * len(PLAIN["clicked"])}, "ips")
+    assert "THEIRS=propensity" in str(unknown.value)  # a column that is something else is not proposed
     with pytest.raises(MissingColumn, match="no column time"):
         clicks(PLAIN, start="2024-01-01")
     with pytest.raises(BadValue, match="without a time"):

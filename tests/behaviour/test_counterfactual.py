@@ -272,3 +272,11 @@ def test_warnings() -> None:
     nothing = counterfactual(fine | {"target_propensity": [0.0] * 200})
     assert of(nothing, "snips")["value"] is None
     assert "the mean weight is 0" in " ".join(nothing.audit.warnings)
+
+
+def test_positions_that_are_skipped_are_counted() -> None:
+    """An impression with rows at 1 and 3 has lost one, which nobody is told by its estimate."""
+    log = {"impression_id": [1, 1, 2], "position": [1, 3, 1], "reward": [1, 0, 1], "propensity": [0.5] * 3}
+    found = counterfactual(log | {"target_propensity": [0.5] * 3})
+    assert found.audit.counts["skipping"] == 1
+    assert "1 impression with positions left out" in found.audit.lines()[0]

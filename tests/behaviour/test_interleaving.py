@@ -143,7 +143,7 @@ def clicked(lists: pl.DataFrame, docs: list[tuple[int, str]]) -> pl.DataFrame:
     """Return a log of everything shown, with clicks on some documents of some draws."""
     on = {(draw, doc) for draw, doc in docs}
     return lists.select("query_id", "draw", "doc_id", "position", impression_id="draw").with_columns(
-        click=pl.Series([int((draw, doc) in on) for draw, doc in lists.select("draw", "doc_id").rows()])
+        clicked=pl.Series([int((draw, doc) in on) for draw, doc in lists.select("draw", "doc_id").rows()])
     )
 
 
@@ -209,9 +209,11 @@ CLICK = {"query_id": ["q"], "draw": [0], "doc_id": ["y"], "impression_id": [1]}
 @pytest.mark.parametrize(
     ("changed", "lists", "error", "says"),
     [
+        ({"clicked": [7]}, LISTS, BadValue, "1 row whose click is neither 0 nor 1"),
+        ({"click": [-1]}, LISTS, BadValue, "1 row whose click is neither 0 nor 1"),
+        ({"draw": [9]}, LISTS, InputError, "(?s)without a list.*draw 9"),
         ({"doc_id": ["w"]}, LISTS, BadValue, "1 click on documents that the list does not hold"),
         ({"query_id": ["p"]}, LISTS, InputError, "without a list"),
-        ({"draw": [7]}, LISTS, InputError, "without a list"),
         ({"draw": None}, LISTS, MissingColumn, "several lists"),
         ({"doc_id": None}, LISTS, MissingColumn, "nothing says what was clicked"),
         ({}, pl.concat([LISTS, LISTS]), DuplicateRows, "a list has a doc_id twice"),
@@ -233,7 +235,7 @@ def test_counted() -> None:
     log = {"query_id": ["q"] * 3, "draw": [0] * 3, "doc_id": ["y", "y", "w"], "impression_id": [1] * 3}
     found = interleaving_preference(log, LISTS, unknown="drop")
     assert (found.audit.counts["elsewhere"], found.audit.counts["repeated"]) == (1, 1)
-    assert any("no column click" in line for line in found.audit.warnings)
+    assert any("no column clicked" in line for line in found.audit.warnings)
     with pytest.raises(NotComparable, match="no query is in both"):
         interleave({"q": ["x"]}, {"p": ["x"]})
     with pytest.raises(BadOption, match="k=11"):

@@ -250,6 +250,13 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the row has 5 columns") as refused:
         retention(str(broken))
     assert refused.value.where == f"{broken}:3"
+    broken.write_text("user_id,time,x\na,2024-01-01,1\nb,what,is,this\n")
+    with pytest.raises(InputError, match="the row has 4 columns") as unread:  # also where nobody asks for x
+        retention(str(broken))
+    assert unread.value.where == f"{broken}:3"
+    broken.write_text("user_id,time\n")
+    with pytest.raises(EmptyInput, match="there are no rows"):
+        retention(str(broken))
     (tmp_path / "log.jsonl").write_text('{"user_id": 1, "time": "2024-01-01"}\n{"user_id": \n')
     with pytest.raises(InputError, match="no JSON object"):
         retention(str(tmp_path / "log.jsonl"))

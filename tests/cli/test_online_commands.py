@@ -82,7 +82,7 @@ def test_interleave(runs: tuple[Path, Path], tmp_path: Path) -> None:
     asked = ("interleave", lists, "--clicks", log, "--columns", "item=doc_id", "--cluster", "user")
     found = interleaving_preference(log, lists, columns={"item": "doc_id"}, cluster="user")
     assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
-    assert "warning  there is no column click" in run(*asked).stdout
+    assert "warning  there is no column clicked" in run(*asked).stdout
 
 
 def test_interleave_mistakes(runs: tuple[Path, Path], tmp_path: Path) -> None:

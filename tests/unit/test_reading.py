@@ -303,6 +303,7 @@ OBJECT = '{"query_id": "q1", "doc_id": "d1", "score": 1}'
         ("a.csv", f"{HEAD}q1,d1,1\nq1,d2,1,7\n", "a.csv:3: the row has 4 columns, and the header 3"),
         ("a.tsv", HEAD.replace(",", "\t") + "q1\td1\t1\t\t\n", "a.tsv:2: the row has 5 columns"),
         ("a.csv", f'{HEAD}q1,"d1,1\n', "a.csv:2: a quoted text does not end as it should"),
+        ("a.csv", "query_id,x,doc_id,score,y\nq1,a, b,d1,1,7\n", "a.csv:2: the row has 6 columns"),
         ("a.csv", "query_id,doc_id,doc_id,score\nq1,d1,d2,1\n", "a.csv:1: the header has doc_id twice"),
         ("a.jsonl", f"{OBJECT}\n\n{{oops\n", "a.jsonl:3: the line is no JSON object"),
         ("a.jsonl", f"{OBJECT}\n[1]\n", "a.jsonl:2: the line is no JSON object"),

@@ -1,10 +1,11 @@
-"""Which impressions depend on one another: those of a user, a session, a device."""
+"""Impressions: which depend on one another (those of a user, a session), and which are shown in part."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from rankstone.behaviour.logs import Log, numbered
 from rankstone.errors import NotComparable, printable
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["cluster_of_impressions"]
+__all__ = ["cluster_of_impressions", "skipping"]
 
 
 def cluster_of_impressions(log: Log, column: str, impression: Ints) -> Ints:
@@ -38,3 +39,10 @@ def cluster_of_impressions(log: Log, column: str, impression: Ints) -> Ints:
             expected=f"one {printable(column, 40)} an impression",
         )
     return found
+
+
+def skipping(log: Log, impression: Ints) -> int:
+    """Count impressions that skip a position: the last one is further down than rows of theirs reach."""
+    places = log.frame.select("position", impression=impression).group_by("impression")
+    lists = places.agg(last=pl.col("position").max(), held=pl.col("position").n_unique())
+    return lists.filter(pl.col("last") > pl.col("held")).height

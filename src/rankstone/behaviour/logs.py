@@ -21,7 +21,7 @@ __all__ = ["Log", "numbered", "read_log"]
 #: columns that hold numbers; every other one holds names
 _NUMBERS: Final = (
     "position", "reward", "propensity", "target_propensity", "target_position", "prediction",
-    "target_prediction", "examination", "click", "draw", "credit", "rank_a", "rank_b",
+    "target_prediction", "examination", "clicked", "draw", "credit", "rank_a", "rank_b",
 )  # fmt: skip
 _BAD: Final = "cannot be used"  # no column of ours is called so
 
@@ -49,6 +49,11 @@ class Log:
     def source(self) -> str:
         """What to call the log in messages."""
         return self.events.source
+
+    def left_out(self) -> list[str]:
+        """Say how many rows were left out, where any were."""
+        rows = counted(self.dropped, "row")
+        return [f"{rows} with a missing or unreadable value left out"] if self.dropped else []
 
     def has(self, *columns: str) -> bool:
         """Say whether the log has all of some columns."""

@@ -308,7 +308,8 @@ def _nothing(events: Events, text: pl.Expr | None = None) -> InputError:
     shown = pl.col("time") if text is None else text
     place, row = events.first(shown.is_not_null(), shown.alias("time"))
     if not row:
-        return EmptyInput("there is no time in any row", where=events.source)
+        some = events.collect(events.frame.head(1)).height
+        return EmptyInput("there is no time in any row" if some else "there are no rows", where=events.source)
     return BadValue(
         "no time can be read",
         where=place,

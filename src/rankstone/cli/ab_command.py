@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Compare what users did with the rankings of an A/B test.
 
-    LOG has a row for every document shown: impression_id, position, click (0 or 1), variant, user_id.
+    LOG has a row for every document shown: impression_id, position, clicked (0 or 1), variant, user_id.
 
     \b
     rankstone ab log.parquet

@@ -55,7 +55,7 @@ def command(
 
     A and B are runs: the lists to show are written to -o, or printed.  With --clicks, LISTS is that file, and
     LOG has a row a click: query_id, doc_id or position, and where there are such draw, impression_id, and
-    click, 0 or 1, of whatever was shown.
+    clicked, 0 or 1, of whatever was shown.
 
     \b
     rankstone interleave a.run b.run -o lists.parquet --draws 20

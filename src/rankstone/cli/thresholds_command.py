@@ -130,9 +130,8 @@ def _order_of_runs(study: Thresholds) -> Iterator[str]:
             yield f"{measure}: from {exact(rel)} to {exact(other)} {pairs} change places"
         if places.is_empty():
             yield f"{measure}: no run overtakes another from one threshold to the next"
-        told = part.drop_nulls("tau_b").sort("tau_b", maintain_order=True)
-        if told.height > 1:
-            rel, other, tau = told.select("rel", "other", "tau_b").row(0)
+        told = part.drop_nulls("tau_b").sort("tau_b", maintain_order=True).head(1)
+        for rel, other, tau in told.filter(told["tau_b"] < 1).select("rel", "other", "tau_b").iter_rows():
             yield f"{measure}: the orders at {exact(rel)} and {exact(other)} differ most, tau_b {tau:.2f}"
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import polars as pl
 
 from rankstone.comparing.how import How
 from rankstone.comparing.matrix import Matrix
 from rankstone.comparing.source import MEANS, Source
 from rankstone.io import read_attributes
-from rankstone.stats import estimates
+from rankstone.stats import Units, estimates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from rankstone.scores import Scores
 
 __all__ = ["intervals"]
+
+#: values that are resampled together, about
+_CELLS: Final = 1 << 22
 
 _SCHEMA: Final[dict[str, Any]] = {
     "run": pl.String,
@@ -87,23 +92,27 @@ def intervals(
         clusters = about.select("query_id", cluster=cluster)
     means = [measure for measure in scores.measures if measure.agg in MEANS]
     source = Source.of(scores, means)
-    rows: list[tuple[Any, ...]] = []
+    alike: dict[bytes, list[list[tuple[str, Matrix]]]] = {}
     for run in source.runs:
         for text in source.measures:
             table = source.tables.get((run, text))
             if table is None or table["value"].drop_nulls().is_empty():
                 continue
             matrix = Matrix.of({(run, text): table}, text, "higher", {run: [run]}, clusters)
-            found = estimates(
-                matrix.units,
-                how.interval,
-                resamples=how.draws(len(matrix.units)),
-                seed=seed,
-                keys=matrix.keys if interval == "poisson" else None,
-                progress=progress,
-            )[0]
-            ends = found.interval(confidence)
-            rows.append((run, text, found.value, *ends, found.error, len(matrix), len(matrix.units)))
+            parts = alike.setdefault(_drawn_alike(matrix, interval), [[]])
+            if len(parts[-1]) * len(matrix) >= _CELLS:
+                parts.append([])
+            parts[-1].append((run, matrix))
+    rows: list[tuple[Any, ...]] = []
+    for together in chain.from_iterable(alike.values()):  # drawn once; each has the bits it has alone
+        first = together[0][1]
+        every = Units(np.concatenate([m.units.total for _, m in together], axis=1), first.units.size)
+        keys = first.keys if interval == "poisson" else None
+        draws = how.draws(len(every))
+        found = estimates(every, how.interval, resamples=draws, seed=seed, keys=keys, progress=progress)
+        for (run, matrix), one in zip(together, found, strict=True):
+            ends = one.interval(confidence)
+            rows.append((run, matrix.measure, one.value, *ends, one.error, len(matrix), len(every)))
     frame = pl.DataFrame(rows, _SCHEMA, orient="row")
     ends_known = [
         pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in ("low", "high", "error")
@@ -113,3 +122,8 @@ def intervals(
         .select("run", "measure")
         .join(frame.with_columns(ends_known), on=["run", "measure"], how="left", maintain_order="left")
     )
+
+
+def _drawn_alike(matrix: Matrix, interval: str) -> bytes:
+    """Return what two matrices have in common whose units can be drawn together."""
+    return matrix.units.size.tobytes() + (matrix.keys.tobytes() if interval == "poisson" else b"")

@@ -10,16 +10,28 @@ from rankstone.errors import MissingColumn, UsageError, nearest, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["CANONICAL", "Renames", "hidden", "is_text", "lacking", "parse_columns", "renames", "require"]
+__all__ = [
+    "CANONICAL",
+    "Renames",
+    "by_alias",
+    "hidden",
+    "is_text",
+    "lacking",
+    "parse_columns",
+    "renames",
+    "require",
+]
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 #: columns that some measures want beside them, and that a table may call otherwise
 FURTHER: Final = (
     "subtopic", "subgroup", "propensity", "weight", "session", "position", "user_id", "time", "segment",
     "clicked",
-    "impression_id", "reward", "click", "examination", "prediction", "variant", "draw",
+    "impression_id", "reward", "examination", "prediction", "variant", "draw",
     "target_propensity", "target_position", "target_prediction",
 )  # fmt: skip
+#: what logs call a column → what it is called here
+_ALIASES: Final = {"click": "clicked"}
 _TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup")
 
 #: names that people use; only for suggestions, a table is never renamed on a guess
@@ -39,7 +51,6 @@ _SYNONYMS: Final = {
     "position": ("place", "turn", "rank", "pos", "slot"),
     "clicked": ("click", "clicks", "is_click", "is_clicked", "satisfaction", "label"),
     "reward": ("click", "clicked", "satisfaction", "satisfied", "conversion"),
-    "click": ("clicked", "clicks", "is_click", "is_clicked"),
     "impression_id": ("impression", "serp_id", "request_id", "search_id", "page_id"),
     "variant": ("arm", "bucket", "treatment", "experiment_group", "group"),
     "user_id": ("user", "uid", "userid", "visitor_id", "customer_id", "account_id", "member_id", "id"),
@@ -97,7 +108,7 @@ def parse_columns(text: str) -> Renames:
     mapping: dict[str, str] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         theirs, equals, ours = (part.strip() for part in entry.partition("="))
-        if not equals or not theirs or ours not in (*CANONICAL, *FURTHER):
+        if not equals or not theirs or ours not in (*CANONICAL, *FURTHER, *_ALIASES):
             close = nearest(ours, (*CANONICAL, *FURTHER), n=1)
             raise UsageError(
                 f"columns: {printable(entry)!r} cannot be read",
@@ -117,13 +128,24 @@ def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> 
         )
     if isinstance(columns, Renames):
         columns.present.update(names)
-    chosen = {theirs: ours for theirs, ours in columns.items() if theirs in names}
+    chosen = {theirs: _ALIASES.get(ours, ours) for theirs, ours in columns.items() if theirs in names}
     if "label" in chosen and chosen["label"] in names:  # two names for one thing: ours wins
         del chosen["label"]
     clash = [ours for ours in chosen.values() if list(chosen.values()).count(ours) > 1]
     if clash:
         raise UsageError(f"two columns are both to be {clash[0]}", where=source)
     return chosen
+
+
+def by_alias(present: Iterable[str], chosen: Mapping[str, str], wanted: Iterable[str]) -> dict[str, str]:
+    """Return the columns that are wanted and stand there by another name of theirs, which nobody renamed."""
+    names = set(present)
+    known = {chosen.get(name, name) for name in names}
+    return {
+        alias: ours
+        for alias, ours in _ALIASES.items()
+        if ours in wanted and ours not in known and alias in names and alias not in chosen
+    }
 
 
 def hidden(present: Iterable[str], chosen: Mapping[str, str]) -> list[str]:
@@ -175,5 +197,6 @@ def _guess(column: str, names: list[str]) -> str | None:
     for synonym in _SYNONYMS.get(column, ()):
         if synonym in folded:
             return folded[synonym]
-    close = nearest(column, names, n=1)
+    strangers = [name for name in names if name not in (*CANONICAL, *FURTHER)]
+    close = nearest(column, strangers, n=1)
     return close[0] if close else None

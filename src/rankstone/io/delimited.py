@@ -18,7 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["delimited"]
+__all__ = ["delimited", "scan_delimited"]
+
+
+def scan_delimited(source: Path | bytes, separator: str) -> pl.LazyFrame:
+    """Open CSV or TSV with a header, all columns texts; rows with more cells than the header are refused.
+
+    A reader that is asked for some columns passes over such rows, so it is always asked for all of them.
+    """
+    frame = pl.scan_csv(source, separator=separator, infer_schema=False, raise_if_empty=False, glob=False)
+    return frame.map_batches(_as_it_is, projection_pushdown=False, streamable=True)
+
+
+def _as_it_is(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
 
 
 def delimited(
@@ -29,17 +42,7 @@ def delimited(
     further: Sequence[str] = (),
 ) -> Table:
     """Read CSV or TSV with a header; ids stay the text they are, numbers are checked."""
-    frames = [
-        pl.scan_csv(
-            source,
-            separator=separator,
-            infer_schema=False,
-            raise_if_empty=False,
-            glob=False,
-            truncate_ragged_lines=False,
-        )
-        for source in sources
-    ]
+    frames = [scan_delimited(source, separator) for source in sources]
     titles = [title_of(source, name) for source in sources]
     wanted = tuple(dict.fromkeys((*CANONICAL, *further)))
     readers = [

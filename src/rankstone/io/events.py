@@ -17,7 +17,7 @@ import polars as pl
 
 from rankstone.errors import InputError, printable
 from rankstone.io.addresses import is_database, shown
-from rankstone.io.columns import hidden, renames, require
+from rankstone.io.columns import by_alias, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.files import Scanned, scan_parts
 from rankstone.io.objects import kind_of
@@ -189,6 +189,7 @@ def read_events(
         except pl.exceptions.PolarsError as error:
             raise (_broken(parts) or error) from error
     chosen = renames(schema.names(), columns or {}, name)
+    chosen |= by_alias(schema.names(), chosen, (*needed, *further))
     absent = hidden(schema.names(), chosen)
     ours = {theirs: chosen.get(theirs, theirs) for theirs in schema.names() if theirs not in absent}
     require(ours.values(), needed, name, schema.names())

@@ -15,7 +15,7 @@ import polars as pl
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, nearest, printable
 from rankstone.io.addresses import is_database, parse_address
 from rankstone.io.broken import broken_object, broken_row
-from rankstone.io.delimited import delimited
+from rankstone.io.delimited import delimited, scan_delimited
 from rankstone.io.extent import rows_about
 from rankstone.io.table import Table, reading
 from rankstone.io.text import Layout, title_of, trec
@@ -184,10 +184,7 @@ def _scanned(source: Path | bytes, title: str, kind: str) -> Scanned:
         raise EmptyInput("the file is empty", where=title, expected=f"{kind} data")
     _refuse_utf16(source, title, kind)
     with reading(title):
-        if kind in _SEPARATORS:
-            frame = pl.scan_csv(source, separator=_SEPARATORS[kind], infer_schema=False, glob=False)
-        else:
-            frame = _scan(source, kind)
+        frame = scan_delimited(source, _SEPARATORS[kind]) if kind in _SEPARATORS else _scan(source, kind)
     return Scanned(source, title, kind, frame)
 
 

@@ -93,7 +93,7 @@ def clicks(
     tz, times_in, time_unit
         How times are read, as for :func:`rankstone.behaviour.retention`.
     columns
-        {their name: our name}: ``{"item_id": "doc_id", "click": "clicked"}``.
+        {their name: our name}: ``{"item_id": "doc_id", "tapped": "clicked"}``.
     format_in
         Format of the files; ``None`` goes by the suffix.
     progress

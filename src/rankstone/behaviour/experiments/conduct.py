@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.behaviour.clusters import cluster_of_impressions
+from rankstone.behaviour.clusters import cluster_of_impressions, skipping
 from rankstone.behaviour.experiments.dealt import dealt
 from rankstone.behaviour.experiments.measuring import Arm, arm, difference, names, ratios
 from rankstone.behaviour.experiments.result import Experiment
@@ -61,7 +61,7 @@ def ab(
     Parameters
     ----------
     log
-        A table with a row for every document shown: ``impression_id``, ``position`` (from 1), ``click`` (0 or
+        A table with a row for every document shown: ``impression_id``, ``position`` (from 1), ``clicked`` (0 or
         1), the variant and the user.
     by
         The column of variants.
@@ -101,7 +101,7 @@ def ab(
     Examples
     --------
     >>> log = {"user_id": [1, 2, 3, 4], "impression_id": [1, 2, 3, 4], "position": [1, 1, 1, 1]}
-    >>> found = ab(log | {"variant": ["a", "a", "b", "b"], "click": [1, 0, 1, 1]}, k=1)
+    >>> found = ab(log | {"variant": ["a", "a", "b", "b"], "clicked": [1, 0, 1, 1]}, k=1)
     >>> found.differences.select("measure", "difference").row(0)
     ('CTR@1', 0.5)
     """
@@ -111,14 +111,14 @@ def ab(
         raise BadOption(f"confidence={confidence!r} is out of range", expected="0 < confidence < 1")
     if margin is not None and not margin > 0:
         raise BadOption(f"margin={margin!r} is out of range", expected="a number above 0")
-    needed = ["impression_id", "position", "click", by, *([] if cluster is None else [cluster])]
+    needed = ["impression_id", "position", "clicked", by, *([] if cluster is None else [cluster])]
     read = read_log(log, needed, columns=columns, format_in=format_in, invalid=invalid, progress=progress)
     _check(read)
     impression = numbered(read.frame, "impression_id").to_numpy()
     labels, code = _variants(read, by, versus)
     variant = cluster_of_impressions(read, by, impression)
     unit = np.arange(len(variant)) if cluster is None else cluster_of_impressions(read, cluster, impression)
-    clicks, position = (read.frame[name].to_numpy() for name in ("click", "position"))
+    clicks, position = (read.frame[name].to_numpy() for name in ("clicked", "position"))
     units = int(unit.max()) + 1
     arms = {
         measure: [arm(total, size, unit, units, variant == at) for at in range(len(labels))]
@@ -132,7 +132,7 @@ def ab(
             "variants": floats(list(_told(arms, labels, confidence)), _VARIANTS),
             "sample_ratio": ratio,
         },
-        audit=_notes(read, variant, unit, cluster, arms, ratio_notes),
+        audit=_notes(read, skipping(read, impression), variant, unit, cluster, arms, ratio_notes),
         conventions={
             "by": by, "versus": labels[code], "k": k, "cluster": cluster, "margin": margin,
             "correction": correction, "confidence": confidence, "invalid": invalid,
@@ -143,8 +143,8 @@ def ab(
 
 def _check(log: Log) -> None:
     """Refuse clicks and positions that are none, and two documents at one place."""
-    click, position = pl.col("click"), pl.col("position")
-    log.require((click != 0) & (click != 1), "whose click is neither 0 nor 1", "0 or 1", "click")
+    clicked, position = pl.col("clicked"), pl.col("position")
+    log.require((clicked != 0) & (clicked != 1), "whose click is neither 0 nor 1", "0 or 1", "clicked")
     wrong = (position < 1) | (position != position.round())
     fix = "positions that count from 0 need 1 added"
     log.require(wrong, "whose position is none", "whole numbers from 1", "position", fix=fix)
@@ -233,6 +233,7 @@ def _p(found: Estimate) -> float:
 
 def _notes(
     log: Log,
+    skips: int,
     variant: Any,  # noqa: ANN401 - an array
     unit: Any,  # noqa: ANN401 - the same
     cluster: str | None,
@@ -244,14 +245,17 @@ def _notes(
     units = int(unit.max()) + 1
     counts = {
         "rows": log.rows, "dropped": log.dropped, "impressions": len(variant), "units": units,
-        "clicks": int(log.frame["click"].sum()), "several": several,
+        "clicks": int(log.frame["clicked"].sum()), "several": several, "skipping": skips,
     }  # fmt: skip
     told = [counted(log.rows, "row"), counted(len(variant), "impression"), counted(counts["clicks"], "click")]
     if cluster is not None:
         told.append(f"{counted(units, 'value')} of {printable(cluster, 40)}")
-    if log.dropped:
-        told.append(f"{counted(log.dropped, 'row')} with a missing or unreadable value left out")
     if several:
         told.append(f"{several:,} of them in several variants")
         warnings = [*warnings, f"{several:,} units saw several variants: were they dealt out by {cluster}?"]
+    if skips:
+        told.append(f"{counted(skips, 'impression')} with positions left out")
+        lost = "documents without a row were not shown, as far as CTR@k knows"
+        warnings = [*warnings, f"positions are skipped in {counted(skips, 'impression')}: {lost}"]
+    told += log.left_out()
     return Notes(log.source, counts, tuple(told), tuple(warnings))

@@ -81,7 +81,7 @@ def credited(
     made, source, method = _read_lists(lists)
     log = read_log(
         clicks, ["query_id", *([] if cluster is None else [cluster])],
-        ("doc_id", "position", "draw", "impression_id", "click"),
+        ("doc_id", "position", "draw", "impression_id", "clicked"),
         columns=columns, format_in=format_in, invalid=invalid, progress=progress, name="clicks",
     )  # fmt: skip
     place = next((name for name in ("doc_id", "position") if log.has(name)), None)
@@ -89,6 +89,9 @@ def credited(
         raise MissingColumn(
             "nothing says what was clicked", where=log.source, expected="doc_id, or the position in the list"
         )
+    if log.has("clicked"):
+        neither = ~pl.col("clicked").is_in([0.0, 1.0])
+        log.require(neither, "whose click is neither 0 nor 1", "0 or 1", "clicked")
     if not log.has("draw") and made["draw"].n_unique() > 1:
         raise MissingColumn(
             "queries have several lists, and nothing says which one was shown",
@@ -99,18 +102,19 @@ def credited(
     shown = made.select("query_id", "draw").unique()
     stray = rows.join(shown, on=["query_id", "draw"], how="anti")
     if stray.height:
+        name = "query_id" if stray.join(shown, on="query_id", how="anti").height else "draw"
         raise InputError(
             f"{counted(stray.height, 'row')} of queries, or draws, without a list",
             where=log.source,
-            given=f"query_id {some(stray['query_id'].unique(maintain_order=True))}",
-            expected=f"those of {source}: {some(made['query_id'].unique(maintain_order=True))}",
+            given=f"{name} {some(stray[name].unique(maintain_order=True))}",
+            expected=f"those of {source}: {some(made[name].unique(maintain_order=True))}",
         )
     key: list[str] = [name for name in ("impression_id", "query_id", "draw") if name in rows.columns]
     key += [] if log.has("impression_id") or cluster is None else [cluster]
     impression = numbered(rows, *key)
     grouping = None if cluster is None else cluster_of_impressions(log, cluster, impression.to_numpy())
     rows = rows.with_columns(impression=impression)
-    hits = rows.filter(pl.col("click") != 0) if log.has("click") else rows
+    hits = rows.filter(pl.col("clicked") != 0) if log.has("clicked") else rows
     on = ["query_id", "draw", place]
     found = hits.select("impression", *on).join(made, on=on, how="inner")
     once = found.unique(["impression", "query_id", "draw", "doc_id"]).sort("impression", "position")

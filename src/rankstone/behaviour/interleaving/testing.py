@@ -69,7 +69,7 @@ def interleaving_preference(
     Parameters
     ----------
     clicks
-        A table with ``query_id`` and ``doc_id`` (or ``position``), a row a click; with ``click``, 0 or 1, a
+        A table with ``query_id`` and ``doc_id`` (or ``position``), a row a click; with ``clicked``, 0 or 1, a
         row for whatever was shown, so that impressions without a click are known, too.  ``impression_id``
         says which rows were seen together (else all of a query, a draw and a cluster were), ``draw`` which
         list it was.
@@ -194,14 +194,13 @@ def _notes(found: Credited, name: str | None) -> Notes:
         told.append(f"{counted(found.repeated, 'click')} on a document clicked before")
     if found.elsewhere:
         told.append(f"{counted(found.elsewhere, 'click')} elsewhere left out")
-    if log.dropped:
-        told.append(f"{counted(log.dropped, 'row')} with a missing or unreadable value left out")
+    told += log.left_out()
     return Notes(log.source, counts, tuple(told), tuple(_warnings(found)))
 
 
 def _warnings(found: Credited) -> Iterator[str]:
-    if not found.log.has("click"):
-        yield "there is no column click: every row is a click, and impressions without one are not known"
+    if not found.log.has("clicked"):
+        yield "there is no column clicked: every row is a click, and impressions without one are not known"
     if not found.log.has("impression_id"):
         yield "there is no column impression_id: all rows of a query and draw count as one impression"
     if found.method == "balanced":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from rankstone.behaviour.clusters import skipping
 from rankstone.behaviour.results import Notes
 from rankstone.words import counted
 
@@ -63,8 +64,11 @@ def notes(
     ]
     if clusters is not None:
         told.append(f"{counted(clusters, 'cluster')} of {name}")
-    if log.dropped:
-        told.append(f"{counted(log.dropped, 'row')} with a missing or unreadable value left out")
+    if log.has("impression_id", "position"):
+        counts["skipping"] = skipping(log, impression)
+        if counts["skipping"]:
+            told.append(f"{counted(counts['skipping'], 'impression')} with positions left out")
+    told += log.left_out()
     if propensity == "examination":
         counts["never_examined"] = int((log.frame["propensity"] == 0).sum())
         if counts["never_examined"]:
@@ -98,7 +102,7 @@ def _warnings(weights: Weights, units: int, counts: dict[str, int | None], prope
             "propensities are not those of the log"
         )
     if units < _UNITS:
-        yield f"there are {counted(units, 'independent unit')} only: intervals are rough"
+        yield f"only {counted(units, 'unit')} independent of others: intervals are rough"
     if counts.get("never_examined") or counts.get("not_shown"):
         yield "what nobody could see is taken to earn nothing: the target may be worth more"
 
