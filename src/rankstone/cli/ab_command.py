@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
-from rankstone.cli.arguments import keep_inputs, split_columns
-from rankstone.cli.options import printed, reading
-from rankstone.cli.ticker import Ticker
+from rankstone.cli.of_logs import answer, of_logs
 
 
 @click.command("ab")
@@ -28,20 +27,8 @@ from rankstone.cli.ticker import Ticker
 @click.option(
     "--invalid", metavar="error|drop", help="rows with a value that is missing or unreadable [error]"
 )
-@click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md|latex", help="[table]")
-@printed
-@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
-@reading
-def command(
-    log: str,
-    form: str,
-    digits: int,
-    output: str | None,
-    quiet: bool,  # noqa: FBT001 - click passes flags so
-    columns: str | None,
-    format_in: str | None,
-    **options: Any,  # noqa: ANN401 - click hands values over as they are
-) -> None:
+@of_logs
+def command(log: str, **asked: Any) -> None:  # noqa: ANN401 - click hands values over as they are
     """Compare what users did with the rankings of an A/B test.
 
     LOG has a row for every document shown: impression_id, position, clicked (0 or 1), variant, user_id.
@@ -51,24 +38,13 @@ def command(
     rankstone ab log.csv --by bucket --versus control --k 5 --columns uid=user_id
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone.behaviour import ab
-    from rankstone.cli.found_render import FORMATS, render
-    from rankstone.cli.outputs import check_format, deliver
 
-    check_format(form, FORMATS)
-    keep_inputs([log], output, None)
-    named = split_columns(columns)
-    given = {name: value for name, value in options.items() if value is not None}
-    if "shares" in given:
-        given["shares"] = _shares(given["shares"])
-    if given.get("cluster") == "impression_id":
-        given["cluster"] = None
-    with Ticker(quiet=quiet) as ticker:
-        found = ab(log, columns=named, format_in=format_in, progress=ticker, **given)
-    named.require_present()
-    deliver(found, render(found, form, digits), output, None)
-    if form not in ("table", "json") and not quiet:
-        for line in found.audit.lines():
-            click.echo(line, err=True)
+    if asked["shares"] is not None:
+        asked["shares"] = _shares(asked["shares"])
+    find = partial(ab, log)
+    if asked["cluster"] == "impression_id":
+        find, asked["cluster"] = partial(find, cluster=None), None
+    answer(find, asked, [log])
 
 
 def _shares(text: str) -> dict[str, float]:

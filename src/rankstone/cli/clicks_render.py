@@ -8,18 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.cli.outputs import as_json, as_json_lines
+from rankstone.cli.tables import FORMATS, LONGEST, Tables
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from rankstone.behaviour import Clicks
 
 __all__ = ["FORMATS", "View", "render"]
 
-#: names are cut here
-_LONGEST: Final = 40
 _WORDS: Final = {
     "query_id": "query",
     "doc_id": "document",
@@ -39,7 +37,11 @@ class View:
 
 def render(view: View, form: str) -> str:
     """Return the view in one of :data:`FORMATS`, ending in a newline."""
-    return FORMATS[form](view)
+    found = view.found
+    told = {name: _listed(value) for name, value in found.conventions.items() if value is not None}
+    notes = [*_more(view), *found.audit.lines()]
+    texts = ("query", "document")
+    return FORMATS[form](Tables(_tables(view), found.judgments, found.report, notes, told, texts))
 
 
 def _tables(view: View) -> Iterator[tuple[list[str], list[list[str]]]]:
@@ -67,38 +69,7 @@ def _cell(name: str, value: object, digits: int) -> str:
         return f"{value:,.1f}" if name == "effective" else f"{value:.{digits}f}"
     if isinstance(value, int) and name not in ("query_id", "doc_id"):
         return f"{value:,}"
-    return printable(value, _LONGEST)
-
-
-def _table(view: View) -> str:
-    import io
-    import os
-    import sys
-
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    terminal = sys.stdout.isatty()
-    console = Console(
-        file=io.StringIO(),
-        width=None if terminal or "COLUMNS" in os.environ else 10_000,
-        force_terminal=terminal,
-        highlight=False,
-        no_color="NO_COLOR" in os.environ,
-    )
-    for head, rows in _tables(view):
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in head:
-            table.add_column(Text(name), justify="left" if name in ("query", "document") else "right")
-        for row in rows:
-            table.add_row(*map(Text, row))
-        console.print(table)
-        console.print()
-    for line in [*_more(view), *view.found.audit.lines(), conventions(view.found)]:
-        console.print(Text(line, style="dim"), soft_wrap=not terminal)
-    assert isinstance(console.file, io.StringIO)  # noqa: S101 - made above
-    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
+    return printable(value, LONGEST)
 
 
 def _more(view: View) -> Iterator[str]:
@@ -109,52 +80,7 @@ def _more(view: View) -> Iterator[str]:
             yield f"shown  {view.top:,} of {frame.height:,} {name}{most}"
 
 
-def conventions(found: Clicks) -> str:
-    """Return the one line that says what the numbers depend on."""
-    told = {name: value for name, value in found.conventions.items() if value is not None}
-    return "conventions  " + " ".join(f"{name}={_listed(value)}" for name, value in told.items())
-
-
 def _listed(value: object) -> str:
     if isinstance(value, list):
         return ",".join(f"{number:g}" for number in value)
-    return f"{value:g}" if isinstance(value, float) else printable(value, _LONGEST)
-
-
-# -- formats for programs and papers -------------------------------------------------------------------------
-def _json(view: View) -> str:
-    return as_json(view.found.report())
-
-
-def _jsonl(view: View) -> str:
-    return as_json_lines(view.found.judgments.iter_rows(named=True))
-
-
-def _csv(view: View) -> str:
-    text: str = view.found.judgments.write_csv()
-    return text
-
-
-def _markdown(view: View) -> str:
-    return _each(view, "markdown")
-
-
-def _latex(view: View) -> str:
-    return f"% {conventions(view.found)}\n" + _each(view, "latex")
-
-
-def _each(view: View, writer: str) -> str:
-    from rankstone.cli import render as formats
-
-    write: Callable[[Sequence[str], Sequence[Sequence[str]]], str] = getattr(formats, writer)
-    return "\n".join(write(head, rows) for head, rows in _tables(view))
-
-
-FORMATS: Final[dict[str, Callable[[View], str]]] = {
-    "table": _table,
-    "json": _json,
-    "jsonl": _jsonl,
-    "csv": _csv,
-    "md": _markdown,
-    "latex": _latex,
-}
+    return f"{value:g}" if isinstance(value, float) else printable(value, LONGEST)

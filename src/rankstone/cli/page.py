@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["Page"]
 
 #: what is no terminal may be this wide; a drawing on it is as wide as paper
-_ENDLESS, _PAPER = 10_000, 100
-_NARROWEST, _WIDEST, _HEIGHT = 40, 120, 12
+_ENDLESS, _NO_PAPER, _PAPER = 10_000, 1_000, 80
+#: how wide drawings are, at least and at most, and how high
+_NARROWEST, _WIDEST, _HEIGHT = 40, 100, 15
 #: letters of a name in a legend
 _NAME: Final = 40
 
@@ -60,7 +61,7 @@ class Page:
         """Draw named lines of points, a legend below where there is more than one name to tell."""
         from rich.text import Text
 
-        width = _PAPER if self._console.width == _ENDLESS else self._console.width
+        width = _PAPER if self._console.width > _NO_PAPER else self._console.width
         picture = drawn(list(lines.values()), min(max(width, _NARROWEST), _WIDEST), _HEIGHT, top)
         if named:
             picture.append(

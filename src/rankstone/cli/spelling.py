@@ -17,7 +17,8 @@ _FURTHER: Final = (
     "times_in", "time_unit", "week_start", "day_origin", "unit", "kind", "days", "start", "end", "since",
     "invalid", "early", "unregistered", "duplicate_registrations", "segments", "versus", "correction", "show",
     "method", "propensities", "clip", "smoothing", "min_impressions", "lists", "unlinked", "tolerance",
-    "max_iterations",
+    "max_iterations", "unknown", "propensity", "discount", "cluster", "margin", "shares", "draws", "items",
+    "gamma", "levels",
 )  # fmt: skip
 
 

@@ -61,8 +61,8 @@ def ab(
     Parameters
     ----------
     log
-        A table with a row for every document shown: ``impression_id``, ``position`` (from 1), ``clicked`` (0 or
-        1), the variant and the user.
+        A table with a row for every document shown: ``impression_id``, ``position`` (from 1), ``clicked`` (0
+        or 1), the variant and the user.
     by
         The column of variants.
     versus
