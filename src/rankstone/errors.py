@@ -54,6 +54,8 @@ __all__ = [
     "UnknownFormat",
     "UnknownMeasure",
     "UsageError",
+    "above_0",
+    "between_0_and_1",
     "masked",
     "nearest",
     "one_of",
@@ -242,6 +244,18 @@ class MissingExtra(RankstoneError, ImportError):
     """A package that one of rankstone's extras installs is not there."""
 
     exit_code = 5
+
+
+def between_0_and_1(option: str, given: float) -> None:
+    """Refuse an option's value that is no share of something."""
+    if not 0 < given < 1:
+        raise BadOption(f"{option}={given!r} is out of range", expected=f"0 < {option} < 1")
+
+
+def above_0(option: str, given: float | None) -> None:
+    """Refuse an option's value that is not above 0, where one is given."""
+    if given is not None and not given > 0:
+        raise BadOption(f"{option}={given!r} is out of range", expected="a number above 0")
 
 
 def one_of(option: str, given: object, known: Iterable[str]) -> None:

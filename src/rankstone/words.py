@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["InLines", "counted", "exact", "queries", "some", "spread"]
+__all__ = ["InLines", "counted", "exact", "left_out", "queries", "some", "spread"]
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -30,6 +30,15 @@ def exact(number: float) -> str:
     """
     brief = f"{number:g}"
     return brief if float(brief) == number else repr(float(number))
+
+
+def left_out(rows: Mapping[str, int]) -> list[str]:
+    """Return how many rows were left out, for everything that was wrong with any.
+
+    >>> left_out({"without a user": 2, "without a time": 0})
+    ['2 rows without a user left out']
+    """
+    return [f"{counted(count, 'row')} {what} left out" for what, count in rows.items() if count]
 
 
 def queries(count: int) -> str:

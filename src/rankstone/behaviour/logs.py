@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone.errors import BadValue, EmptyInput, one_of, printable
+from rankstone.errors import BadValue, EmptyInput, InputError, one_of, printable
 from rankstone.io import Events, read_events
-from rankstone.words import counted
+from rankstone.words import counted, left_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone.io import Progress
 
-__all__ = ["Log", "numbered", "read_log"]
+__all__ = ["Log", "number", "numbered", "read_log", "told_row"]
 
 #: columns that hold numbers; every other one holds names
 _NUMBERS: Final = (
     "position", "reward", "propensity", "target_propensity", "target_position", "prediction",
     "target_prediction", "examination", "clicked", "draw", "credit", "rank_a", "rank_b",
 )  # fmt: skip
+#: of these, those in which true and false are 1 and 0
+_YES_OR_NO: Final = ("clicked", "reward")
 _BAD: Final = "cannot be used"  # no column of ours is called so
 
 
@@ -52,8 +54,7 @@ class Log:
 
     def left_out(self) -> list[str]:
         """Say how many rows were left out, where any were."""
-        rows = counted(self.dropped, "row")
-        return [f"{rows} with a missing or unreadable value left out"] if self.dropped else []
+        return left_out({"with a missing or unreadable value": self.dropped})
 
     def has(self, *columns: str) -> bool:
         """Say whether the log has all of some columns."""
@@ -75,7 +76,11 @@ class Log:
         if count:
             place, row = _first(self.events, wrong & ~pl.col(_BAD), shown)
             raise BadValue(
-                f"{counted(count, 'row')} {what}", where=place, given=_told(row), expected=expected, fix=fix
+                f"{counted(count, 'row')} {what}",
+                where=place,
+                given=told_row(row),
+                expected=expected,
+                fix=fix,
             )
 
 
@@ -109,10 +114,9 @@ def read_log(
     events = read_events(source, columns, format_in, name=name, needed=needed, further=further)
     events = events.watched(progress)
     bad = pl.any_horizontal(
-        [pl.lit(value=False)]
-        + [_unusable(column, dtype, column in blank) for column, dtype in events.schema.items()]
+        [pl.lit(value=False)] + [_unusable(events, column, column in blank) for column in events.schema]
     )
-    numbers = [_number(column, dtype).alias(column) for column, dtype in events.schema.items()]
+    numbers = [number(events, column) if column in _NUMBERS else pl.col(column) for column in events.schema]
 
     def as_read(part: pl.LazyFrame) -> pl.LazyFrame:
         return part.select(*numbers, bad.alias(_BAD))
@@ -128,7 +132,7 @@ def read_log(
         raise BadValue(
             f"{counted(wrong, 'row')} with a value that is missing or cannot be read",
             where=place,
-            given=_told(row),
+            given=told_row(row),
             expected=", ".join(column for column in events.schema if column not in blank) + " in every row",
             fix="invalid=drop leaves such rows out and counts them",
         )
@@ -144,31 +148,38 @@ def numbered(frame: pl.DataFrame, *columns: str) -> pl.Series:
     return frame.select((key.rank("dense") - 1).cast(pl.Int64)).to_series()
 
 
-def _number(column: str, dtype: pl.DataType) -> pl.Expr:
-    """Return a column as numbers where it holds numbers; a text that is none becomes null."""
+def number(events: Events, column: str) -> pl.Expr:
+    """Return a column as numbers, null where it holds none; clicks and rewards may be true or false."""
+    dtype, taken = events.schema[column], pl.col(column)
+    if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+        text = taken.cast(pl.String).str.strip_chars()
+        if column in _YES_OR_NO:
+            text = text.str.to_lowercase().replace({"true": "1", "false": "0"})
+        return text.cast(pl.Float64, strict=False).alias(column)
+    if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
+        return taken.cast(pl.Float64)
+    raise InputError(f"{column} holds {dtype}", where=events.source, expected="numbers")
+
+
+def told_row(row: Mapping[str, object]) -> str:
+    """Return a row as text: names and values, – for none."""
+    return ", ".join(
+        f"{name} {'–' if value is None else printable(value, 40)}" for name, value in row.items()
+    )
+
+
+def _unusable(events: Events, column: str, may_be_blank: bool) -> pl.Expr:  # noqa: FBT001 - of a table
     if column not in _NUMBERS:
-        return pl.col(column)
-    if dtype == pl.String:
-        text = pl.col(column).str.strip_chars().str.to_lowercase().replace({"true": "1", "false": "0"})
-        return text.cast(pl.Float64, strict=False)
-    return pl.col(column).cast(pl.Float64, strict=False)
-
-
-def _unusable(column: str, dtype: pl.DataType, may_be_blank: bool) -> pl.Expr:  # noqa: FBT001 - of a table
-    value = _number(column, dtype)
-    wrong = value.is_null() if column not in _NUMBERS else ~value.is_finite().fill_null(value=False)
+        wrong = pl.col(column).is_null()
+    else:
+        wrong = ~number(events, column).is_finite().fill_null(value=False)
     if not may_be_blank:
         return wrong
     given = pl.col(column).is_not_null()
-    return wrong & (given & (pl.col(column).str.strip_chars() != "") if dtype == pl.String else given)
+    text = events.schema[column] == pl.String
+    return wrong & (given & (pl.col(column).str.strip_chars() != "") if text else given)
 
 
 def _first(events: Events, wrong: pl.Expr, shown: Sequence[str]) -> tuple[str, dict[str, object]]:
     """Return where the first such row stands; the condition is over columns as they were read."""
     return events.first(wrong, *(pl.col(column).cast(pl.String, strict=False) for column in shown))
-
-
-def _told(row: Mapping[str, object]) -> str:
-    return ", ".join(
-        f"{name} {'–' if value is None else printable(value, 40)}" for name, value in row.items()
-    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.errors import BadOption
+from rankstone.errors import BadOption, between_0_and_1
 from rankstone.stats.drawing import Whole, draws
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ class Resampling:
             raise BadOption(
                 f"resamples={self.resamples} is out of range", expected=f"up to {_MOST_RESAMPLES:,}"
             )
-        if not 0 < self.confidence < 1:
-            raise BadOption(f"confidence={self.confidence!r} is out of range", expected="0 < confidence < 1")
+        between_0_and_1("confidence", self.confidence)
         low, high = self.band
         if not 0 <= low <= high <= 1:
             raise BadOption(f"band={self.band!r} are no quantiles", expected="0 ≤ low ≤ high ≤ 1: (0.1, 0.9)")

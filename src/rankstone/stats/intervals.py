@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone.errors import BadOption, nearest
+from rankstone.errors import BadOption, between_0_and_1, nearest
 from rankstone.stats.drawing import Whole, draws, in_blocks
 from rankstone.stats.poisson import PoissonBootstrap
 
@@ -79,8 +79,7 @@ class Estimate:
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return both ends; NaN where one unit says nothing of the spread, or no resample does."""
-        if not 0 < confidence < 1:
-            raise BadOption(f"confidence={confidence!r} is out of range", expected="0 < confidence < 1")
+        between_0_and_1("confidence", confidence)
         if math.isnan(self.error):
             return math.nan, math.nan
         if self.error == 0:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.errors import BadOption
+from rankstone.errors import between_0_and_1
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -52,8 +52,7 @@ def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tupl
 def _quantile(confidence: float) -> float:
     from scipy import special
 
-    if not 0 < confidence < 1:
-        raise BadOption(f"confidence={confidence!r} is out of range", expected="0 < confidence < 1")
+    between_0_and_1("confidence", confidence)
     return float(special.ndtri((1 + confidence) / 2))
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import polars as pl
 
-from rankstone.errors import BadOption, BadValue, UsageError, one_of, printable
+from rankstone.errors import BadOption, BadValue, UsageError, between_0_and_1, one_of, printable
 from rankstone.io import read_events
 
 __all__ = ["METHODS", "POLICIES", "Asked", "numbers", "propensities_of"]
@@ -77,8 +77,7 @@ class Asked:
                 f"grades={_listed(self.grades)} do not rise",
                 expected="where grades 1, 2, … begin: 0.02,0.1,0.3",
             )
-        if not 0 < self.confidence < 1:
-            raise BadOption(f"confidence={self.confidence!r} is out of range", expected="0 < confidence < 1")
+        between_0_and_1("confidence", self.confidence)
         if not 0 < self.tolerance < 1:
             raise BadOption(f"tolerance={self.tolerance!r} is out of range", expected="0 < tolerance < 1")
         if isinstance(self.max_iterations, bool) or self.max_iterations < 1:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rankstone.behaviour.clicking.log import REASONS
-from rankstone.words import InLines, counted, queries
+from rankstone.words import InLines, counted, left_out, queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,11 +107,8 @@ class Audit(InLines):
         parts = [f"{counted(self.rows, 'row')}, {seen}, {clicked}"]
         if self.fractions:
             parts.append(f"{counted(self.fractions, 'click')} a fraction")
-        parts += [
-            f"{counted(count, 'row')} {REASONS[name][0]} left out" for name, count in self.left_out.items()
-        ]
-        if self.outside:
-            parts.append(f"{counted(self.outside, 'row')} before the start or after the end left out")
+        wrong = {REASONS[name][0]: count for name, count in self.left_out.items()}
+        parts += left_out(wrong | {"before the start or after the end": self.outside})
         lines = [f"log  {' · '.join(parts)}", f"lists  {self._lists()}", f"judgments  {self._judgments()}"]
         if self.weighing is not None:
             lines.append(f"weights  {_weights(self.weighing, self.impressions, self.clicks)}")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone.behaviour.cohorts.survey import Span
+from rankstone.behaviour.logs import number, told_row
 from rankstone.behaviour.times import Clock, read_times
-from rankstone.errors import BadValue, EmptyInput, InputError, printable
+from rankstone.errors import BadValue, EmptyInput
 from rankstone.io import read_events
 from rankstone.words import counted
 
@@ -65,9 +66,9 @@ class Log:
         kept = (self.reason == 0) & self.within
         return self.events.frame.filter(kept).select(
             *(name for name in ("session", "query_id", "doc_id") if name in self.has),
-            _number(self.events, "clicked"),
-            *([_number(self.events, "position").cast(pl.Int64)] if "position" in self.has else []),
-            *([_number(self.events, "propensity")] if "propensity" in self.has else []),
+            number(self.events, "clicked"),
+            *([number(self.events, "position").cast(pl.Int64)] if "position" in self.has else []),
+            *([number(self.events, "propensity")] if "propensity" in self.has else []),
         )
 
 
@@ -133,24 +134,9 @@ def opened(
     return Log(events, has, _reason(events, has, day), within)
 
 
-def _number(events: Events, column: str) -> pl.Expr:
-    """Return a column as numbers; null where it holds none."""
-    dtype, taken = events.schema[column], pl.col(column)
-    if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
-        text = taken.cast(pl.String).str.strip_chars()
-        read = text.cast(pl.Float64, strict=False)
-        if column == "clicked":
-            told = text.str.to_lowercase()
-            read = pl.when(told == "true").then(1.0).when(told == "false").then(0.0).otherwise(read)
-        return read.alias(column)
-    if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
-        return taken.cast(pl.Float64)
-    raise InputError(f"{column} holds {dtype}", where=events.source, expected="numbers")
-
-
 def _reason(events: Events, has: frozenset[str], day: pl.Expr | None) -> pl.Expr:
     """Return the place of the first thing that is wrong with a row."""
-    click = _number(events, "clicked")
+    click = number(events, "clicked")
     wrong = {
         "no_query": pl.col("query_id").is_null(),
         "no_document": pl.col("doc_id").is_null(),
@@ -162,13 +148,13 @@ def _reason(events: Events, has: frozenset[str], day: pl.Expr | None) -> pl.Expr
     if "session" in has:
         wrong["no_session"] = pl.col("session").is_null()
     if "position" in has:
-        place = _number(events, "position")
+        place = number(events, "position")
         whole = place.is_between(1, _LONGEST) & (place == place.floor())
         wrong["unshown"] = pl.col("position").is_null() & (click > 0)
         wrong["no_position"] = pl.col("position").is_null()
         wrong["bad_position"] = ~whole.fill_null(value=False)
     if "propensity" in has:
-        chance = _number(events, "propensity")
+        chance = number(events, "propensity")
         wrong["no_propensity"] = pl.col("propensity").is_null()
         wrong["bad_propensity"] = ~((chance > 0) & (chance <= 1)).fill_null(value=False)
     reason: pl.Expr = pl.lit(0, pl.Int8)
@@ -190,7 +176,7 @@ def survey(log: Log, invalid: str, keys: Sequence[str]) -> Survey:
     keys
         Columns by whose values rows are counted.
     """
-    click = _number(log.events, "clicked")
+    click = number(log.events, "clicked")
     kept = (log.reason == 0) & log.within
     found = log.events.collect(
         log.events.frame.select(
@@ -218,7 +204,7 @@ def _invalid(log: Log, name: str, at: int, count: int) -> BadValue:
     shown = [pl.col(column).cast(pl.String) for column in log.events.schema]
     place, row = log.events.first(log.reason == at, *shown)
     told, expected = REASONS[name]
-    cells = ", ".join(f"{column} {_cell(row.get(column))}" for column in sorted(log.has) if column != "time")
+    cells = told_row({column: row.get(column) for column in sorted(log.has) if column != "time"})
     return BadValue(
         f"{counted(count, 'row')} {told}",
         where=place,
@@ -226,10 +212,6 @@ def _invalid(log: Log, name: str, at: int, count: int) -> BadValue:
         expected=expected,
         fix="invalid=drop leaves such rows out and counts them",
     )
-
-
-def _cell(value: object) -> str:
-    return "–" if value is None else printable(value, 40)
 
 
 def portions(column: str, size: int, most: int) -> Iterator[pl.Expr]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankstone.words import InLines, counted
+from rankstone.words import InLines, counted, left_out
 
 if TYPE_CHECKING:
     from datetime import date
@@ -140,13 +140,14 @@ class Audit(InLines):
 
 
 def _left_out(audit: Audit | RegistrationsAudit) -> list[str]:
-    told = {
-        "without a user": audit.no_user,
-        "without a time": audit.no_time,
-        "with a time that cannot be read": audit.unreadable,
-        "before the start or after the end": audit.outside,
-    }
-    return [f"{counted(count, 'row')} {what} left out" for what, count in told.items() if count]
+    return left_out(
+        {
+            "without a user": audit.no_user,
+            "without a time": audit.no_time,
+            "with a time that cannot be read": audit.unreadable,
+            "before the start or after the end": audit.outside,
+        }
+    )
 
 
 def _registrations(audit: RegistrationsAudit) -> str:

@@ -21,7 +21,7 @@ from rankstone.behaviour.cohorts.segments import Segments
 from rankstone.behaviour.cohorts.survey import Span, Survey, as_date, as_day, survey, values_of
 from rankstone.behaviour.cohorts.windows import Windows
 from rankstone.behaviour.times import Clock, Reading, read_times
-from rankstone.errors import BadOption, BadValue, UsageError, one_of, printable
+from rankstone.errors import BadOption, BadValue, UsageError, between_0_and_1, one_of, printable
 from rankstone.stats import CORRECTIONS
 from rankstone.words import counted
 
@@ -159,8 +159,7 @@ def retention(
     check_policies(**asdict(policies), duplicate_registrations=duplicate_registrations)
     one_of("segments", segments, _SEGMENTS)
     one_of("correction", correction, CORRECTIONS)
-    if not 0 < confidence < 1:
-        raise BadOption(f"confidence={confidence!r} is out of range", expected="0 < confidence < 1")
+    between_0_and_1("confidence", confidence)
     if versus is not None and by is None:
         raise UsageError(f"versus={printable(versus)}: users are not told apart", fix="by=COLUMN")
     tables = opened(events, registrations, by, columns=columns, format_in=format_in, progress=progress)

@@ -14,7 +14,7 @@ from rankstone.behaviour.experiments.measuring import Arm, arm, difference, name
 from rankstone.behaviour.experiments.result import Experiment
 from rankstone.behaviour.logs import Log, numbered, read_log
 from rankstone.behaviour.results import Notes, floats
-from rankstone.errors import BadOption, DuplicateRows, UsageError, printable
+from rankstone.errors import BadOption, DuplicateRows, UsageError, above_0, between_0_and_1, printable
 from rankstone.stats import adjusted, family_level, verdict
 from rankstone.stats.paired import t_tail
 from rankstone.words import counted, some
@@ -107,10 +107,8 @@ def ab(
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise BadOption(f"k={k!r} is no cutoff", expected="a whole number from 1")
-    if not 0 < confidence < 1:
-        raise BadOption(f"confidence={confidence!r} is out of range", expected="0 < confidence < 1")
-    if margin is not None and not margin > 0:
-        raise BadOption(f"margin={margin!r} is out of range", expected="a number above 0")
+    between_0_and_1("confidence", confidence)
+    above_0("margin", margin)
     needed = ["impression_id", "position", "clicked", by, *([] if cluster is None else [cluster])]
     read = read_log(log, needed, columns=columns, format_in=format_in, invalid=invalid, progress=progress)
     _check(read)

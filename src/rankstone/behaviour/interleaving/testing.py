@@ -11,7 +11,7 @@ import polars as pl
 from rankstone.behaviour.interleaving.clicks import Credited, credited
 from rankstone.behaviour.interleaving.outcome import Preference
 from rankstone.behaviour.results import Notes, floats
-from rankstone.errors import BadOption
+from rankstone.errors import above_0, between_0_and_1
 from rankstone.stats import Units, estimates, sign_flips, sign_test, verdict, wilson
 from rankstone.words import counted
 
@@ -108,10 +108,8 @@ def interleaving_preference(
     >>> interleaving_preference(seen, lists).preference.select("impressions", "wins", "ties").row(0)
     (2, 2, 0)
     """
-    if not 0 < confidence < 1:
-        raise BadOption(f"confidence={confidence!r} is out of range", expected="0 < confidence < 1")
-    if margin is not None and not margin > 0:
-        raise BadOption(f"margin={margin!r} is out of range", expected="a number above 0")
+    between_0_and_1("confidence", confidence)
+    above_0("margin", margin)
     found = credited(
         clicks, lists, cluster=cluster, invalid=invalid, unknown=unknown,
         columns=columns, format_in=format_in, progress=progress,

@@ -15,7 +15,7 @@ from rankstone.behaviour.offpolicy.result import Counterfactual
 from rankstone.behaviour.offpolicy.rows import check, rows_of_actions, rows_of_examination
 from rankstone.behaviour.offpolicy.target import placed
 from rankstone.behaviour.results import floats
-from rankstone.errors import BadOption, MissingColumn, one_of
+from rankstone.errors import BadOption, MissingColumn, between_0_and_1, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,8 +116,7 @@ def counterfactual(
     weigh = discount_of(discount, k)
     if clip is not None and not clip > 0:
         raise BadOption(f"clip={clip!r} leaves no weight", expected="a number above 0")
-    if not 0 < confidence < 1:
-        raise BadOption(f"confidence={confidence!r} is out of range", expected="0 < confidence < 1")
+    between_0_and_1("confidence", confidence)
     needed = ["reward", "propensity", *([] if cluster is None else [cluster])]
     read = read_log(
         log, needed, _FURTHER, blank=("target_position",),
