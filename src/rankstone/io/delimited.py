@@ -18,15 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["delimited", "scan_delimited"]
+__all__ = ["delimited", "scan_delimited", "whole_rows"]
 
 
 def scan_delimited(source: Path | bytes, separator: str) -> pl.LazyFrame:
-    """Open CSV or TSV with a header, all columns texts; rows with more cells than the header are refused.
+    """Open CSV or TSV with a header, all columns texts."""
+    return pl.scan_csv(source, separator=separator, infer_schema=False, raise_if_empty=False, glob=False)
 
-    A reader that is asked for some columns passes over such rows, so it is always asked for all of them.
+
+def whole_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the table, read with all its columns whichever are asked for.
+
+    A reader that is asked for some columns passes over rows with more cells than the header.
     """
-    frame = pl.scan_csv(source, separator=separator, infer_schema=False, raise_if_empty=False, glob=False)
     return frame.map_batches(_as_it_is, projection_pushdown=False, streamable=True)
 
 
@@ -92,10 +96,13 @@ class _Delimited:
             names = self.frame.collect_schema().names()
         if not names:
             raise EmptyInput("the file is empty", where=self.title)
-        self.header = self.header or names
+        first, self.header = not self.header, self.header or names
         chosen = renames(names, self.renamed, self.title)
         self._refuse_copies(names, chosen)
-        self.frame, self.renamed = self.frame.drop(hidden(names, chosen)).rename(chosen), {}
+        unread = hidden(names, chosen)
+        if first and (unread or not {chosen.get(name, name) for name in names} <= {*self.wanted}):
+            self.frame = whole_rows(self.frame)
+        self.frame, self.renamed = self.frame.drop(unread).rename(chosen), {}
         names = self.frame.collect_schema().names()
         return {n: pl.String() if is_text(n) else pl.Float64() for n in self.wanted if n in names}
 

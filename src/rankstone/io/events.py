@@ -200,6 +200,8 @@ def read_events(
     wide = any(
         kept[column] == pl.String and schema[theirs[column]].is_numeric() for column in ids if column in kept
     )
+    if len(kept) < len(schema) and parts:
+        frames = [part.whole() for part in parts]
     named = [
         frame.select(pl.col(theirs[column]).alias(column).cast(dtype) for column, dtype in kept.items())
         for frame in frames

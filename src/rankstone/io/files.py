@@ -15,7 +15,7 @@ import polars as pl
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, nearest, printable
 from rankstone.io.addresses import is_database, parse_address
 from rankstone.io.broken import broken_object, broken_row
-from rankstone.io.delimited import delimited, scan_delimited
+from rankstone.io.delimited import delimited, scan_delimited, whole_rows
 from rankstone.io.extent import rows_about
 from rankstone.io.table import Table, reading
 from rankstone.io.text import Layout, title_of, trec
@@ -133,6 +133,10 @@ class Scanned:
     title: str
     kind: str
     frame: pl.LazyFrame
+
+    def whole(self) -> pl.LazyFrame:
+        """Return its rows, read in a way that finds torn ones whichever columns are asked for."""
+        return whole_rows(self.frame) if self.kind in _SEPARATORS else self.frame
 
     def place(self, row: int) -> str:
         """Say where a row stands, counted from 0."""
