@@ -128,7 +128,8 @@ class Thresholds(WritesReport):
         ``n``.
     pairs
         For each threshold: ``rel``, ``pairs`` (of documents of one query with different grades),
-        ``kept`` (of these, with the threshold between them), ``loss`` (the share wiped out).
+        ``kept`` (of these, with the threshold between them), ``loss`` (the share wiped out), ``empty``
+        (queries without a relevant document).
     strict
         Whether relevant is what lies above ``rel``, instead of from it on.
     how
@@ -230,8 +231,10 @@ def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
     for line in lines:
         above = ideal.count(line(ideal.grade))
         kept = int((above * (judged - above)).sum())
-        rows.append((line.level, pairs, kept, 1 - kept / pairs if pairs else None))
-    schema = {"rel": pl.Float64, "pairs": pl.Int64, "kept": pl.Int64, "loss": pl.Float64}
+        lost = 1 - kept / pairs if pairs else None
+        rows.append((line.level, pairs, kept, lost, int((above == 0).sum())))
+    counts = dict.fromkeys(("pairs", "kept"), pl.Int64)
+    schema = {"rel": pl.Float64, **counts, "loss": pl.Float64, "empty": pl.Int64}
     return pl.DataFrame(rows, schema, orient="row")
 
 

@@ -440,12 +440,12 @@ def test_thresholds_are_compared(tmp_path: Path) -> None:
     b.write_text("q Q0 fair 1 2 t\nq Q0 good 2 1 t\n")
 
     text = run("thresholds", qrels, a, b, "-m", "AP").stdout
-    assert re.search(r"AP +≥ 1 +0\.8333 +1\.0000 +33%\n", text)
+    assert re.search(r"AP +≥ 1 +0\.8333 +1\.0000 +33% +0\n", text)
     assert re.search(r"AP +spread +0\.1667 +0\.5000\n", text)
     assert "AP: from 1 to 2 picky and broad change places" in text
     strict = run("thresholds", qrels, a, b, "-m", "AP", "--strict", "--plot").stdout
     assert "AP over the threshold" in strict
-    assert re.search(r"AP +> 1 +1\.0000 +0\.5000 +33%\n", strict)
+    assert re.search(r"AP +> 1 +1\.0000 +0\.5000 +33% +0\n", strict)
     assert run("thresholds", qrels, a, "-m", "AP", "--format", "md").stdout.startswith("| measure | relevant")
     found = json.loads(run("thresholds", qrels, a, "-m", "AP", "--format", "json").stdout)
     assert [row["value"] for row in found["values"]] == [(1 / 1 + 2 / 3) / 2, 1.0]

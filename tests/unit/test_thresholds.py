@@ -41,11 +41,12 @@ def test_pairs_agree_with_counting() -> None:
         f"q{i}": {f"d{j}": int(draw.integers(0, 4)) for j in range(draw.integers(1, 9))} for i in range(30)
     }
     study = thresholds(qrels, {q: list(docs) for q, docs in qrels.items()}, "P@3", levels=[1, 2.5])
-    for level, pairs, kept, _ in study.pairs.iter_rows():
+    for level, pairs, kept, _, empty in study.pairs.iter_rows():
         grades = [list(docs.values()) for docs in qrels.values()]
         different = [(a, b) for g in grades for i, a in enumerate(g) for b in g[:i] if a != b]
         assert pairs == len(different)
         assert kept == sum((a >= level) != (b >= level) for a, b in different)
+        assert empty == sum(max(g) < level for g in grades)
 
 
 def test_runs_change_places() -> None:

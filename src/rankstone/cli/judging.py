@@ -21,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Found = TypeVar("Found")
 
 
-def judging(measures: str, formats: str) -> Callable[[Command], Command]:
+def judging(measures: str, formats: str, *own: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Add files, measures and the options that such commands share; :func:`answer` takes them all.
 
     Parameters
@@ -30,6 +30,8 @@ def judging(measures: str, formats: str) -> Callable[[Command], Command]:
         What is computed where nobody says.
     formats
         Names of formats, the default first: ``table|json``.
+    *own
+        The command's own options, which stand between the measures and what is shared.
     """
     default, _, _ = formats.partition("|")
     shared = (
@@ -48,7 +50,7 @@ def judging(measures: str, formats: str) -> Callable[[Command], Command]:
     )
 
     def added(command: Command) -> Command:
-        for option in (*shared, *first):
+        for option in (*shared, *reversed(own), *first):
             command = option(command)
         return command
 

@@ -15,17 +15,22 @@ if TYPE_CHECKING:
 
 
 @click.command("sampled", epilog=EPILOG)
-@judging("nDCG@10 R@10 RR", "table|json|csv|md")
-@click.option(
-    "--items", type=int, required=True, metavar="N", help="how many items the lists were sampled from"
+@judging(
+    "nDCG@10 R@10 RR",
+    "table|json|csv|md",
+    click.option(
+        "--items", type=int, required=True, metavar="N", help="how many items the lists were sampled from"
+    ),
+    click.option("--method", default="bv", metavar="bv|cls|rank|naive", help="how values are corrected [bv]"),
+    click.option(
+        "--gamma", type=float, default=0.1, show_default=True, help="bv: what variance weighs against bias"
+    ),
+    click.option("--replacement", is_flag=True, help="an item may have been drawn several times"),
+    click.option("--rel", type=float, metavar="GRADE", help="relevant from this grade on [above 0]"),
+    click.option(
+        "--confidence", type=float, default=0.95, show_default=True, help="of intervals, over queries"
+    ),
 )
-@click.option("--method", default="bv", metavar="bv|cls|rank|naive", help="how values are corrected [bv]")
-@click.option(
-    "--gamma", type=float, default=0.1, show_default=True, help="bv: what variance weighs against bias"
-)
-@click.option("--replacement", is_flag=True, help="an item may have been drawn several times")
-@click.option("--rel", type=float, metavar="GRADE", help="relevant from this grade on [above 0]")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="of intervals, over queries")
 def command(
     items: int,
     method: str,

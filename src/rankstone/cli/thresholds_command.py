@@ -23,15 +23,18 @@ _NAMED = 5
 
 
 @click.command("thresholds", epilog=EPILOG)
-@judging("AP P@10 RR@10", "table|json|csv|md")
-@click.option("--levels", metavar="GRADE,…", help="thresholds; else every grade above 0 in the judgments")
-@click.option("--strict", is_flag=True, help="relevant is what lies above a level, not the level itself")
-@click.option(
-    "--interval", default="studentised", metavar="studentised|bca|percentile|t", help="of every value"
+@judging(
+    "AP P@10 RR@10",
+    "table|json|csv|md",
+    click.option("--levels", metavar="GRADE,…", help="thresholds; else every grade above 0 in the judgments"),
+    click.option("--strict", is_flag=True, help="relevant is what lies above a level, not the level itself"),
+    click.option(
+        "--interval", default="studentised", metavar="studentised|bca|percentile|t", help="of every value"
+    ),
+    click.option("--confidence", type=float, default=0.95, show_default=True, help="of these intervals"),
+    click.option("--seed", type=int, default=0, show_default=True, help="of their resamples"),
+    click.option("--plot", is_flag=True, help="draw the values over the threshold above the table"),
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="of these intervals")
-@click.option("--seed", type=int, default=0, show_default=True, help="of their resamples")
-@click.option("--plot", is_flag=True, help="draw the values over the threshold above the table")
 def command(
     levels: str | None,
     strict: bool,  # noqa: FBT001 - click passes flags so
@@ -84,7 +87,10 @@ def _rows(study: Thresholds, digits: int) -> tuple[list[str], list[list[str]]]:
     from rankstone.words import exact
 
     runs = list(study.scores.runs)
-    loss = {rel: "–" if share is None else f"{share:.0%}" for rel, _, _, share in study.pairs.iter_rows()}
+    line_of = {
+        rel: ["–" if share is None else f"{share:.0%}", f"{empty:,}"]
+        for rel, _, _, share, empty in study.pairs.iter_rows()
+    }
 
     def cell(value: float | None, low: float | None, high: float | None) -> str:
         ends = "" if low is None or len(runs) > _FEW else f" [{number(low, digits)}, {number(high, digits)}]"
@@ -95,10 +101,11 @@ def _rows(study: Thresholds, digits: int) -> tuple[list[str], list[list[str]]]:
         for (rel,), at in part.group_by("rel", maintain_order=True):
             cells = {run: cell(*ends) for run, *ends in at.select("run", "value", "low", "high").iter_rows()}
             line = f"{'>' if study.strict else '≥'} {exact(rel)}"
-            rows.append([measure, line, *(cells[run] for run in runs), loss[rel]])
+            rows.append([measure, line, *(cells[run] for run in runs), *line_of[rel]])
         moved = dict(study.sensitivity.filter(measure=measure).select("run", "spread").iter_rows())
-        rows.append([measure, "spread", *(number(moved[run], digits) for run in runs), ""])
-    return ["measure", "relevant", *map(printable, runs), "preferences wiped out"], rows
+        rows.append([measure, "spread", *(number(moved[run], digits) for run in runs), "", ""])
+    head = ["measure", "relevant", *map(printable, runs), "preferences wiped out", "queries without"]
+    return head, rows
 
 
 def _notes(study: Thresholds) -> Iterator[str]:
