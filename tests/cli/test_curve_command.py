@@ -130,7 +130,7 @@ def test_which_k() -> None:
     both = (*asked, "--target", "RR=0.5", "--format", "csv")
     assert "holds one table" in run(*both, code=2).stderr
     assert "two runs or more" in run("curve", *files[:2], "--which-k", "-m", "RR@1..3", code=2).stderr
-    assert "no measure is traced over its cutoff" in run("curve", *files, "--which-k", code=2).stderr
+    assert "nDCG@1..3,5,10,20,50,100: value over k" in run("curve", *files, "--which-k").stdout
 
 
 def test_charts(tmp_path: Path) -> None:
@@ -196,6 +196,7 @@ def test_names_are_untrusted(tmp_path: Path) -> None:
         (["-k", "0"], "is no cutoff"),
         (["--target", "nDCG(gain=exp2)"], "MEASURE=VALUE"),
         (["--target", "RR="], "MEASURE=VALUE"),
+        (["--target", "RR=1.5"], "has no value 1.5"),
         (["--target", "nRR=0.5"], "nRR"),
         (["--target", "PR=0.5"], "no measure is traced over its cutoff"),
         (["-m", "P@1..3", "--target", "RR=0.5"], "RR is not among the measures traced"),

@@ -62,6 +62,7 @@ def test_the_smallest_k_against_every_k() -> None:
         ({"nDCG": 0.5}, "nDCG is not among the measures traced"),
         ({"RR@3": 0.5}, "one point of a curve"),
         ({"RR": math.nan}, "is a number"),
+        ({"RR": [0.5, -0.1]}, "has no value -0.1"),
     ],
 )
 def test_targets_nobody_traced(targets: dict[str, float], message: str) -> None:

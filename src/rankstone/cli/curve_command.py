@@ -27,7 +27,11 @@ _NAMES = {"pr": "PR", "roc": "ROC", "metric-k": "AtK"}
 @click.command("curve", epilog=EPILOG)
 @click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
 @click.option("-m", "--curves", multiple=True, metavar="TEXT", help="curves or measures [those of --kind]")
-@click.option("--kind", metavar="|".join(KINDS), help="what is traced [pr, or what -m and --target name]")
+@click.option(
+    "--kind",
+    metavar="|".join(KINDS),
+    help="what is traced unless -m says it [pr; metric-k beside --target, --which-k]",
+)
 @click.option("-k", "--cutoffs", metavar="K,K,…", help="for measures without their own: 1..10,20,50")
 @click.option("--labeled", "--labelled", "labelled", metavar="FILE", help="one table with scores and labels")
 @click.option("--one-group", is_flag=True, help="all lists are one, as for a pooled ROC")
@@ -115,8 +119,8 @@ def command(
     named = split_columns(columns)
     asked = _targets(targets)
     wanted = {
-        "curves": _curves(kind, curves, asked, cutoffs), "resamples": resamples, "seed": seed,
-        "confidence": confidence, "band": _two("--band", band), "queries": queries,
+        "curves": _curves(kind, curves, asked, cutoffs, which_k=which_k),
+        "resamples": resamples, "seed": seed, "confidence": confidence, "band": _two("--band", band), "queries": queries,
         "columns": named, "format_in": format_in, **given_options(options),
     }  # fmt: skip
     lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
@@ -140,7 +144,12 @@ def command(
 
 
 def _curves(
-    kind: str | None, curves: tuple[str, ...], targets: Mapping[str, list[float]], cutoffs: str | None
+    kind: str | None,
+    curves: tuple[str, ...],
+    targets: Mapping[str, list[float]],
+    cutoffs: str | None,
+    *,
+    which_k: bool,
 ) -> tuple[Curve, ...]:
     """Return what is traced; -m, --kind and --target must agree."""
     from rankstone.errors import UsageError, one_of
@@ -149,7 +158,7 @@ def _curves(
     if kind is not None:
         one_of("kind", kind, KINDS)
     named = [name for name in targets if name]
-    texts = curves or tuple(named) or (KINDS[kind or ("metric-k" if targets else "pr")],)
+    texts = curves or tuple(named) or (KINDS[kind or ("metric-k" if targets or which_k else "pr")],)
     found = parse_curves(texts, cutoffs, _EVERY if targets else DEFAULT_CUTOFFS)
     others = [curve for curve in found if kind is not None and curve.name != _NAMES[kind]]
     if others:

@@ -289,14 +289,22 @@ def targets_of(curves: Iterable[Curve], targets: Targets) -> list[tuple[AtK, flo
                 expected=" ".join(map(str, over_k)),
             )
         for curve in named:
-            wanted[curve] += _numbers(values)
+            wanted[curve] += _numbers(values, curve if text else None)
     return [(curve, value) for curve, values in wanted.items() for value in dict.fromkeys(values)]
 
 
-def _numbers(values: float | Sequence[float]) -> list[float]:
+def _numbers(values: float | Sequence[float], of: AtK | None) -> list[float]:
+    """Return values to be reached; those meant for one measure lie in its range."""
     numbers = [float(value) for value in ([values] if isinstance(values, (int, float)) else values)]
     if not all(map(math.isfinite, numbers)):
         raise BadParameter("a value to be reached is a number", given=", ".join(map(str, numbers)))
+    low, high = (None, None) if of is None or of.measure.agg == "sum" else of.measure.span
+    for number in numbers:
+        if (low is not None and number < low) or (high is not None and number > high):
+            raise BadParameter(
+                f"{of} has no value {number:g}",
+                expected=f"{'-∞' if low is None else f'{low:g}'} … {'∞' if high is None else f'{high:g}'}",
+            )
     return numbers
 
 
