@@ -120,8 +120,8 @@ def command(
     asked = _targets(targets)
     wanted = {
         "curves": _curves(kind, curves, asked, cutoffs, which_k=which_k),
-        "resamples": resamples, "seed": seed, "confidence": confidence, "band": _two("--band", band), "queries": queries,
-        "columns": named, "format_in": format_in, **given_options(options),
+        "resamples": resamples, "seed": seed, "confidence": confidence, "band": _two("--band", band),
+        "queries": queries, "columns": named, "format_in": format_in, **given_options(options),
     }  # fmt: skip
     lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
     _one_table(form, asked, files, which_k=which_k)
