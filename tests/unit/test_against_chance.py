@@ -46,16 +46,14 @@ RUN = {"q1": list("caubv"), "q2": list("wda"), "q4": list("fa")}
 
 
 def orders() -> dict[str, Any]:
-    """Return measure → values of a run for every way to order each of its lists, all lists at once."""
-    ways = {query: list(itertools.permutations(docs)) for query, docs in RUN.items()}
-    count = max(map(len, ways.values()))
+    """Return measure → query → values of every way to order its list, each way a query of its own."""
     found: dict[str, Any] = {}
-    for query, lists in ways.items():
-        runs = {f"{at}": {query: list(order)} for at, order in enumerate(lists)}
-        scores = rankstone.evaluate({query: QRELS[query]}, runs, MEASURES)
+    for query, docs in RUN.items():
+        run = {f"{at}": list(way) for at, way in enumerate(itertools.permutations(docs))}
+        scores = rankstone.evaluate(dict.fromkeys(run, QRELS[query]), run, MEASURES)
         for measure, values in scores.per_query.group_by("measure", maintain_order=True):
             found.setdefault(measure[0], {})[query] = values["value"].to_list()
-    assert count == math.factorial(5)
+    assert len(found["AP"]["q1"]) == math.factorial(5)
     return found
 
 

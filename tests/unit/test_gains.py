@@ -8,8 +8,8 @@ import json
 import math
 
 import pytest
-from tests.cli.test_command_line import run
 
+from rankstone.cli import _run
 from rankstone.errors import BadParameter
 from rankstone.gains import gain
 
@@ -61,17 +61,23 @@ def test_what_is_no_value(means: tuple[float, float]) -> None:
         gain("RBO(p=0.9)", 0.2, 0.3)
 
 
-def test_the_command() -> None:
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     """Lines, JSON, CSV and Markdown; mistakes are explained."""
-    asked = ("baseline", "--gain", "AP=0.2,0.4", "--gain", "nDCG(gain=exp2)@10=0.7,0.9")
-    lines = run(*asked).stdout.splitlines()
+
+    def told(*arguments: str, code: int = 0) -> str:
+        assert _run(["baseline", *arguments]) == code
+        captured = capsys.readouterr()
+        return captured.err if code else captured.out
+
+    asked = ("--gain", "AP=0.2,0.4", "--gain", "nDCG(gain=exp2)@10=0.7,0.9")
+    lines = told(*asked).splitlines()
     assert lines[0] == gain("AP", 0.2, 0.4).words()
     assert lines[2].startswith("AP, scale: ")
-    told = json.loads(run(*asked, "--format", "json").stdout)["gains"]
-    assert [row["measure"] for row in told] == ["AP", "nDCG(gain=exp2)@10"]
-    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
-    assert [float(row["error_reduction"]) for row in rows] == [row["error_reduction"] for row in told]
-    assert run(*asked, "--format", "md").stdout.startswith("| measure | before |")
+    steps = json.loads(told(*asked, "--format", "json"))["gains"]
+    assert [row["measure"] for row in steps] == ["AP", "nDCG(gain=exp2)@10"]
+    rows = list(csv.DictReader(io.StringIO(told(*asked, "--format", "csv"))))
+    assert [float(row["error_reduction"]) for row in rows] == [row["error_reduction"] for row in steps]
+    assert told(*asked, "--format", "md").startswith("| measure | before |")
 
     for given, message in (
         (("--gain", "AP=0.2"), "a measure and two means"),
@@ -80,4 +86,4 @@ def test_the_command() -> None:
         (("--gain", "AB=0.2,0.4"), "AB"),
         (("--gain", "AP=0.2,0.4", "qrels.txt"), "no files"),
     ):
-        assert message in run("baseline", *given, code=2).stderr
+        assert message in told(*given, code=2)
