@@ -7,33 +7,36 @@ lists take the same road again, with one score for all documents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone.baselines import uniform_depth
-from rankstone.errors import BadParameter, RankstoneError
+from rankstone.errors import BadOption, BadParameter, RankstoneError, one_of
 from rankstone.evaluation import Evaluator, name_runs
+from rankstone.gains import Gain, equivalent, gain
 from rankstone.hits.options import Alignment
 from rankstone.hits.ragged import Hits
 from rankstone.io import read_run
 from rankstone.measures.base import ANY_GAIN
 from rankstone.results import WritesReport, as_pandas, shown_whole
+from rankstone.road import Road
 from rankstone.scores import RunScores, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rankstone.hits.align import Chunk
+    from rankstone.hits.audit import RunAudit
     from rankstone.hits.judgments import Judgments
     from rankstone.io import Progress, Table
     from rankstone.measures import Measure
+    from rankstone.road import Part
 
 __all__ = ["Baseline", "baseline"]
 
-#: below this, the depth of a uniform answer says nothing
-_LEAST_LEVEL: Final = 1e-9
 _SCHEMA: Final[dict[str, Any]] = {
     "run": pl.String,
     "measure": pl.String,
@@ -44,6 +47,12 @@ _SCHEMA: Final[dict[str, Any]] = {
     "skill": pl.Float64,
     "n": pl.Int64,
 }
+_GAINS: Final[dict[str, Any]] = {
+    "run": pl.String, "against": pl.String, "measure": pl.String,
+    **dict.fromkeys(("before", "after", "difference", "relative", "error_reduction"), pl.Float64),
+    **dict.fromkeys(("ranks_before", "ranks_after", "skill"), pl.Float64),
+    "scale": pl.String,
+}  # fmt: skip
 
 
 def baseline(
@@ -95,7 +104,8 @@ def baseline(
     Computing information retrieval performance measures efficiently in the presence of tied scores.
     """
     given = options if candidates is None else {**options, "candidates": candidates}
-    ready = Evaluator(qrels, measures, **given)
+    ready = _Ordering(qrels, measures, **given)
+    _refuse_depth(ready.options)
     read = (given.get("columns"), given.get("format_in"))
     named = {
         name: read_run(run, *read, order=ready.options.order, name=name)
@@ -118,8 +128,9 @@ class Baseline(WritesReport):
     scores
         The scores behind the values, per query too.
     values
-        ``run``, ``measure``, ``value``, ``chance``, ``worst``, ``best`` (null where a measure has no closed
-        form), ``skill`` (null where chance is the best), ``n`` (queries averaged).
+        ``run``, ``measure``, ``value``, ``chance`` (null where a measure has no closed form), ``worst``,
+        ``best`` (null where no order is proven to be the extreme), ``skill`` (null where chance is the best),
+        ``n`` (queries averaged).
     candidates
         How many documents chance drew from; ``None`` for those that were retrieved.
     """
@@ -139,6 +150,46 @@ class Baseline(WritesReport):
                 found.append(f"{f'{run}, ' if several else ''}{measure} {value:.4g}: {said}")
         return found
 
+    def gains(self, against: str | None = None) -> pl.DataFrame:
+        """Return what the step from one run's mean to another's is worth, in several readings.
+
+        Parameters
+        ----------
+        against
+            The run that the others are held against; the first unless named.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``run``, ``against``, and what :class:`rankstone.gains.Gain` has; ``before`` is the mean of
+            ``against``, and ``skill`` the difference of skills.  No rows for a single run, or where a mean
+            has no value.
+
+        Raises
+        ------
+        BadOption
+            When there is no such run.
+        """
+        names = list(self.scores.runs)
+        against = names[0] if against is None else against
+        one_of("against", against, names)
+        means = {(row["run"], row["measure"]): row for row in self.values.iter_rows(named=True)}
+        rows = []
+        for run, measure in product(names, self.scores.measures):
+            one, other = means[against, str(measure)], means[run, str(measure)]
+            if run != against and one["value"] is not None and other["value"] is not None:
+                skill = None if None in (one["skill"], other["skill"]) else other["skill"] - one["skill"]
+                step = asdict(gain(measure, one["value"], other["value"]))
+                rows.append({"run": run, "against": against, **step, "skill": skill})
+        return pl.DataFrame(rows, _GAINS)
+
+    def steps(self, against: str | None = None) -> list[str]:
+        """Say :meth:`gains` in words, a sentence for each run and measure."""
+        return [
+            f"{row['against']} → {row['run']}, {Gain(**{name: row[name] for name in Gain.__slots__}).words()}"
+            for row in self.gains(against).iter_rows(named=True)
+        ]
+
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is not imported here
         """Return :attr:`values` as a pandas frame (needs pandas)."""
         return as_pandas(self.values)
@@ -148,6 +199,7 @@ class Baseline(WritesReport):
         return {
             "values": self.values.to_dicts(),
             "meaning": self.meaning(),
+            "gains": self.gains().to_dicts(),
             "candidates": self.candidates,
             "audit": self.scores.audit.to_dict(),
             "conventions": dict(self.scores.conventions),
@@ -156,7 +208,54 @@ class Baseline(WritesReport):
 
     def __repr__(self) -> str:
         with shown_whole():
-            return "\n".join([str(self.values), *self.meaning(), *self.scores.audit.lines()])
+            return "\n".join([str(self.values), *self.meaning(), *self.steps(), *self.scores.audit.lines()])
+
+
+def with_little_to_order(
+    run: pl.DataFrame, judgments: pl.DataFrame, order: str, k: int
+) -> dict[str, Any] | None:
+    """Return nDCG@k of queries with at most k judged documents and short lists: chance, worst, best and n.
+
+    Of n ≥ 2k documents, k of them judged, a random order has nDCG@k ≤ k/n ≤ 1/2: longer lists are left out.
+    ``None`` where there is no such query.
+    """
+    judged = judgments.group_by("query_id").agg(pl.col("doc_id").n_unique(), pl.col("relevance").max())
+    few = judged.filter(pl.col("doc_id") <= k, pl.col("relevance") > 0)["query_id"]
+    short = run.group_by("query_id").len().filter(pl.col("len") <= 2 * k)["query_id"]
+    if few.dtype != short.dtype:
+        few, short = few.cast(pl.String), short.cast(pl.String)
+    those = pl.col("query_id").cast(few.dtype).is_in(short.filter(short.is_in(few.implode())).implode())
+    run, judgments = run.filter(those), judgments.filter(those)
+    if run.is_empty():
+        return None
+    copies: dict[str, Any] = {"duplicates": "first_drop", "duplicate_judgments": "max"}
+    found = baseline(judgments, run, f"nDCG@{k}", order=order, missing="drop", **copies)
+    return found.values.row(0, named=True)
+
+
+def _refuse_depth(options: Alignment) -> None:
+    """Refuse lists that are cut first: other orders of what is left need the cut lists themselves."""
+    if options.depth is not None:
+        raise BadOption(
+            f"baseline orders whole lists anew, and depth={options.depth} would cut them first",
+            fix="use a measure's cutoff (nDCG@10), or cut the runs",
+        )
+
+
+class _Ordering(Evaluator):
+    """An evaluator whose best and worst lists are orders of documents, none of which tie."""
+
+    def _along(self, name: str, road: Road, table: Table) -> tuple[RunScores, RunAudit]:
+        extreme = self.options.ties in ("best", "worst")
+        return super()._along(name, _Ordered(**vars(road)) if extreme else road, table)
+
+
+class _Ordered(Road):
+    """A road on which ties, once settled, are forgotten."""
+
+    def measure(self, chunk: Chunk, hits: Hits) -> Part:
+        """Score a chunk of hits."""
+        return super().measure(chunk, hits.without_ties())
 
 
 def _reordered(ready: Evaluator, runs: Mapping[str, Table], ties: str) -> Scores | None:
@@ -180,7 +279,10 @@ def _all_tie(run: Table) -> Table:
 
 
 def _has(measure: Measure, options: Alignment) -> bool:
-    """Say whether a measure knows the mean, or the extremes, over tied documents."""
+    """Say whether the mean of a measure over all orders, or an extreme of it, is known."""
+    if options.ties in ("best", "worst"):
+        least = options.negative != "keep" or measure.negative_is_least
+        return least and options.ties in measure.proven_orders
     try:
         measure.check(options.ties, options.depth, options.negative)
     except RankstoneError:
@@ -267,10 +369,11 @@ def _in_words(measure: Measure, value: float) -> str | None:
     """Say what a mean of a well-known measure is as good as."""
     if measure.agg != "mean" or not 0 < value < 1 or getattr(measure, "rel", ANY_GAIN) != ANY_GAIN:
         return None
-    if measure.name == "RR" and value >= _LEAST_LEVEL:
-        return f"as one answer that stands anywhere in the first {uniform_depth(value)} ranks"
-    if measure.name == "AP":
-        return f"as relevant documents {1 / value:.3g} ranks apart"
+    ranks = equivalent(measure, value)
+    if ranks is not None:
+        spaced = f"as relevant documents {ranks:.3g} ranks apart"
+        anywhere = f"as one answer that stands anywhere in the first {ranks:.0f} ranks"
+        return spaced if measure.name == "AP" else anywhere
     if measure.name == "P" and measure.k is not None:
         return f"{value * measure.k:.3g} of the first {measure.k} are relevant"
     if measure.name == "R" and measure.k is not None:

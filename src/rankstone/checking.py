@@ -7,15 +7,15 @@ Every file is looked at to the end of what can be read; a problem that would sto
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone.errors import InputError, printable
+from rankstone.errors import InputError, RankstoneError, printable
 from rankstone.evaluation import name_runs
+from rankstone.findings import CheckReport, FileReport, Finding
 from rankstone.hits.options import LARGEST_GRADE
 from rankstone.io import Table, read_judgments, read_run, shown
 from rankstone.words import counted, queries, some
@@ -23,47 +23,12 @@ from rankstone.words import counted, queries, some
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+__all__ = ["check"]
+
 #: lists, and documents in each, from which on it is no accident that each holds one that is judged
 _MANY: Final = 20
-
-__all__ = ["CheckReport", "FileReport", "Finding", "check"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing found: ``level`` is ``error``, ``warning`` or ``note``; ``fix`` is what to do."""
-
-    level: str
-    what: str
-    example: str | None = None
-    fix: str | None = None
-
-
-@dataclass
-class FileReport:
-    """What there is to say about one file: facts to read, findings to act on."""
-
-    name: str
-    source: str
-    kind: str
-    facts: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """The files' reports, judgments first."""
-
-    files: list[FileReport]
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing found would stop an evaluation."""
-        return not any(f.level == "error" for file in self.files for f in file.findings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain dicts, ready for JSON."""
-        return {"ok": self.ok, "files": [asdict(file) for file in self.files]}
+#: a measure says little where a random order has so much of it
+_SAYS_LITTLE: Final = 0.5
 
 
 def check(
@@ -82,12 +47,12 @@ def check(
     qrels, runs, columns, format_in, order
         As for :func:`rankstone.evaluate`.
     depths
-        The cutoffs at which unjudged documents are counted.
+        The cutoffs at which unjudged documents are counted, and nDCG is looked at.
 
     Examples
     --------
     >>> report = check({"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}})
-    >>> [finding.what for finding in report.files[1].findings]
+    >>> [finding.what for finding in report.files[1].findings][:3]
     ['2 tied rows in 1 query', 'unjudged@10: 50.0%', 'unjudged@100: 50.0%']
     """
     judged = FileReport("judgments", _source(qrels, "judgments"), "judgments")
@@ -218,6 +183,8 @@ def _look_at_run(
         )
     if truth is not None:
         report.findings += _against(frame, truth, by, depths)
+        for depth in depths:
+            report.findings += _little_to_order(frame, truth, by, depth)
 
 
 def _missing_ids(frame: pl.DataFrame) -> Iterator[Finding]:
@@ -368,6 +335,27 @@ def _sampled(shown: pl.DataFrame, missing: int) -> Iterator[Finding]:
             None,
             "values are those of another measure; rankstone sampled estimates those among all items",
         )
+
+
+def _little_to_order(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depth: int) -> Iterator[Finding]:
+    """Find queries in which nDCG says little, as any order of so few documents scores."""
+    from rankstone.against_chance import with_little_to_order
+
+    try:
+        found = with_little_to_order(frame.drop("listed"), truth, by, depth)
+    except RankstoneError:  # told of as an error of its own
+        return
+    if found is None:
+        return
+    many = found["chance"] >= _SAYS_LITTLE
+    yield Finding(
+        "warning" if many else "note",
+        f"nDCG@{depth} {'says little ' if many else ''}in {queries(found['n'])} with at most {depth} judged "
+        f"documents and {2 * depth} retrieved: {found['chance']:.3f} in random order, "
+        f"{found['worst']:.3f} in the worst, {found['best']:.3f} in the best",
+        None,
+        "rankstone baseline puts these beside every mean" if many else None,
+    )
 
 
 def _nearly_alike(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Finding]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
-from rankstone.errors import MissingExtra
+from rankstone.errors import MissingExtra, one_of
 from rankstone.io import atomic
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
+    "CHARTS",
     "ShowsTable",
     "TellsMeans",
     "WritesReport",
@@ -23,7 +25,11 @@ __all__ = [
     "WritesTable",
     "as_pandas",
     "shown_whole",
+    "write_chart",
 ]
+
+#: formats of charts, by suffix
+CHARTS = ("svg", "png", "pdf", "html")
 
 
 class _Audit(Protocol):
@@ -197,3 +203,11 @@ def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not impor
         raise MissingExtra("pandas is not installed", fix='pip install "rankstone[pandas]"') from error
     columns = frame.get_columns()
     return pandas.DataFrame({c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns})
+
+
+def write_chart(chart: Any, path: str | os.PathLike[str]) -> None:  # noqa: ANN401 - Altair's
+    """Write a chart of Altair's, whole or not at all; HTML opens offline."""
+    form = Path(path).suffix.lower().removeprefix(".")
+    one_of("format", form, CHARTS)
+    with atomic(path) as unfinished:
+        chart.save(unfinished, format=form, **({"inline": True} if form == "html" else {}))

@@ -503,7 +503,7 @@ def test_options_that_mean_nothing_are_refused(files: tuple[Path, Path], tmp_pat
 
     assert run(*by, "c,c").stdout == run(*by, "c").stdout
     assert "--by names no column" in run(*by, ",", code=2).stderr
-    assert "--reach wants numbers" in run("curve", *files, "-m", "P@1,2", "--reach", "nan", code=2).stderr
+    assert "--target wants numbers" in run("curve", *files, "-m", "P@1,2", "--reach", "nan", code=2).stderr
     assert "--order 'foo' is not a value" in run("check", *files, "--order", "foo", code=2).stderr
     assert "no such file" in run("eval", files[0], f"={files[1]}", code=3).stderr
     other = ("diff", files[1], f"b={files[1]}", "--query", "q1")

@@ -78,8 +78,73 @@ def test_targets_are_answered(tmp_path: Path) -> None:
 
     assert "a  first reaches 0.5 at k = 1 [1, 1]; at or above it at k = 1, 2" in out
     assert "b  reaches 0.5 at k = 2 [2, 2]" in out
-    assert "b  never reaches 0.9 at these cutoffs" in out
+    assert "b  never reaches 0.9 at k = 1..3" in out
     assert "a reaches 0.5 sooner than b in 100% of the samples, later in 0%" in out
+
+
+def test_the_smallest_k_of_a_measure() -> None:
+    """--target RR=0.5 is all there is to say: traced at every k to 100; each target is its measure's own."""
+    files = demo.QRELS, BM25, TFIDF
+    told = json.loads(
+        run("curve", *files, "--target", "RR=0.7", "--target", "R=0.5,0.9", "--format", "json").stdout
+    )
+    frame = rankstone.curve(demo.QRELS, demo.RUNS, "RR R", k="1..100").reach({"RR": 0.7, "R": [0.5, 0.9]})
+
+    assert told["reach"] == frame.to_dicts()
+    assert {(row["curve"], row["target"]) for row in told["races"]} == {
+        ("RR@1..100", 0.7), ("R@1..100", 0.5), ("R@1..100", 0.9)
+    }  # fmt: skip
+    rows = list(
+        csv.DictReader(
+            io.StringIO(
+                run(
+                    "curve",
+                    *files,
+                    "--kind",
+                    "metric-k",
+                    "-m",
+                    "P@1..9",
+                    "--target",
+                    "0.3",
+                    "--format",
+                    "csv",
+                ).stdout
+            )
+        )
+    )
+    assert rows[0]["curve"] == "P@1..9"
+    assert rows[0]["all_k"].split()[0] == rows[0]["k"]
+
+
+def test_which_k() -> None:
+    """--which-k adds a table, with its meaning; programs get its rows."""
+    files = demo.QRELS, BM25, TFIDF
+    asked = ("curve", *files, "-m", "nDCG RR@1,2", "-k", "1..3", "--which-k")
+    out = run(*asked).stdout
+    rows = run(*asked, "--format", "jsonl").stdout.splitlines()
+    frame = rankstone.curve(demo.QRELS, demo.RUNS, "nDCG RR@1,2", k="1..3").which_k()
+
+    assert out.count("pairs told apart") == 2
+    assert "told apart: p ≤ 0.05 of the paired t-test, 32 queries" in out
+    assert [json.loads(row) for row in rows] == frame.to_dicts()
+    both = (*asked, "--target", "RR=0.5", "--format", "csv")
+    assert "holds one table" in run(*both, code=2).stderr
+    assert "two runs or more" in run("curve", *files[:2], "--which-k", "-m", "RR@1..3", code=2).stderr
+    assert "nDCG@1..3,5,10,20,50,100: value over k" in run("curve", *files, "--which-k").stdout
+
+
+def test_charts(tmp_path: Path) -> None:
+    """--chart draws means, --cloud the queries' own curves; other formats are refused before any work."""
+    pytest.importorskip("vl_convert")
+    charts = {flag: tmp_path / f"{flag}.svg" for flag in ("chart", "cloud")}
+    flags = [part for flag, file in charts.items() for part in (f"--{flag}", file)]
+    run("curve", demo.QRELS, BM25, TFIDF, "--resamples", "20", *flags)
+    drawings = {flag: file.read_text() for flag, file in charts.items()}
+
+    assert all(text.startswith("<svg") for text in drawings.values())
+    assert "bm25: Precision over recall" in drawings["cloud"]
+    assert [drawings[flag].count('opacity="0.2"') for flag in charts] == [0, 31]
+    assert "no known suffix" in run("curve", demo.QRELS, BM25, "--chart", "c.gif", code=2).stderr
 
 
 def test_a_labelled_table(tmp_path: Path) -> None:
@@ -124,11 +189,19 @@ def test_names_are_untrusted(tmp_path: Path) -> None:
         (["-m", "nDCG@10"], "write nDCG@1..10"),
         (["-m", "ROC"], "ROC(negatives=judged)"),
         (["--band", "0.5"], "--band wants two numbers"),
-        (["--reach", "high"], "--reach wants numbers"),
+        (["--reach", "high"], "--target wants numbers"),
         (["--resamples", "0"], "--resamples 0"),
         (["--format", "svg"], "did you mean csv"),
         (["--per-query", "points.xls"], "no known suffix"),
         (["-k", "0"], "is no cutoff"),
+        (["--target", "nDCG(gain=exp2)"], "MEASURE=VALUE"),
+        (["--target", "RR="], "MEASURE=VALUE"),
+        (["--target", "RR=1.5"], "has no value 1.5"),
+        (["--target", "nRR=0.5"], "nRR"),
+        (["--target", "PR=0.5"], "no measure is traced over its cutoff"),
+        (["-m", "P@1..3", "--target", "RR=0.5"], "RR is not among the measures traced"),
+        (["--kind", "metric"], "did you mean metric-k"),
+        (["--kind", "roc", "-m", "PR"], "--kind roc does not trace PR"),
     ],
 )
 def test_mistakes_are_explained(arguments: list[str], message: str) -> None:

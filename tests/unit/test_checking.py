@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -12,15 +13,17 @@ from rankstone import check
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rankstone.findings import CheckReport
+
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}}
 RUN = "q1 Q0 d1 1 0.9 t\nq1 Q0 d2 2 0.8 t\nq2 Q0 d1 1 0.7 t\n"
 
 
 def found(run: object, qrels: object = QRELS, order: str = "score") -> list[tuple[str, str]]:
-    """Return level and sentence of everything found in a run and its judgments, shares of unjudged aside."""
+    """Return level and sentence of everything found in a run and its judgments, but of unjudged and nDCG."""
     report = check(qrels, {"a": run}, order=order)
     findings = [finding for file in report.files for finding in file.findings]
-    return [(one.level, one.what) for one in findings if not one.what.startswith("unjudged@")]
+    return [(one.level, one.what) for one in findings if not one.what.startswith(("unjudged@", "nDCG@"))]
 
 
 @pytest.fixture
@@ -95,3 +98,56 @@ def test_grades_that_look_like_ids() -> None:
 
     assert not report.ok
     assert report.files[0].findings[0].what == "1 grade beyond 9,007,199,254,740,992"
+
+
+# -- where nDCG says little ------------------------------------------------------------------------------
+def of_ndcg(report: CheckReport) -> list[str]:
+    return [f"{f.level}: {f.what}" for f in report.files[1].findings if f.what.startswith("nDCG@10 ")]
+
+
+def test_few_judged_documents_leave_no_room() -> None:
+    """One of two, both shown: (1 + 1/log2(3)) / 2 by chance, 1/log2(3) at worst, whatever the system does."""
+    qrels = {f"q{at}": {"a": 1, "b": 0} for at in range(3)}
+    run = {query: {"a": 0.1, "b": 0.2} for query in qrels}
+    chance, worst = (1 + 1 / math.log2(3)) / 2, 1 / math.log2(3)
+
+    (said,) = of_ndcg(check(qrels, run))
+    assert said == (
+        "warning: nDCG@10 says little in 3 queries with at most 10 judged documents and 20 retrieved: "
+        f"{chance:.3f} in random order, {worst:.3f} in the worst, 1.000 in the best"
+    )
+
+
+def test_longer_lists_leave_room() -> None:
+    """Among 20 documents a random order has little: a note; of longer lists and many judgments, nothing."""
+    short = {"q": {f"d{at}": 20.0 - at for at in range(20)}}
+    (note,) = of_ndcg(check({"q": {"d3": 1}}, short))
+    chance = math.fsum(1 / math.log2(rank + 1) for rank in range(1, 11)) / 20
+    assert note.startswith("note: nDCG@10 in 1 query with at most 10 judged")
+    assert f"{chance:.3f} in random order, 0.000 in the worst" in note
+
+    longer = {"q": {f"d{at}": 20.0 - at for at in range(21)}}
+    assert not of_ndcg(check({"q": {"d3": 1}}, longer))
+    assert not of_ndcg(check({"q": {f"d{at}": 1 for at in range(11)}}, short))
+    assert not of_ndcg(check({"q": {"d3": 0}}, short))
+
+
+@pytest.mark.parametrize(
+    ("run", "options"),
+    [
+        ({"q": ["b", "a"]}, {}),
+        (pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [2, 1]}), {"order": "rank"}),
+        (pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "b"], "score": [1.0, 2.0, 1.5]}), {}),
+    ],
+)
+def test_every_order_is_looked_at(run: object, options: dict[str, Any]) -> None:
+    """Lists, ranks, and documents that stand there twice (an error of its own) are looked at alike."""
+    (said,) = of_ndcg(check({"q": {"a": 1, "b": 0}}, run, **options))
+    assert said.startswith("warning: nDCG@10 says little in 1 query")
+
+
+def test_broken_scores_are_told_once() -> None:
+    """What cannot be scored is an error; nothing more is said of it."""
+    report = check({"q": {"a": 1}}, {"q": {"a": math.nan}})
+    assert not report.ok
+    assert not of_ndcg(report)

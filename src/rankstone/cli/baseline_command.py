@@ -15,6 +15,7 @@ from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
     from rankstone import Baseline
+    from rankstone.gains import Gain
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 R@100"
 _NUMBERS = ("value", "chance", "worst", "best", "skill")
@@ -23,6 +24,13 @@ _NUMBERS = ("value", "chance", "worst", "best", "skill")
 @click.command("baseline", epilog=EPILOG)
 @click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
+@click.option(
+    "--gain",
+    "steps",
+    multiple=True,
+    metavar="MEASURE=FROM,TO",
+    help="no files: what a step is worth: AP=0.2,0.4",
+)
 @click.option("--format", "form", default="table", metavar="table|json|csv|md", help="[table]")
 @printed
 @click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
@@ -32,6 +40,7 @@ _NUMBERS = ("value", "chance", "worst", "best", "skill")
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
+    steps: tuple[str, ...],
     form: str,
     digits: int,
     output: str | None,
@@ -44,17 +53,23 @@ def command(
 
     Shows beside each mean what the same documents in any order (chance), in the worst and in the best
     order reach, and which share of the way from chance to the best was made (skill).  With --candidates
-    N, chance draws its lists from so many documents instead.
+    N, chance draws its lists from so many documents instead.  Of several runs, also what the step from
+    the first one's mean is worth: in ranks, and as a share of what was left to gain.
 
     \b
     rankstone baseline qrels.txt bm25.run -m "nDCG@10 RR"
     rankstone baseline qrels.txt recs.parquet --candidates 50000 -m "R@100"
+    rankstone baseline --gain AP=0.2,0.4 --gain AP=0.7,0.9
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import baseline
     from rankstone.cli.outputs import check_format, deliver, keep_freed_memory
 
     check_format(form, _FORMATS)
     keep_inputs(files, output, None)
+    if steps:
+        _refuse_files(files, measures)
+        deliver(None, _STEPS[form]([_step(text) for text in steps], digits), output, None)
+        return
     runs = judged_runs("baseline", files)
     named = split_columns(columns)
     keep_freed_memory()
@@ -104,6 +119,7 @@ def _table(found: Baseline, digits: int) -> str:
     drawn = "the documents retrieved" if found.candidates is None else f"{found.candidates:,} candidates"
     notes = [
         *map(printable, found.meaning()),
+        *map(printable, found.steps()),
         f"chance, worst and best: orders of {drawn}; skill: (value - chance) / (best - chance)",
         *found.scores.audit.lines(),
         conventions_line(found.scores),
@@ -126,3 +142,69 @@ def _markdown(found: Baseline, digits: int) -> str:
 
 
 _FORMATS = {"table": _table, "json": _json, "csv": _csv, "md": _markdown}
+
+
+# -- steps between two means, without files --------------------------------------------------------------
+def _refuse_files(files: tuple[str, ...], measures: tuple[str, ...]) -> None:
+    """Refuse files and measures that --gain would not look at."""
+    from rankstone.errors import UsageError
+
+    if files or measures:
+        raise UsageError(
+            "--gain takes two means as they are, and no files or -m",
+            given=" ".join([*files, *measures]),
+            fix="leave --gain out: of several runs the steps are told anyway",
+        )
+
+
+def _step(text: str) -> Gain:
+    """Read ``AP=0.2,0.4``."""
+    from rankstone.errors import UsageError, printable
+    from rankstone.gains import gain
+
+    measure, _, means = text.rpartition("=")
+    try:
+        before, after = map(float, means.split(",") if measure else ())
+    except ValueError:
+        raise UsageError(
+            "--gain wants a measure and two means", given=printable(text), expected="such as AP=0.2,0.4"
+        ) from None
+    return gain(measure, before, after)
+
+
+def _step_rows(steps: list[Gain]) -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    return [asdict(step) for step in steps]
+
+
+def _step_lines(steps: list[Gain], _digits: int) -> str:
+    notes = dict.fromkeys(f"{step.measure}, scale: {step.scale}" for step in steps)
+    return "\n".join([*(step.words() for step in steps), *notes]) + "\n"
+
+
+def _step_json(steps: list[Gain], _digits: int) -> str:
+    return as_json({"gains": _step_rows(steps)})
+
+
+def _step_csv(steps: list[Gain], _digits: int) -> str:
+    import csv
+
+    rows, out = _step_rows(steps), io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _step_markdown(steps: list[Gain], digits: int) -> str:
+    from rankstone.cli.render import markdown, number
+
+    rows = _step_rows(steps)
+    cells = [
+        [text if isinstance(text, str) else number(text, digits) for text in row.values()] for row in rows
+    ]
+    return markdown(list(rows[0]), cells)
+
+
+_STEPS = {"table": _step_lines, "json": _step_json, "csv": _step_csv, "md": _step_markdown}

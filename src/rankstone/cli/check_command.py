@@ -11,7 +11,7 @@ from rankstone.cli.options import reading
 from rankstone.cli.outputs import as_json
 
 if TYPE_CHECKING:
-    from rankstone.checking import CheckReport
+    from rankstone.findings import CheckReport
 
 _INVALID = 3
 

@@ -13,18 +13,41 @@ from rankstone.cli.options import EPILOG, alignment, given_options, printed, rea
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
-    from rankstone import Curves
+    from collections.abc import Mapping
 
-DEFAULT_CURVES = "PR"
+    from rankstone import Curve, Curves
+
+#: kind → what it traces unless -m says what
+KINDS = {"pr": "PR", "roc": "ROC(negatives=judged)", "metric-k": "nDCG RR P R"}
+#: cutoffs, where a target asks for the smallest that reaches it
+_EVERY = range(1, 101)
+_NAMES = {"pr": "PR", "roc": "ROC", "metric-k": "AtK"}
 
 
 @click.command("curve", epilog=EPILOG)
 @click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
-@click.option("-m", "--curves", multiple=True, metavar="TEXT", help=f"curves or measures [{DEFAULT_CURVES}]")
+@click.option("-m", "--curves", multiple=True, metavar="TEXT", help="curves or measures [those of --kind]")
+@click.option(
+    "--kind",
+    metavar="|".join(KINDS),
+    help="what is traced unless -m says it [pr; metric-k beside --target, --which-k]",
+)
 @click.option("-k", "--cutoffs", metavar="K,K,…", help="for measures without their own: 1..10,20,50")
 @click.option("--labeled", "--labelled", "labelled", metavar="FILE", help="one table with scores and labels")
 @click.option("--one-group", is_flag=True, help="all lists are one, as for a pooled ROC")
-@click.option("--reach", metavar="VALUE,…", help="at which cutoff the mean reaches these values")
+@click.option(
+    "--target",
+    "--reach",
+    "targets",
+    multiple=True,
+    metavar="[MEASURE=]VALUE,…",
+    help="the smallest k at which the mean reaches these values: RR=0.5",
+)
+@click.option(
+    "--which-k", is_flag=True, help="how well each k tells the runs apart, how steady their order is"
+)
+@click.option("--chart", metavar="FILE", help="draw the means of the first curve: .svg, .png, .pdf, .html")
+@click.option("--cloud", metavar="FILE", help="draw the first run's mean over the curves of its queries")
 @click.option("--per-query", metavar="FILE", help="write every query's points: .parquet, .csv or .jsonl")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv", help="[table]")
 @printed
@@ -43,10 +66,14 @@ DEFAULT_CURVES = "PR"
 def command(
     files: tuple[str, ...],
     curves: tuple[str, ...],
+    kind: str | None,
     cutoffs: str | None,
     labelled: str | None,
     one_group: bool,  # noqa: FBT001 - click passes flags so
-    reach: str | None,
+    targets: tuple[str, ...],
+    which_k: bool,  # noqa: FBT001 - the same
+    chart: str | None,
+    cloud: str | None,
     per_query: str | None,
     form: str,
     digits: int,
@@ -67,26 +94,37 @@ def command(
     """Trace curves of runs against judgments, averaged over queries.
 
     PR is precision over recall; a measure with several cutoffs, or with -k, is traced over k.  The
-    table shows means with their bootstrap intervals; csv, json and jsonl hold spread and bands, too.
+    table shows means with their bootstrap intervals; csv, json and jsonl hold spread and bands, too
+    (beside --target or --which-k, csv and jsonl hold their rows instead).
 
     \b
-    rankstone curve qrels.txt bm25.run dense.run -m "PR ROC(negatives=judged)"
-    rankstone curve qrels.txt bm25.run -m "nDCG@1..100 R@1,5,10,100 RR" -k 1..20 --reach 0.5
+    rankstone curve qrels.txt bm25.run dense.run -m "PR ROC(negatives=judged)" --cloud cloud.svg
+    rankstone curve qrels.txt bm25.run dense.run --target RR=0.5 --target R=0.8,0.9 -k 1..1000
+    rankstone curve qrels.txt bm25.run dense.run other.run -m nDCG -k 1..10,20,50,100 --which-k
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone.cli.curve_render import FORMATS, View, render
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
+    from rankstone.cli.outputs import (
+        check_charts,
+        check_format,
+        deliver,
+        keep_freed_memory,
+        per_query_writer,
+    )
 
     check_format(form, FORMATS)
     per_query_writer(per_query)
-    keep_inputs([*files, *filter(None, (labelled, exclude, queries, intents))], output, per_query)
+    beside = [*files, *filter(None, (labelled, exclude, queries, intents))]
+    keep_inputs(beside, output, per_query, {"--chart": chart, "--cloud": cloud})
+    check_charts({"chart": chart, "cloud": cloud})
     named = split_columns(columns)
-    targets = _numbers("--reach", reach) if reach else ()
+    asked = _targets(targets)
     wanted = {
-        "curves": curves or (DEFAULT_CURVES,), "k": cutoffs, "resamples": resamples, "seed": seed,
-        "confidence": confidence, "band": _two("--band", band), "queries": queries,
-        "columns": named, "format_in": format_in, **given_options(options),
+        "curves": _curves(kind, curves, asked, cutoffs, which_k=which_k),
+        "resamples": resamples, "seed": seed, "confidence": confidence, "band": _two("--band", band),
+        "queries": queries, "columns": named, "format_in": format_in, **given_options(options),
     }  # fmt: skip
     lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
+    _one_table(form, asked, files, which_k=which_k)
     keep_freed_memory()
     with Ticker(quiet=quiet) as ticker:
         if labelled is None:
@@ -95,10 +133,62 @@ def command(
             refuse_with("--labeled", lists)
             traced = _labelled(files, labelled, ticker, {**wanted, "one_group": one_group})
     named.require_present()
-    deliver(traced, render(View(traced, digits, targets), form), output, per_query)
+    text = render(View(traced, digits, asked, which_k=which_k), form)
+    for name, file in (("means", chart), ("cloud", cloud)):
+        if file is not None:
+            traced.write_chart(file, name)
+    deliver(traced, text, output, per_query)
     if form not in ("table", "json") and not quiet:
         for line in [*traced.audit.lines(), traced.resampling_line()]:
             click.echo(line, err=True)
+
+
+def _curves(
+    kind: str | None,
+    curves: tuple[str, ...],
+    targets: Mapping[str, list[float]],
+    cutoffs: str | None,
+    *,
+    which_k: bool,
+) -> tuple[Curve, ...]:
+    """Return what is traced; -m, --kind and --target must agree."""
+    from rankstone.errors import UsageError, one_of
+    from rankstone.measures.at_cutoffs import DEFAULT_CUTOFFS, parse_curves, targets_of
+
+    if kind is not None:
+        one_of("kind", kind, KINDS)
+    named = [name for name in targets if name]
+    texts = curves or tuple(named) or (KINDS[kind or ("metric-k" if targets or which_k else "pr")],)
+    found = parse_curves(texts, cutoffs, _EVERY if targets else DEFAULT_CUTOFFS)
+    others = [curve for curve in found if kind is not None and curve.name != _NAMES[kind]]
+    if others:
+        raise UsageError(f"--kind {kind} does not trace {others[0]}", fix="leave --kind out, -m says it all")
+    if targets:
+        targets_of(found, targets)  # refuses what is not traced before any work
+    return found
+
+
+def _targets(texts: tuple[str, ...]) -> dict[str, list[float]]:
+    """Read targets: measure → values; those of every measure under an empty name."""
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        measure, _, values = text.rpartition("=")
+        found.setdefault(measure.strip(), []).extend(_numbers("--target", values, "MEASURE=VALUE: RR=0.5"))
+    return found
+
+
+def _one_table(
+    form: str, targets: Mapping[str, list[float]], files: tuple[str, ...], *, which_k: bool
+) -> None:
+    """Refuse two tables in a format that holds one, and a choice among systems for a single one."""
+    from rankstone.errors import UsageError
+
+    if form in ("csv", "jsonl") and targets and which_k:
+        raise UsageError(
+            f"--format {form} holds one table: that of --target or that of --which-k", fix="--format json"
+        )
+    if which_k and len(files) < 3:  # noqa: PLR2004 - judgments and two runs
+        raise UsageError("--which-k asks how well runs are told apart", expected="two runs or more")
 
 
 def _against(files: tuple[str, ...], ticker: Ticker, wanted: dict[str, Any]) -> Curves:
@@ -125,7 +215,7 @@ def _two(flag: str, text: str) -> tuple[float, float]:
     return numbers[0], numbers[1]
 
 
-def _numbers(flag: str, text: str) -> tuple[float, ...]:
+def _numbers(flag: str, text: str, expected: str = "such as 0.5,0.8") -> tuple[float, ...]:
     from rankstone.errors import UsageError, printable
 
     try:
@@ -133,7 +223,5 @@ def _numbers(flag: str, text: str) -> tuple[float, ...]:
     except ValueError:
         numbers = (math.nan,)
     if not all(map(math.isfinite, numbers)):
-        raise UsageError(
-            f"{flag} wants numbers, divided by commas", given=printable(text), expected="such as 0.5,0.8"
-        )
+        raise UsageError(f"{flag} wants numbers, divided by commas", given=printable(text), expected=expected)
     return numbers

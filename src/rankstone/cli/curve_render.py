@@ -14,7 +14,7 @@ from rankstone.cli.render import conventions_line, number
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rich.console import Console, RenderableType
 
@@ -33,15 +33,17 @@ _MOST_ROWS = 15
 _ROUND = ("1.000000e", "2.000000e", "3.000000e", "5.000000e")
 #: names are cut here in tables
 _LONGEST = 24
+_NONE = "–"
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What is to be shown: the curves, decimals, and targets asked about."""
+    """What is to be shown: the curves, decimals, targets asked about, and whether k is to be chosen."""
 
     curves: Curves
     digits: int
-    targets: Sequence[float]
+    targets: Mapping[str, Sequence[float]]
+    which_k: bool = False
 
 
 def render(view: View, form: str) -> str:
@@ -82,6 +84,11 @@ def _one(view: View, name: str, axes: tuple[str, str], console: Console) -> None
     console.print(_means(view, means, axes[0], console.width))
     for line in _said(view, name):
         console.print(_text(line, ""), soft_wrap=not console.is_terminal)
+    if view.which_k and (rows := view.curves.which_k().filter(curve=name).to_dicts()):
+        console.print()
+        console.print(_choice(rows, view.digits))
+        for line in _chosen(rows, view):
+            console.print(_text(line, ""), soft_wrap=not console.is_terminal)
     console.print()
 
 
@@ -140,6 +147,30 @@ def _thinned(places: list[float]) -> list[float]:
     return [places[at] for at in sorted(kept | {0, last})]
 
 
+def _choice(rows: list[Row], digits: int) -> RenderableType:
+    """Return a table of what each cutoff tells apart."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    heads = ("k", "pairs told apart", "order as at the deepest k", "order in samples", "in front", "again")
+    for at, head in enumerate(heads):
+        table.add_column(_text(head, "bold"), justify="left" if at == 4 else "right")  # noqa: PLR2004 - names
+    kept = set(_thinned([float(row["k"]) for row in rows]))
+    for row in rows:
+        if float(row["k"]) in kept:
+            low = "" if row["tau_low"] is None else f" [{number(row['tau_low'], digits)}]"
+            cells = (
+                f"{row['k']}",
+                _NONE if row["apart"] is None else f"{row['apart']} of {row['pairs']}",
+                number(row["tau_deepest"], digits),
+                f"{number(row['tau_samples'], digits)}{low}",
+                _NONE if row["best"] is None else printable(row["best"], _LONGEST),
+                _NONE if row["best_again"] is None else f"{row['best_again']:.0%}",
+            )
+            table.add_row(*(_text(cell, "") for cell in cells))
+    return table
+
+
 # -- sentences ---------------------------------------------------------------------------------------------
 def _said(view: View, name: str) -> Iterable[str]:
     """Yield what there is to say: queries without a curve, noise, comparisons, targets."""
@@ -154,7 +185,7 @@ def _said(view: View, name: str) -> Iterable[str]:
             yield _dominance(row)
     if view.targets:
         for row in view.curves.reach(view.targets).filter(curve=name).iter_rows(named=True):
-            yield _reach(row)
+            yield _reach(row, name.rpartition("@")[2])
         for row in view.curves.races(view.targets).filter(curve=name).iter_rows(named=True):
             yield _race(row)
 
@@ -192,10 +223,10 @@ def _dominance(row: Row) -> str:
     return f"{printable(row['run'])} is {ways}{p}"
 
 
-def _reach(row: Row) -> str:
+def _reach(row: Row, cutoffs: str) -> str:
     run, target = printable(row["run"]), f"{row['target']:g}"
     if row["k"] is None:
-        return f"{run}  never reaches {target} at these cutoffs"
+        return f"{run}  never reaches {target} at k = {cutoffs}"
     ends = ""
     if row["never"] is not None:
         low, high = ("never" if end is None else end for end in (row["ci_low"], row["ci_high"]))
@@ -213,6 +244,24 @@ def _race(row: Row) -> str:
     return (
         f"{printable(row['run'])} reaches {row['target']:g} sooner than {printable(row['other'])} in "
         f"{row['sooner']:.0%} of the samples, later in {row['later']:.0%}"
+    )
+
+
+def _chosen(rows: list[Row], view: View) -> Iterable[str]:
+    """Yield what the table says, and how it was made."""
+    known = [row for row in rows if row["apart"] is not None]
+    if known:
+        most = max(row["apart"] for row in known)
+        first = next(row["k"] for row in known if row["apart"] == most)
+        if most:
+            yield f"which k: most pairs, {most} of {rows[0]['pairs']}, are told apart first at k = {first}"
+        else:
+            yield "which k: no pair is told apart at any k"
+    how = view.curves.resampling
+    yield (
+        f"told apart: p ≤ {1 - how.confidence:.3g} of the paired t-test, {rows[0]['n']:,} queries; order: "
+        f"Kendall's tau_b with that at k = {rows[-1]['k']}, and its mean over the samples "
+        f"[lowest {how.ends[0]:.1%}]; again: the samples in which that run is in front, too"
     )
 
 
@@ -234,15 +283,32 @@ def _json(view: View) -> str:
     if view.targets:
         report["reach"] = view.curves.reach(view.targets).to_dicts()
         report["races"] = view.curves.races(view.targets).to_dicts()
+    if view.which_k:
+        report["which_k"] = view.curves.which_k().to_dicts()
     return as_json(report)
 
 
+def _rows(view: View) -> Any:  # noqa: ANN401 - a frame
+    """Return the one table for programs: what was asked for, the means unless it is something else."""
+    if view.which_k:
+        return view.curves.which_k()
+    return view.curves.reach(view.targets) if view.targets else view.curves.mean()
+
+
 def _jsonl(view: View) -> str:
-    return as_json_lines(view.curves.mean().iter_rows(named=True))
+    return as_json_lines(_rows(view).iter_rows(named=True))
 
 
 def _csv(view: View) -> str:
-    return view.curves.mean().write_csv()
+    import csv
+    import io
+
+    rows, out = _rows(view), io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(rows.columns)
+    for row in rows.iter_rows():
+        writer.writerow([" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in row])
+    return out.getvalue()
 
 
 FORMATS: dict[str, Callable[[View], str]] = {"table": _table, "json": _json, "jsonl": _jsonl, "csv": _csv}

@@ -141,6 +141,7 @@ def rows(kind: type[Named]) -> list[tuple[str, str]]:
         *(("peers", f"{tool}: {how}") for tool, how in facts.peers.items()),
         ("sensitive", facts.sensitive),
         ("use", facts.use),
+        ("scale", facts.scale),
         ("source", facts.citation),
         ("since", facts.since),
     ]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 __all__ = [
     "as_json",
     "as_json_lines",
+    "check_charts",
     "check_format",
     "columns_of_terminal",
     "deliver",
@@ -29,6 +30,7 @@ _WRITERS = {
     ".jsonl": "write_ndjson",
     ".ndjson": "write_ndjson",
 }
+_CHARTS = (".svg", ".png", ".pdf", ".html")
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 #: the largest threshold the GNU C library accepts
 _MOST_KEPT = 32 << 20
@@ -56,6 +58,19 @@ def per_query_writer(per_query: str | None, flag: str = "--per-query") -> str:
     if suffix not in _WRITERS:
         raise UsageError(f"{flag} {per_query}: no known suffix", expected=", ".join(_WRITERS))
     return _WRITERS[suffix]
+
+
+def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> None:
+    """Refuse, before any work, charts (flag → file) and pages that cannot be written."""
+    from rankstone.errors import UsageError
+
+    for flag, name in charts.items():
+        if name is not None and Path(name).suffix.lower() not in _CHARTS:
+            raise UsageError(f"--{flag} {name}: no known suffix", expected=", ".join(_CHARTS))
+    if page is not None or any(charts.values()):
+        from rankstone.report import require
+
+        require()
 
 
 def deliver(results: Any, text: str, output: str | None, per_query: str | None) -> None:  # noqa: ANN401

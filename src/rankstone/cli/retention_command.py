@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 #: what is printed
 SHOWN = ("days", "cohorts", "periods", "curve", "differences")
-_CHARTS = (".svg", ".png", ".pdf", ".html")
 
 _EPILOG = (
     "Of the values that stand for choice, the first is the default; docs/retention.md says what each does."
@@ -104,14 +103,20 @@ def command(
     rankstone retention events.parquet --by app_version --versus 1.0 --plot --report retention.html
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone.behaviour import retention
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
+    from rankstone.cli.outputs import (
+        check_charts,
+        check_format,
+        deliver,
+        keep_freed_memory,
+        per_query_writer,
+    )
     from rankstone.cli.retention_render import FORMATS, View, render
 
     check_format(form, FORMATS)
     _check_shown(show, options["by"])
     per_query_writer(cohorts, "--cohorts")
     charts = {"curve": curve_file, "heatmap": heatmap}
-    _check_charts(charts, report)
+    check_charts(charts, report)
     named_registrations = [options["registrations"]] if options["registrations"] else []
     written = {"--cohorts": cohorts, "--curve": curve_file, "--heatmap": heatmap, "--report": report}
     keep_inputs([events, *named_registrations], output, None, written)
@@ -136,21 +141,6 @@ def _check_shown(show: str, by: str | None) -> None:
     one_of("show", show, SHOWN)
     if show == "differences" and by is None:
         raise UsageError("--show differences needs segments", fix="--by COLUMN")
-
-
-def _check_charts(charts: dict[str, str | None], report: str | None) -> None:
-    """Refuse, before any work, charts that cannot be written."""
-    from pathlib import Path
-
-    from rankstone.errors import UsageError
-
-    for flag, name in charts.items():
-        if name is not None and Path(name).suffix.lower() not in _CHARTS:
-            raise UsageError(f"--{flag} {name}: no known suffix", expected=", ".join(_CHARTS))
-    if report is not None or any(charts.values()):
-        from rankstone.report import require
-
-        require()
 
 
 def _write(found: Retention, charts: dict[str, str | None], report: str | None, lang: str) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rankstone.measures.curves import Curve, Traced
 
 __all__ = ["COUNTS", "CROSSINGS", "DOMINANCE", "MEAN", "MICRO", "NOISE", "POINTS", "RACES", "REACH"]
-__all__ += ["curve_frame", "frame_of", "joined", "points_frame"]
+__all__ += ["WHICH_K", "curve_frame", "frame_of", "joined", "points_frame"]
 
 Schema = dict[str, Any]
 
@@ -53,6 +53,12 @@ DOMINANCE: Final[Schema] = {
 RACES: Final[Schema] = {
     **_PAIR, "target": pl.Float64, "k": pl.Int64, "k_other": pl.Int64,
     "sooner": pl.Float64, "same": pl.Float64, "later": pl.Float64,
+}  # fmt: skip
+WHICH_K: Final[Schema] = {
+    "curve": pl.String, "k": pl.Int64, "n": pl.Int64, "pairs": pl.Int64, "apart": pl.Int64,
+    "power": pl.Float64,
+    "tau_deepest": pl.Float64, "tau_samples": pl.Float64, "tau_low": pl.Float64,
+    "best": pl.String, "best_again": pl.Float64,
 }  # fmt: skip
 
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from rankstone.curves import frames
+from rankstone.curves.choosing import which_k
 from rankstone.curves.comparing import Comparing
 from rankstone.curves.means import MeanCurves
 from rankstone.curves.targets import first_reaching, interval, reaching
-from rankstone.measures.at_cutoffs import AtK
-from rankstone.results import ShowsTable, WritesTable, shown_whole
+from rankstone.errors import one_of
+from rankstone.measures.at_cutoffs import targets_of
+from rankstone.results import ShowsTable, WritesTable, shown_whole, write_chart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    import os
+    from collections.abc import Iterator, Mapping
 
+    from rankstone.measures.at_cutoffs import AtK, Targets
     from rankstone.measures.curves import Curve
+    from rankstone.plots.of_curves import CurvePlots
 
 __all__ = ["Curves"]
 
@@ -52,7 +57,7 @@ class Curves(MeanCurves, WritesTable, ShowsTable):
     """
 
     # -- targets -----------------------------------------------------------------------------------
-    def reach(self, targets: float | Sequence[float]) -> pl.DataFrame:
+    def reach(self, targets: Targets) -> pl.DataFrame:
         """Return at which cutoff each run reaches a target: k*(τ) = min {k : M@k ≥ τ}.
 
         Only curves over k are asked, and only at their cutoffs.  Where the measure never falls with
@@ -61,7 +66,7 @@ class Curves(MeanCurves, WritesTable, ShowsTable):
         Parameters
         ----------
         targets
-            One value or several.
+            One value or several for every curve over k, or ``{"RR": 0.5, "R": [0.8, 0.9]}``.
 
         Returns
         -------
@@ -70,13 +75,14 @@ class Curves(MeanCurves, WritesTable, ShowsTable):
             the measure never falls with k), ``all_k`` (null where it grows), ``ci_low`` and
             ``ci_high`` of k over resamples of queries (null: never), ``never`` (share of resamples that
             never reach it).
+
+        Raises
+        ------
+        BadParameter
+            When no curve over k is there, or none of a measure that is named.
         """
-        rows = [
-            self._reach(name, curve, target)
-            for name, _, (curve, _) in self._each()
-            if isinstance(curve, AtK)
-            for target in _numbers(targets)
-        ]
+        wanted = targets_of(self.curves, targets)
+        rows = [self._reach(name, curve, target) for name in self.runs for curve, target in wanted]
         return frames.frame_of(rows, frames.REACH)
 
     def _reach(self, name: str, curve: AtK, target: float) -> tuple[object, ...]:
@@ -89,6 +95,40 @@ class Curves(MeanCurves, WritesTable, ShowsTable):
             first = first_reaching(means, target)
             ends, never = interval(first, cutoffs, self.resampling), float((first == len(cutoffs)).mean())
         return name, str(curve), target, at[0] if at else None, grows, None if grows else at, *ends, never
+
+    def which_k(self, correction: str = "none") -> pl.DataFrame:
+        """Return how well each cutoff tells the runs apart, and how steady their order is there.
+
+        Parameters
+        ----------
+        correction
+            Of the p-values of all pairs at one cutoff, as for :func:`rankstone.compare`.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``curve``, ``k``; ``n`` queries in which all runs have a value; ``pairs`` of runs; ``apart``, how
+            many of these the paired t-test tells apart at 1 − confidence, and ``power``, their share
+            (discriminative power); ``tau_deepest``, Kendall's tau_b between the order of runs at k and at the
+            deepest cutoff; ``tau_samples`` and ``tau_low``, the mean and the lower end of tau_b between the
+            order at k and that in resamples of queries; ``best``, the run in front, and ``best_again``, the
+            share of resamples in which no run is before it.  Null: all runs are equal, or a single query.
+
+        Raises
+        ------
+        UsageError
+            When there is a single run, or no curve over k whose queries are averaged.
+
+        References
+        ----------
+        Sakai (SIGIR 2006), discriminative power; Voorhees and Buckley (SIGIR 2002), order under other topics.
+        """
+        return self._once(
+            ("which_k", correction),
+            lambda: frames.frame_of(
+                which_k(self.curves, self.runs, self.resampling, correction), frames.WHICH_K
+            ),
+        )
 
     # -- one run against another -------------------------------------------------------------------
     def crossings(self) -> pl.DataFrame:
@@ -116,8 +156,13 @@ class Curves(MeanCurves, WritesTable, ShowsTable):
         ways = (way for pair in self._pairs() for way in (pair, pair.turned()))
         return frames.frame_of((way.dominance() for way in ways), frames.DOMINANCE)
 
-    def races(self, targets: float | Sequence[float]) -> pl.DataFrame:
+    def races(self, targets: Targets) -> pl.DataFrame:
         """Return, for every two runs and target, which one reaches it at the smaller cutoff.
+
+        Parameters
+        ----------
+        targets
+            As for :meth:`reach`.
 
         Returns
         -------
@@ -125,11 +170,12 @@ class Curves(MeanCurves, WritesTable, ShowsTable):
             ``curve``, ``run``, ``other``, ``target``; ``k`` and ``k_other`` (null: never); ``sooner``,
             ``same`` and ``later``, shares of the resamples of queries.
         """
+        wanted = targets_of(self.curves, targets)
         rows = [
-            pair.race(pair.curve.cutoffs, target)
+            pair.race(curve.cutoffs, target)
+            for curve, target in wanted
             for pair in self._pairs()
-            if isinstance(pair.curve, AtK)
-            for target in _numbers(targets)
+            if pair.curve == curve
         ]
         return frames.frame_of(rows, frames.RACES)
 
@@ -174,6 +220,39 @@ class Curves(MeanCurves, WritesTable, ShowsTable):
             f"seed {how.seed} · band {how.band[0]:g}–{how.band[1]:g} of queries"
         )
 
+    @property
+    def plot(self) -> CurvePlots:
+        """Their charts, Altair's (needs the extra ``report``)."""
+        from rankstone.plots.of_curves import CurvePlots
+
+        return CurvePlots(self)
+
+    def write_chart(
+        self,
+        path: str | os.PathLike[str],
+        kind: str = "means",
+        *,
+        curve: str | None = None,
+        run: str | None = None,
+        lang: str = "en",
+    ) -> None:
+        """Write a chart, whole or not at all: SVG, PNG, PDF, or HTML that opens offline (needs ``report``).
+
+        Parameters
+        ----------
+        path
+            The file; its suffix says which format.
+        kind
+            ``means`` of all runs, or ``cloud``: one run's mean over the curves of its queries.
+        curve, run
+            Which; the first unless named.
+        lang
+            ``en`` or ``zh``.
+        """
+        one_of("kind", kind, ("means", "cloud"))
+        plots = replace(self.plot, lang=lang)
+        write_chart(plots.cloud(run, curve) if kind == "cloud" else plots.means(curve), path)
+
     # -- people ------------------------------------------------------------------------------------
     def __repr__(self) -> str:
         parts = []
@@ -181,10 +260,6 @@ class Curves(MeanCurves, WritesTable, ShowsTable):
             for curve in self.mean()["curve"].unique(maintain_order=True):
                 parts += [curve, str(self.table(curve))]
         return "\n".join([*parts, *self.audit.lines(), self.resampling_line()])
-
-
-def _numbers(targets: float | Sequence[float]) -> list[float]:
-    return [float(target) for target in ([targets] if isinstance(targets, (int, float)) else targets)]
 
 
 def _signed(alignment: Mapping[str, Any]) -> bool:

@@ -234,6 +234,10 @@ class Hits:
         fresh[1:] = (self.first[1:] != self.first[:-1]) | (self.query[1:] != self.query[:-1])
         return Blocks(np.cumsum(fresh) - 1, self.first[fresh], self.last[fresh])
 
+    def without_ties(self) -> Hits:
+        """Return the hits as if no documents tied: each at its rank, in a block of its own."""
+        return replace(self, first=self.rank, last=self.rank, expected=False, _memo={})
+
     def with_open_ties(self, k: int | None = None) -> Hits:
         """Return the hits at every rank of their tie block, whatever rule has settled the ties.
 

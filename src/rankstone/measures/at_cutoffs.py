@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -18,14 +20,16 @@ from rankstone.measures.named import MOST_RANKS, Card, Named
 from rankstone.measures.syntax import parse_measure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from rankstone.hits.arrays import Floats
     from rankstone.hits.options import Alignment
     from rankstone.hits.ragged import Hits
 
-__all__ = ["DEFAULT_CUTOFFS", "AtK", "parse_curves", "read_cutoffs"]
+__all__ = ["DEFAULT_CUTOFFS", "AtK", "Targets", "named_by", "parse_curves", "read_cutoffs", "targets_of"]
 
+#: values to be reached by every measure, or measure → values
+Targets = float | Sequence[float] | Mapping[str, float | Sequence[float]]
 #: where nobody names cutoffs
 DEFAULT_CUTOFFS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 #: a run of at least so many cutoffs is written ``1..5``
@@ -203,6 +207,7 @@ _ITEM: Final = re.compile(r"(?:\([^()]*\)|\{[^{}]*\}|,(?=[0-9])|[^\s,(){}])+")
 def parse_curves(
     curves: str | Curve | Measure | Iterable[str | Curve | Measure],
     cutoffs: str | int | Sequence[int] | None = None,
+    unless_said: Sequence[int] = DEFAULT_CUTOFFS,
 ) -> tuple[Curve, ...]:
     """Read curves from text or a list; several texts may stand in one, divided by blanks or commas.
 
@@ -211,8 +216,9 @@ def parse_curves(
     curves
         ``"PR"``, ``"PR(interp=trec9) ROC(negatives=judged)"``, ``"nDCG@1..100"``, ``"R@1,5,10 RR"``.
     cutoffs
-        For measures whose text names none, such as ``"1..10,20"`` or ``[1, 5]``;
-        :data:`DEFAULT_CUTOFFS` when nobody says.
+        For measures whose text names none, such as ``"1..10,20"`` or ``[1, 5]``.
+    unless_said
+        The same, where nobody says.
 
     Raises
     ------
@@ -231,7 +237,7 @@ def parse_curves(
     found: dict[Curve, bool] = {}
     for item in curves:
         texts = _ITEM.findall(item) if isinstance(item, str) else [item]
-        found.update(_curve(text, cutoffs) for text in texts)
+        found.update(_curve(text, cutoffs, unless_said) for text in texts)
     if not found:
         raise UnknownMeasure("no curve given", fix='name some: "PR nDCG@1..100"')
     if cutoffs is not None and not any(found.values()):
@@ -243,15 +249,76 @@ def parse_curves(
     return tuple(found)
 
 
-def _curve(item: str | Curve | Measure, cutoffs: Sequence[int] | None) -> tuple[Curve, bool]:
-    """Return a curve, and whether it is traced over the cutoffs given."""
+def named_by(text: str, curves: Iterable[Curve]) -> list[AtK]:
+    """Return the curves over k that a text names, with its cutoffs or without.
+
+    >>> [str(curve) for curve in named_by("MRR", parse_curves("PR RR@1..3 nDCG@1..3"))]
+    ['RR@1..3']
+    """
+    over_k = [curve for curve in curves if isinstance(curve, AtK)]
+    return [curve for curve in over_k if _curve(text, None, curve.cutoffs)[0] == curve]
+
+
+def targets_of(curves: Iterable[Curve], targets: Targets) -> list[tuple[AtK, float]]:
+    """Return every curve over k with a value that it shall reach, in the order of the curves.
+
+    Parameters
+    ----------
+    curves
+        What is traced.
+    targets
+        Values for every curve over k, or measure → values; the empty name stands for every measure.
+
+    Raises
+    ------
+    BadParameter
+        When no curve over k is there, or none of a measure that is named.
+    """
+    over_k = [curve for curve in curves if isinstance(curve, AtK)]
+    if not over_k:
+        raise BadParameter(
+            "a value is reached at a cutoff, and no measure is traced over its cutoff",
+            fix="name one: RR, or R@1..100",
+        )
+    wanted: dict[AtK, list[float]] = {curve: [] for curve in over_k}
+    for text, values in targets.items() if isinstance(targets, Mapping) else [("", targets)]:
+        named = named_by(text, over_k) if text else over_k
+        if not named:
+            raise BadParameter(
+                f"{printable(text)} is not among the measures traced over their cutoffs",
+                expected=" ".join(map(str, over_k)),
+            )
+        for curve in named:
+            wanted[curve] += _numbers(values, curve if text else None)
+    return [(curve, value) for curve, values in wanted.items() for value in dict.fromkeys(values)]
+
+
+def _numbers(values: float | Sequence[float], of: AtK | None) -> list[float]:
+    """Return values to be reached; those meant for one measure lie in its range."""
+    numbers = [float(value) for value in ([values] if isinstance(values, (int, float)) else values)]
+    if not all(map(math.isfinite, numbers)):
+        raise BadParameter("a value to be reached is a number", given=", ".join(map(str, numbers)))
+    low, high = (None, None) if of is None or of.measure.agg == "sum" else of.measure.span
+    for number in numbers:
+        if (low is not None and number < low) or (high is not None and number > high):
+            raise BadParameter(
+                f"{of} has no value {number:g}",
+                expected=f"{'-∞' if low is None else f'{low:g}'} … {'∞' if high is None else f'{high:g}'}",
+            )
+    return numbers
+
+
+def _curve(
+    item: str | Curve | Measure, cutoffs: Sequence[int] | None, unless_said: Sequence[int]
+) -> tuple[Curve, bool]:
+    """Return a curve, and whether it is traced over cutoffs that its text does not name."""
     if isinstance(item, Curve):
         return item, False
     many = _CUT.match(item) if isinstance(item, str) else None
     if many is not None:
         own = read_cutoffs(many["cutoffs"])
         return _over(parse_measure(f"{many['measure']}@{own[-1]}"), own), False
-    spread = tuple(cutoffs or DEFAULT_CUTOFFS)
+    spread = tuple(cutoffs or unless_said)
     try:
         read = parse_measure(item)
     except BadParameter:

@@ -69,6 +69,8 @@ class AP(PrecisionAtHits):
         },
         sensitive="ties, unjudged documents (not relevant), unknown relevant documents (R)",
         use="binary relevance and patient users; the area under the uninterpolated precision–recall steps",
+        scale="no equal steps: 1/AP is the distance in ranks of equally spaced relevant documents, 5 → 2.5 "
+        "for 0.2 → 0.4 and 1.4 → 1.1 for 0.7 → 0.9",
         citation="Harman, TREC-1, 1992; Buckley and Voorhees, 2005",
     )
 
@@ -100,6 +102,11 @@ class AP(PrecisionAtHits):
     def extremal_under_ties(self) -> bool:
         """Hold unless the denominator itself depends on the order."""
         return self.denom != "hits"
+
+    @property
+    def proven_orders(self) -> frozenset[str]:
+        """Best first, where every precision at a hit is 1; worst first unless dividing by the hits."""
+        return super().proven_orders or frozenset({"best"})
 
     @property
     def promotion_helps(self) -> bool:

@@ -156,6 +156,11 @@ class Measure(PerQuery):
         return True
 
     @property
+    def proven_orders(self) -> frozenset[str]:
+        """Which extremes over all orders without ties the grades give: ``best`` first, ``worst`` first."""
+        return frozenset({"best", "worst"}) if self.extremal_under_ties else frozenset()
+
+    @property
     def negative_is_least(self) -> bool:
         """Whether a grade below zero never counts more than an unjudged document."""
         return True

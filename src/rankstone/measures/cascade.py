@@ -48,6 +48,7 @@ class ERR(UnitGain):
         sensitive="ties, unjudged documents (satisfy nobody), the top of the scale; hardly to depth",
         use="few good answers are wanted: one top document almost settles it; the scale moves the number, so "
         "it is part of the name",
+        scale="no equal steps: it falls with one over the rank of the answer, as RR does",
         citation="Chapelle, Metzler, Zhang and Grinspan, CIKM 2009",
     )
 

@@ -24,6 +24,11 @@ __all__ = ["RC"]
 
 #: what a place weighs: the weight of a pair is the sum or the product of two of these
 WEIGHTS: Final = ("uniform", "log2", "hyperbolic", "sqrt", "square", "cube", "geometric")
+#: weights that fall slowly enough for two neighbours to be exchanged without regard to those above
+_STEADY: Final = {
+    "add": ("uniform", "log2", "hyperbolic", "sqrt", "square"),
+    "multiply": ("log2", "sqrt"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +79,8 @@ class RC(Measure):
         "one half)",
         use="learning to rank with fully labelled lists; a pair at the bottom counts as much as one at the "
         "top unless `weight` says otherwise",
+        scale="within a query a step is a weight of pairs, the same anywhere; it starts above 0 unless "
+        "ties=drop",
         citation="Liu, Learning to Rank for Information Retrieval, 2009; Kendall, Biometrika 1938; Vigna, "
         "WWW 2015",
     )
@@ -115,6 +122,17 @@ class RC(Measure):
     def extremal_under_ties(self) -> bool:
         """Fail: tied documents count as the mean over their orders."""
         return False
+
+    @property
+    def proven_orders(self) -> frozenset[str]:
+        """Best first, which is an ideal order; worst first, where moving a better document down never wins.
+
+        It loses the pair itself, and wins of every document above at most the difference of two weights, as
+        in :func:`~rankstone.measures.ideal_orders.exchange_never_loses`.
+        """
+        steady = self.weight in _STEADY[self.combine] and self.weight_on == "model"
+        lowest = steady or (self.ties == "drop" and self.weight_on == "model")  # all pairs wrong: 0
+        return frozenset({"best", "worst"} if lowest else {"best"})
 
     @property
     def promotion_helps(self) -> bool:

@@ -115,6 +115,7 @@ class CG(GainMeasure):
         undefined="never",
         sensitive="unjudged documents (gain 0); blind to the order inside the cutoff",
         use="as a step towards DCG",
+        scale="a step is an amount of gain, the same anywhere; what a grade gains is set, not measured",
         citation="Järvelin and Kekäläinen, SIGIR 2000",
     )
 
@@ -142,6 +143,8 @@ class DCG(GainMeasure):
         },
         sensitive="ties, unjudged documents (gain 0), depth, and to the grade scale",
         use="within one collection and grade scale; otherwise nDCG",
+        scale="gain, worth less further down: equal steps as far as gain and discount are believed; without"
+        " an upper end",
         citation="Järvelin and Kekäläinen, TOIS 2002",
     )
 
@@ -200,6 +203,9 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         },
         sensitive="ties, unjudged documents (gain 0), depth, and which documents the ideal draws on",
         use="graded relevance; say which gain, discount and ideal (the name does)",
+        scale="shares of the ideal list's DCG: equal steps within a query as far as gain and discount are "
+        "believed, and none between queries with other ideal lists; few judged documents leave little"
+        " below 1",
         citation="Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005",
     )
 
@@ -233,6 +239,11 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
     def extremal_under_ties(self) -> bool:
         """Hold unless the ideal itself depends on who is in the first k."""
         return super().extremal_under_ties and self.ideal != "topk"
+
+    @property
+    def proven_orders(self) -> frozenset[str]:
+        """Best first, which is its own ideal where the ideal depends on who is in the first k."""
+        return super().proven_orders or (frozenset({"best"}) if super().extremal_under_ties else frozenset())
 
     @property
     def promotion_helps(self) -> bool:

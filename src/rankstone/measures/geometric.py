@@ -45,6 +45,8 @@ class RBP(UnitGain):
         },
         sensitive="ties, unjudged documents (gain 0): RBP_residual says how much is open",
         use="always with the residual; p = 0.5 is an impatient user, 0.8 looks at 5 ranks, 0.95 at 20",
+        scale="expected gain per document looked at: equal steps as far as p is believed; for p = 1/2 every"
+        " list of relevant or not has a value of its own",
         citation="Moffat and Zobel, TOIS 2008",
     )
 

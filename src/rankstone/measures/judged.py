@@ -69,6 +69,7 @@ class Judged(OfJudging):
         },
         sensitive="depth",
         use="beside every other number: two systems with unequal Judged@k are not compared fairly",
+        scale="a step is a number of documents",
         citation="Buckley and Voorhees, SIGIR 2004 (the problem)",
     )
 

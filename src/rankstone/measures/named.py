@@ -65,6 +65,8 @@ class Card:
         To ties, unjudged documents, depth.
     use
         When to use it and when not.
+    scale
+        Whether equal steps of the value are equal steps of anything.
     citation
         Author, year, where.
     """
@@ -80,6 +82,7 @@ class Card:
     peers: Mapping[str, str] = field(default_factory=dict)
     sensitive: str
     use: str
+    scale: str = "that equal steps are worth the same is not shown"
     citation: str
     since: str = "0.1"
 

@@ -126,6 +126,7 @@ class AUC(PairMeasure):
         sensitive="which documents are negatives (say it); relevant documents that were not returned",
         use="whole rankings of a catalogue, click models; blind to where in the list two documents are "
         "exchanged, so rarely for the first page of a search",
+        scale="within a query a step is a number of pairs, the same anywhere",
         citation="Hanley and McNeil, Radiology 1982; Fawcett, Pattern Recognition Letters 2006",
     )
 
@@ -143,6 +144,11 @@ class AUC(PairMeasure):
     def promotion_helps(self) -> bool:
         """Hold unless a document that comes above the cutoff pushes another out of the count."""
         return self.k is None or self.steady
+
+    @property
+    def proven_orders(self) -> frozenset[str]:
+        """Both, where the same documents take part in every order: each exchange moves one pair."""
+        return frozenset({"best", "worst"}) if self.promotion_helps else frozenset()
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the negatives below it, half of those tied with it; divide by all pairs."""
@@ -264,6 +270,11 @@ class pAUC(PairMeasure):  # noqa: N801 - the name of the field
     def extremal_under_ties(self) -> bool:
         """Hold where order counts at all."""
         return self.tied == "order"
+
+    @property
+    def proven_orders(self) -> frozenset[str]:
+        """Both: a negative that moves up never passes fewer of the first k."""
+        return frozenset({"best", "worst"})
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit those of the first k negatives that stand below it."""

@@ -72,6 +72,7 @@ class P(BinaryMeasure):
         },
         sensitive="ties at the cutoff; unjudged documents (count as not relevant); lists shorter than k",
         use="when a user sees one screen of k results; the order inside the screen plays no part",
+        scale="a step is a number of documents among the first k, the same anywhere",
         citation="van Rijsbergen, Information Retrieval, 1979",
     )
 
@@ -125,6 +126,8 @@ class R(BinaryMeasure):
         },
         sensitive="ties at the cutoff; unknown relevant documents (R is what was judged)",
         use="first-stage retrieval, candidate generation, e-discovery",
+        scale="within a query a step is a number of relevant documents, the same anywhere; between queries "
+        "one of few weighs more than one of many",
         citation="Cleverdon, Aslib Proceedings, 1967",
     )
 
@@ -220,6 +223,7 @@ class Success(BinaryMeasure):
         },
         sensitive="ties around the first relevant document",
         use="one good answer is enough; compare systems with a test for proportions",
+        scale="yes or no; a mean is a share of queries",
         citation="TREC question answering and web tracks",
     )
 
@@ -268,6 +272,7 @@ class Rprec(BinaryMeasure):
         },
         sensitive="ties at rank R; unjudged documents; lists shorter than R keep R",
         use="a summary that adapts its cutoff to the query; highly correlated with AP",
+        scale="within a query a step is a number of documents; between queries one of few weighs more",
         citation="Buckley and Voorhees, in TREC: Experiment and Evaluation, 2005",
     )
 

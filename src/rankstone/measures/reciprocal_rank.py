@@ -43,6 +43,8 @@ class RR(BinaryMeasure):
         },
         sensitive="ties around the first relevant document; very much to rank 1 against 2",
         use="one answer is wanted; its steps are unequal, so look at the ranks themselves too",
+        scale="no equal steps: rank 2 → 1 is worth 1/2, rank 3 → 2 is worth 1/6; whether to average it is "
+        "disputed (Fuhr, SIGIR Forum 2017; Sakai, SIGIR Forum 2020)",
         citation="Kantor and Voorhees, 2000; Voorhees, TREC-8, 1999",
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone.errors import UsageError, printable
+from rankstone.errors import BadOption, UsageError, nearest, printable
 from rankstone.measures.at_cutoffs import AtK
 from rankstone.plots.style import COLOURS, by_system, drawn, needed, records
 from rankstone.plots.words import label
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from rankstone.comparing import Comparison
     from rankstone.curves import Curves
 
-__all__ = ["cloud_chart", "cloud_rows", "curve_chart", "traced"]
+__all__ = ["CurvePlots", "cloud_chart", "cloud_rows", "curve_chart", "traced"]
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 340
@@ -31,6 +32,68 @@ _CLOUDS: Final = 1_000
 _MANY: Final = 2_000
 _NORMAL: Final = 1.959964
 _BAND: Final = ("band_low", "band_high")
+#: letters of a run's name in a title
+_NAME: Final = 30
+
+
+@dataclass(frozen=True)
+class CurvePlots:
+    """Charts of curves, as Altair's: ``.save("curve.svg")``, or ``png``, ``pdf``, ``html``.
+
+    Wherever a ``curve`` can be named, the first one is taken unless it is.
+
+    Attributes
+    ----------
+    found
+        What is drawn.
+    lang
+        ``en`` or ``zh``.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> from rankstone import demo
+    >>> traced = rankstone.curve(demo.QRELS, demo.RUNS, "PR")
+    >>> traced.plot.cloud("bm25").save("cloud.svg")  # doctest: +SKIP
+    """
+
+    found: Curves
+    lang: str = "en"
+
+    def means(self, curve: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
+        """Return the mean of each run, with its interval up to four."""
+        name = self._curve(curve)
+        return curve_chart(self.found, self._title(name), self.lang, name)
+
+    def cloud(self, run: str | None = None, curve: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
+        """Return one run's mean (the first's) over the curves of its queries, with the band of most."""
+        name, runs = self._curve(curve), list(self.found.runs)
+        run = runs[0] if run is None else run
+        if run not in runs:
+            raise _unknown("run", run, runs)
+        title = f"{printable(run, _NAME)}: {self._title(name)}"
+        return cloud_chart(self.found, run, title, self.lang, name)
+
+    def _curve(self, curve: str | None) -> str:
+        names = [str(one) for one in self.found.curves]
+        if curve is not None and curve not in names:
+            raise _unknown("curve", curve, names)
+        return names[0] if curve is None else curve
+
+    def _title(self, name: str) -> str:
+        one = next(curve for curve in self.found.curves if str(curve) == name)
+        if isinstance(one, AtK):
+            return label("at_k", self.lang, measure=name)
+        return label("pr", self.lang) if name == "PR" else name
+
+
+def _unknown(what: str, name: str, known: list[str]) -> BadOption:
+    close = nearest(name, known)
+    return BadOption(
+        f"there is no {what} {printable(name)!r}",
+        expected=", ".join(map(printable, known)),
+        fix=f"did you mean {printable(close[0])!r}?" if close else None,
+    )
 
 
 def traced(found: Comparison, curves: str) -> Curves:

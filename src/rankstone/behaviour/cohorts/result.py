@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,8 +11,7 @@ import polars as pl
 from rankstone.behaviour.cohorts import frames
 from rankstone.behaviour.cohorts.differences import differences
 from rankstone.errors import UsageError, one_of
-from rankstone.io import atomic
-from rankstone.results import ShowsTable, WritesRows
+from rankstone.results import ShowsTable, WritesRows, write_chart
 
 if TYPE_CHECKING:
     import os
@@ -185,11 +183,7 @@ class Retention(WritesRows, ShowsTable):
         from rankstone.plots.of_retention import RetentionPlots
 
         one_of("kind", kind, ("curve", "heatmap", "periods"))
-        form = Path(path).suffix.lower().removeprefix(".")
-        one_of("format", form, ("svg", "png", "pdf", "html"))
-        chart = getattr(RetentionPlots(self, lang), kind)()
-        with atomic(path) as unfinished:
-            chart.save(unfinished, format=form, **({"inline": True} if form == "html" else {}))
+        write_chart(getattr(RetentionPlots(self, lang), kind)(), path)
 
     def write_html(
         self, path: str | os.PathLike[str], *, lang: str = "en", command: str | None = None

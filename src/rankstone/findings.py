@@ -1,0 +1,45 @@
+"""What was found in files: by file, worst first, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = ["CheckReport", "FileReport", "Finding"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found: ``level`` is ``error``, ``warning`` or ``note``; ``fix`` is what to do."""
+
+    level: str
+    what: str
+    example: str | None = None
+    fix: str | None = None
+
+
+@dataclass
+class FileReport:
+    """What there is to say about one file: facts to read, findings to act on."""
+
+    name: str
+    source: str
+    kind: str
+    facts: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The files' reports, judgments first."""
+
+    files: list[FileReport]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing found would stop an evaluation."""
+        return not any(f.level == "error" for file in self.files for f in file.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, ready for JSON."""
+        return {"ok": self.ok, "files": [asdict(file) for file in self.files]}
