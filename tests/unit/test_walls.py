@@ -162,6 +162,7 @@ WALLS = {
         "io",
         "hits",
     },
+    "ltr": {"ltr", "comparing", "evaluation", "results", "measures", "hits", "io"},
     "trec_eval": {"trec_eval", "evaluation", "scores", "measures", "hits", "io"},
     "cli": {
         "cli",
@@ -181,6 +182,7 @@ WALLS = {
         "gating",
         "report",
         "hits",
+        "ltr",
     },
     "demo": set(),
 }
@@ -228,6 +230,7 @@ PACKAGES = {
     "behaviour": {"numpy", "polars", "scipy"},
     "thresholding": {"numpy", "polars"},
     "sampled_candidates": {"numpy", "polars"},
+    "ltr": {"numpy", "polars", "scipy", "sklearn", "threadpoolctl"},
     "trec_eval": {"numpy", "polars"},
     "cli": {"click", "rich"},
     "demo": set(),

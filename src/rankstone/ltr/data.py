@@ -1,0 +1,298 @@
+"""Training data from files: LETOR and SVMlight text, LightGBM's group files, tables of features."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadValue, InputError, MissingColumn, UsageError, nearest, one_of, printable
+from rankstone.io import reading
+from rankstone.io.columns import hidden, renames
+from rankstone.io.files import parts_of, scan_parts
+from rankstone.ltr.inputs import checked_labels
+from rankstone.ltr.letor import docids, group_sizes, read_letor, sizes_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.hits.arrays import Floats
+    from rankstone.io.files import Scanned
+
+__all__ = ["Dataset", "read"]
+
+FORMATS: Final = ("letor", "csv", "tsv", "jsonl", "parquet", "arrow")
+_TABLES: Final = {
+    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq":
+    "parquet", ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow",
+}  # fmt: skip
+_RESERVED: Final = ("query_id", "doc_id", "relevance")
+#: what these columns may be called, too
+_USUAL: Final = {"qid": "query_id", "label": "relevance", "docid": "doc_id"}
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Documents as features, each with its label and its query.
+
+    Attributes
+    ----------
+    X
+        Features, float32 or float64 ``[rows, features]``: an array, or a CSR matrix where few are not 0.
+    y
+        float64 ``[rows]``: labels; below 0: not judged.
+    qid
+        The query of each row.
+    docs
+        The document of each row, where the file names them.
+    features
+        The features' names; in LETOR files their numbers.
+    source
+        Where it was read.
+    notes
+        What a reader should know: columns that were left out, say.
+    sparse
+        Whether a feature that is not written down is 0.
+    """
+
+    X: Any
+    y: Floats
+    qid: pl.Series
+    docs: pl.Series | None
+    features: tuple[str, ...]
+    source: str
+    notes: tuple[str, ...] = field(default=())
+    sparse: bool = False
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def aligned(self, features: Sequence[str]) -> Any:  # noqa: ANN401 - an array or CSR
+        """Return the columns of some features, by name; in LETOR files one that never occurs is 0."""
+        if tuple(features) == self.features:
+            return self.X
+        place = {name: at for at, name in enumerate(self.features)}
+        absent = [name for name in features if name not in place]
+        if absent and not self.sparse:
+            close = nearest(absent[0], place, n=1)
+            raise MissingColumn(
+                f"there is no feature {printable(absent[0])}",
+                where=self.source,
+                expected="the features that the model was trained with",
+                fix=f"did you mean {printable(close[0])}?" if close else None,
+            )
+        columns = np.array([place.get(name, len(place)) for name in features])
+        if not absent:
+            return self.X[:, columns]
+        return _with_zeros(self.X)[:, columns]
+
+
+def read(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    groups: str | os.PathLike[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    features: Sequence[str] | None = None,
+    format_in: str | None = None,
+    dtype: str = "float32",
+    labelled: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> Dataset:
+    """Read documents as features.
+
+    Parameters
+    ----------
+    source
+        A file, a folder or a glob, or several: LETOR or SVMlight text (``label qid:7 1:0.5 … # docid =
+        GX001``), or a table with ``query_id``, ``relevance``, perhaps ``doc_id``, and a number column a
+        feature: CSV, TSV, JSON lines, Parquet, Arrow.  ``qid``, ``label`` and ``docid`` are understood, too.
+    groups
+        A file of group sizes, for text without ``qid``; ``FILE.query`` and ``FILE.group`` beside it are
+        found.
+    columns
+        ``{their name: our name}`` for tables.
+    features
+        Which columns are features; all other number columns unless given.
+    format_in
+        ``letor`` or the table's format; by the suffix unless given.
+    dtype
+        ``float32`` or ``float64``.
+    labelled
+        Whether labels are wanted; a table that is only scored needs none.
+    progress
+        Called with row counts while reading.
+
+    Raises
+    ------
+    InputError
+        For a line that cannot be read, a label or feature that is no finite number, missing columns.
+    """
+    one_of("dtype", dtype, ("float32", "float64"))
+    if format_in is not None:
+        one_of("format_in", format_in, FORMATS)
+    named = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    files = [part for name in named for part in parts_of(os.fspath(name))]
+    kinds = {format_in or _TABLES.get(_bare(path).suffix.lower(), "letor") for path in files}
+    if len(kinds) > 1:
+        raise UsageError(f"files of several formats: {', '.join(sorted(kinds))}", fix="read them one by one")
+    if groups is not None and (kinds != {"letor"} or len(files) > 1):
+        raise UsageError("group sizes go with one file of LETOR or SVMlight text")
+    if kinds == {"letor"}:
+        return _joined([_letor(path, groups, dtype, progress) for path in files])
+    found = [
+        _table(part, columns or {}, features, dtype, labelled=labelled)
+        for path in files
+        for part in scan_parts(path, kinds.copy().pop())
+    ]
+    if progress is not None:
+        progress(sum(map(len, found)))
+    return _joined(found)
+
+
+def _bare(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix in (".gz", ".zst", ".zstd") else path
+
+
+def _letor(
+    path: Path,
+    groups: str | os.PathLike[str] | None,
+    dtype: str,
+    progress: Callable[[int], None] | None,
+) -> Dataset:
+    found = read_letor(path, dtype, progress)
+    notes = []
+    qid = found.qid
+    if qid is None or groups is not None:
+        sizes = sizes_beside(path) if groups is None else Path(groups)
+        if sizes is None:
+            raise InputError(
+                "the lines have no qid, and no file of group sizes is beside them",
+                where=str(path),
+                expected=f"label qid:QUERY feature:value …, or {_bare(path).name}.query",
+                fix="name the file of group sizes",
+            )
+        qid = group_sizes(sizes, len(found.labels))
+        notes.append(f"queries are the groups of {sizes.name}")
+    names = tuple(map(str, found.numbers))
+    labels = found.labels
+    return Dataset(found.features, labels, qid, docids(found.comments), names, str(path), tuple(notes), True)
+
+
+def _table(
+    part: Scanned, columns: Mapping[str, str], features: Sequence[str] | None, dtype: str, *, labelled: bool
+) -> Dataset:
+    with reading(part.title):
+        present = part.frame.collect_schema().names()
+        usual = {theirs: ours for theirs, ours in _USUAL.items() if ours not in (*present, *columns.values())}
+        chosen = renames(present, columns, part.title) | {k: v for k, v in usual.items() if k in present}
+        frame = part.frame.drop(hidden(present, chosen)).rename(chosen).collect()
+    needed = ("query_id", "relevance") if labelled else ("query_id",)
+    for name in needed:
+        if name not in frame.columns:
+            raise MissingColumn(
+                f"there is no column {name}",
+                where=part.title,
+                given=f"columns {', '.join(map(printable, frame.columns[:20]))}",
+                fix=f"name it: columns={{'THEIRS': '{name}'}}, --columns THEIRS={name}",
+            )
+    if not frame.height:
+        raise InputError("the table has no rows", where=part.title)
+    names, left_out = _features(frame, features, part)
+    if not names:
+        raise MissingColumn("there is no column of numbers to rank by", where=part.title)
+    kind = pl.Float32 if dtype == "float32" else pl.Float64
+    matrix = frame.select(_number(frame, name, part).cast(kind) for name in names).to_numpy()
+    labels = np.zeros(frame.height)
+    if "relevance" in frame.columns:
+        labels = checked_labels(_number(frame, "relevance", part).to_numpy(), frame.height)
+    docs = frame["doc_id"].cast(pl.String) if "doc_id" in frame.columns else None
+    notes = [f"columns that are no features: {', '.join(map(printable, left_out))}"] if left_out else []
+    qid = frame["query_id"]
+    if qid.null_count():
+        raise BadValue("a row without query_id", where=part.place(int(qid.is_null().arg_max() or 0)))
+    return Dataset(np.ascontiguousarray(matrix), labels, qid, docs, tuple(names), part.title, tuple(notes))
+
+
+def _features(
+    frame: pl.DataFrame, features: Sequence[str] | None, part: Scanned
+) -> tuple[list[str], list[str]]:
+    """Return the columns that are features, and those that are not."""
+    others = [name for name in frame.columns if name not in _RESERVED]
+    if features is not None:
+        for name in features:
+            if name not in others:
+                close = nearest(name, others, n=1)
+                raise MissingColumn(
+                    f"there is no column {printable(name)}",
+                    where=part.title,
+                    fix=f"did you mean {printable(close[0])}?" if close else None,
+                )
+        return list(features), []
+    numbers = [name for name in others if _is_number(frame[name])]
+    return numbers, [name for name in others if name not in numbers]
+
+
+def _is_number(column: pl.Series) -> bool:
+    if column.dtype == pl.String:  # text files: a column of numbers has one somewhere, and no words
+        given = column.drop_nulls()
+        return len(given) > 0 and not given.cast(pl.Float64, strict=False).null_count()
+    return column.dtype.is_numeric() or column.dtype == pl.Boolean
+
+
+def _number(frame: pl.DataFrame, name: str, part: Scanned) -> pl.Series:
+    """Return a column as numbers; refuse a cell that is none."""
+    found = frame[name].cast(pl.Float64, strict=False)
+    bad = found.is_null() | ~found.is_finite()
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        raise BadValue(
+            f"{printable(name)} is {printable(frame[name][row])}",
+            where=part.place(row),
+            expected="a finite number",
+        )
+    return found
+
+
+def _with_zeros(features: Any) -> Any:  # noqa: ANN401 - an array or CSR
+    """Return features with one more column, of zeros."""
+    rows = features.shape[0]
+    if hasattr(features, "tocsr"):
+        from scipy.sparse import csr_array, hstack
+
+        return hstack([features, csr_array((rows, 1), dtype=features.dtype)], format="csr")
+    return np.hstack([features, np.zeros((rows, 1), features.dtype)])
+
+
+def _joined(parts: list[Dataset]) -> Dataset:
+    """Put parts one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(part.sparse for part in parts):
+        names = tuple(sorted({name for part in parts for name in part.features}, key=int))
+    else:
+        names = parts[0].features
+    tables = [part.aligned(names) for part in parts]
+    if any(hasattr(table, "tocsr") for table in tables):
+        from scipy.sparse import csr_array, vstack
+
+        whole = vstack([csr_array(table) for table in tables], format="csr")
+    else:
+        whole = np.vstack(tables)
+    ids = [part.qid for part in parts]
+    if len({column.dtype for column in ids}) > 1:
+        ids = [column.cast(pl.String) for column in ids]
+    docs = [part.docs for part in parts if part.docs is not None]
+    return Dataset(
+        whole,
+        np.concatenate([part.y for part in parts]),
+        pl.concat(ids),
+        pl.concat(docs) if len(docs) == len(parts) else None,
+        names,
+        ", ".join(part.source for part in parts),
+        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        parts[0].sparse,
+    )
