@@ -35,6 +35,7 @@ _COMMANDS = {
     "counterfactual": "what another ranking would have earned, from a log: IPS, SNIPS, doubly robust",
     "interleave": "two rankings shown as one list, and which of them users prefer",
     "ab": "A/B tests of rankings: click-through, click ranks, abandonment, and who was dealt what",
+    "ltr": "learning to rank: train, tune, score and compare rankers on documents with features",
     "thresholds": "what the line between relevant and not relevant decides",
     "sampled": "what measures would give among all items, from lists of a few sampled ones",
     "check": "what is in the files: duplicates, ties, missing queries, NaN, score order",

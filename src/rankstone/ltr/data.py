@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats
     from rankstone.io.files import Scanned
 
-__all__ = ["Dataset", "read"]
+__all__ = ["FORMATS", "TABLES", "Dataset", "read"]
 
+#: what files may be; a further .gz or .zst is looked through
 FORMATS: Final = ("letor", "csv", "tsv", "jsonl", "parquet", "arrow")
-_TABLES: Final = {
+TABLES: Final = {
     ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq":
     "parquet", ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow",
 }  # fmt: skip
@@ -136,7 +137,7 @@ def read(
         one_of("format_in", format_in, FORMATS)
     named = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     files = [part for name in named for part in parts_of(os.fspath(name))]
-    kinds = {format_in or _TABLES.get(_bare(path).suffix.lower(), "letor") for path in files}
+    kinds = {format_in or TABLES.get(_bare(path).suffix.lower(), "letor") for path in files}
     if len(kinds) > 1:
         raise UsageError(f"files of several formats: {', '.join(sorted(kinds))}", fix="read them one by one")
     if groups is not None and (kinds != {"letor"} or len(files) > 1):

@@ -118,7 +118,7 @@ def _piece(table: pl.DataFrame, first: int, title: str, dtype: str) -> _Piece:
         return _split(parts, dtype)
     except (_Untidy, pl.exceptions.PolarsError) as error:
         for line, body in parts.select("line", "body").iter_rows():
-            check_line(body, f"{title}:{line}")
+            check_line(body, f"{title}:{line}", dtype)
         with_qid = parts["body"].str.contains(" qid:", literal=True)
         if with_qid.n_unique() > 1:
             odd = int((with_qid != with_qid[0]).arg_max() or 0)
@@ -186,7 +186,7 @@ def _ascending(numbers: Any, values: Any, counts: Ints) -> tuple[Any, Any]:  # n
     return numbers, values
 
 
-def check_line(body: str, where: str) -> None:
+def check_line(body: str, where: str, dtype: str) -> None:
     """Refuse a line that is not as it should be; ``body`` is what stands before its comment."""
     words = body.split()
     if not _NUMBER.fullmatch(words[0]):
@@ -206,7 +206,7 @@ def check_line(body: str, where: str) -> None:
         if int(number) in met:
             raise BadLine(f"feature {number} stands in the line twice", where=where, given=printable(body))
         met.add(int(number))
-        if not _NUMBER.fullmatch(value) or not math.isfinite(np.float32(value)):
+        if not _NUMBER.fullmatch(value) or abs(float(value)) > float(np.finfo(dtype).max):
             raise BadLine(
                 f"feature {number} is {printable(value)!r}",
                 where=where,

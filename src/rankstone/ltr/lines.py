@@ -86,7 +86,8 @@ class Line:
         order = np.lexsort((crossing, of_list))
         crossing, of_list = _distinct(crossing[order], of_list[order])
         middle, owner = _between(crossing, of_list)
-        value = self.better * self._measured(scores, direction, middle, owner)
+        # a list without a value has none under any order
+        value = self.better * np.nan_to_num(self._measured(scores, direction, middle, owner))
         inside = owner[1:] == owner[:-1]
         jump = (value[1:] - value[:-1])[inside]
         start = float(value[np.concatenate(([True], ~inside))].sum())

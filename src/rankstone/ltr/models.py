@@ -13,16 +13,17 @@ import numpy as np
 
 from rankstone.errors import InputError, MissingExtra, UnknownFormat, printable
 from rankstone.io import atomic, reading
+from rankstone.ltr.hinge import Scale
 from rankstone.ltr.inputs import checked_features, products
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rankstone.hits.arrays import Floats
     from rankstone.ltr.data import Dataset
 
-__all__ = ["LinearModel", "Scorer", "load", "read_predictions"]
+__all__ = ["LinearModel", "Scorer", "is_model", "load"]
 
 #: the version of the files
 _FORMAT: Final = 1
@@ -85,6 +86,19 @@ class LinearModel:
         """Return a score for each row of a dataset, whose features are found by name."""
         return self.predict(data.aligned(self.features))
 
+    def weights_of(self, features: Sequence[str]) -> Floats:
+        """Return the weights of some features, by name; 0 for those it does not know."""
+        weight = dict(zip(self.features, self.weights, strict=True))
+        if not set(weight) & set(features):
+            raise InputError("the model knows none of these features", expected=f"{_some(self.features)}")
+        return np.array([weight.get(name, 0.0) for name in features])
+
+    def largest(self, count: int, data: Dataset) -> list[tuple[str, float]]:
+        """Return the features with the largest weights per standard deviation in the data, and these."""
+        size = self.weights * Scale.of(data.aligned(self.features)).spread
+        order = np.argsort(-np.abs(size), kind="stable")[:count]
+        return [(self.features[at], float(size[at])) for at in order if size[at]]
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, whole or not at all."""
         told = {
@@ -101,6 +115,10 @@ class LinearModel:
             unfinished.write_text(text, encoding="utf-8")
 
 
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(map(printable, names[:10])) + (" …" if len(names) > 10 else "")  # noqa: PLR2004 - fits a line
+
+
 def _scaled(model: LinearModel, at: int) -> dict[str, float]:
     if model.mean is None or model.spread is None:
         return {}
@@ -113,8 +131,7 @@ def load(path: str | os.PathLike[str]) -> Scorer:
     The three libraries are imported when a file of theirs is opened.
     """
     place = Path(path)
-    with reading(str(path)):
-        start = place.open("rb").read(1 << 12)
+    start = _start(place)
     if place.suffix == ".ubj":
         return _Foreign("xgboost", place)
     if start[:4] == b"CBM1":
@@ -134,6 +151,11 @@ def load(path: str | os.PathLike[str]) -> Scorer:
     if isinstance(told, dict) and "learner" in told:
         return _Foreign("xgboost", place)
     return _linear(told, str(path))
+
+
+def _start(place: Path) -> bytes:
+    with reading(str(place)), place.open("rb") as file:
+        return file.read(64)
 
 
 def _linear(told: Any, where: str) -> LinearModel:  # noqa: ANN401 - what JSON holds
@@ -216,27 +238,7 @@ def _columns(data: Dataset, count: int) -> Any:  # noqa: ANN401 - an array or CS
 _PREDICT: Final = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}
 
 
-def read_predictions(path: str | os.PathLike[str], rows: int) -> Floats:
-    """Read saved scores, a number a line in the order of the rows."""
-    scores = []
-    with reading(str(path)), Path(path).open(encoding="utf-8") as file:
-        for at, line in enumerate(file, start=1):
-            text = line.strip()
-            if not text:
-                continue
-            try:
-                value = float(text)
-            except ValueError:
-                value = math.nan
-            if not math.isfinite(value):
-                raise InputError(
-                    f"{printable(text)!r} is no score", where=f"{path}:{at}", expected="a number a line"
-                )
-            scores.append(value)
-    if len(scores) != rows:
-        raise InputError(
-            f"{len(scores)} scores, and there are {rows} rows",
-            where=str(path),
-            expected="a score for each row",
-        )
-    return np.array(scores)
+def is_model(path: str | os.PathLike[str]) -> bool:
+    """Say whether a file holds a model, by what it begins with; else it holds scores."""
+    place, start = Path(path), _start(Path(path)).lstrip()
+    return place.suffix == ".ubj" or start.startswith((b"{", b"tree\n", b"CBM1"))

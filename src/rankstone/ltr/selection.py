@@ -182,6 +182,7 @@ def select(
     measure: str | Measure = "nDCG@10",
     *,
     cv: int | None = None,
+    nested: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Selection:
     """Say which of many rankers is best on validation queries.
@@ -229,7 +230,7 @@ def select(
     known = ~np.isnan(values).any(axis=1)
     if not known.any():
         raise EmptyInput(f"no query has a value of {wanted}")
-    honest = None if folds is None or cv is None else work.honest(folds, values, cv)
+    honest = None if folds is None or cv is None or not nested else work.honest(folds, values, cv)
     found = Selection(
         str(wanted),
         wanted.card.direction,
@@ -320,7 +321,7 @@ class _Work:
         values = np.empty((len(among), len(self.named)))
         for fold in np.unique(folds):
             outside, inside = among[folds != fold], among[folds == fold]
-            models = {name: self._learnt(one, outside) for name, one in self.named.items()}
+            models = self._learnt(outside)
             values[folds == fold] = self.measured(models, inside)
         return values
 
@@ -339,14 +340,22 @@ class _Work:
         found = np.concatenate(earned)
         return float(found[~np.isnan(found)].mean())
 
-    def _learnt(self, one: Any, among: Ints) -> Any:  # noqa: ANN401 - weights or a model
-        if not _learns(one):
-            return one
+    def _learnt(self, among: Ints) -> dict[str, Any]:
+        """Return the candidates, those that can learn trained on some queries; rank SVMs along their C."""
         from sklearn.base import clone
 
         rows = self._rows(among)
         qid = np.repeat(np.arange(len(among)), self.queries.lengths[among])
-        return clone(one).fit(self.features[rows], self.labels[rows], qid=qid)
+        features, labels = self.features[rows], self.labels[rows]
+        found = dict(self.named)
+        for names in _families(self.named):
+            one = self.named[names[0]]
+            if len(names) > 1:
+                prices = [self.named[name].C for name in names]
+                found |= zip(names, one.path(features, labels, qid, Cs=prices), strict=True)
+            else:
+                found[names[0]] = clone(one).fit(features, labels, qid=qid)
+        return found
 
     def _rows(self, among: Ints | None) -> Ints:
         if among is None:
@@ -356,6 +365,18 @@ class _Work:
 
 def _learns(one: Any) -> bool:  # noqa: ANN401 - weights or a model
     return hasattr(one, "fit") and hasattr(one, "get_params")
+
+
+def _families(named: Mapping[str, Any]) -> list[list[str]]:
+    """Return candidates that can learn; rank SVMs that differ in C only together, C ascending."""
+    found: dict[object, list[str]] = {}
+    for name, one in named.items():
+        if hasattr(one, "path") and _learns(one):
+            rest = {key: value for key, value in one.get_params().items() if key != "C"}
+            found.setdefault((type(one), repr(rest)), []).append(name)
+        elif _learns(one):
+            found[name] = [name]
+    return [sorted(names, key=lambda name: getattr(named[name], "C", 0.0)) for names in found.values()]
 
 
 def _offsets(lengths: Ints) -> Ints:

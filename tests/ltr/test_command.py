@@ -1,0 +1,181 @@
+"""``rankstone ltr`` as a user meets it: train, tune, score, eval, and mistakes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+from tests.cli.test_command_line import run
+from tests.ltr.worlds import world
+
+from rankstone.cli import _run, cli
+from rankstone.ltr import RankSVM, load, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def ask(*arguments: object) -> Result:
+    """Run a command in this process; a mistake is raised as it is."""
+    return CliRunner().invoke(cli, ["ltr", *map(str, arguments)], catch_exceptions=False)
+
+
+def letor(path: Path, seed: int, queries: int = 12) -> Path:
+    X, y, qid = world(seed, queries=queries)
+    lines = [
+        f"{label:g} qid:{q} " + " ".join(f"{at}:{value!r}" for at, value in enumerate(row.tolist(), start=1))
+        for row, label, q in zip(X, y, qid, strict=True)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    return letor(tmp_path / "train.txt", 1)
+
+
+def test_train_and_score(train: Path, tmp_path: Path) -> None:
+    """The model is Python's, its scores come a line each, as a run or a table."""
+    model = tmp_path / "m.json"
+    told = ask("train", train, "-o", model, "--c", 3, "--double").output
+    data = read(train, dtype="float64")
+    expected = RankSVM(3.0).fit(data.X, data.y, data.qid).predict(data.X)
+
+    assert told.startswith(f"RankSVM: {len(data)} rows, 12 queries, 4 features\n")
+    assert "C=3" in told
+    lines = ask("score", model, train, "--double").output.split()
+    assert [float(line) for line in lines] == pytest.approx(expected.tolist(), rel=1e-12)
+    for name in ("s.run", "s.csv", "s.parquet", "s.jsonl", "s.txt"):
+        ask("score", model, train, "--double", "-o", tmp_path / name)
+    assert pl.read_parquet(tmp_path / "s.parquet")["score"].to_list() == [float(line) for line in lines]
+    first = (tmp_path / "s.run").read_text().splitlines()[0].split()
+    assert first[1] == "Q0"
+    assert first[3] == "1"
+    assert (tmp_path / "s.txt").read_text().split() == lines
+
+
+def test_ascent_from_a_model(train: Path, tmp_path: Path) -> None:
+    """Coordinate ascent begins at a model, and is no worse on the training rows."""
+    model, better = tmp_path / "m.json", tmp_path / "b.json"
+    ask("train", train, "-o", model)
+    told = ask(
+        "train", train, "-o", better, "--method", "ascent", "--start", model, "--restarts", 0, "-m", "RR"
+    ).output
+
+    assert "RR on the training rows" in told
+    start, found = load(model), load(better)
+    data = read(train)
+    from rankstone.ltr.inputs import queries_of
+    from rankstone.ltr.scoring import mean_of
+
+    values = [mean_of(m.scores(data), data.y, queries_of(data.qid, len(data)), "RR") for m in (start, found)]
+    assert values[1] >= values[0]
+
+
+def test_tune(train: Path, tmp_path: Path) -> None:
+    """Every C has its row; the chosen one is written, trained on everything."""
+    shown = ask("tune", train, "--folds", 3, "--values", "10,0.1", "--model", tmp_path / "m.json")
+    lines = shown.output.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["candidate", "C=0.1", "C=10"]
+    assert "is what to expect of the choice" in shown.output
+    told = json.loads(
+        ask("tune", train, "--folds", 3, "--values", "10,0.1", "--quick", "--format", "json").stdout
+    )
+    assert told["honest"] is None
+    found = json.loads((tmp_path / "m.json").read_text())["trained"]["C"]
+    assert f"C={found:g}" == told["best"]
+    valid = letor(tmp_path / "valid.txt", 2)
+    args = ("--per-query", tmp_path / "pq.csv", "--format", "csv")
+    shown = ask("tune", train, "--valid", valid, "--choose", "1se", *args)
+    assert shown.stdout.splitlines()[0] == "candidate,mean,behind,error,chosen"
+    assert pl.read_csv(tmp_path / "pq.csv").columns == ["run", "query_id", "measure", "value"]
+
+
+def test_eval(train: Path, tmp_path: Path) -> None:
+    """One system is measured, two are compared, by models or saved scores, with a page on request."""
+    model, pred = tmp_path / "m.json", tmp_path / "pred.txt"
+    ask("train", train, "-o", model)
+    data = read(train)
+    pred.write_text("".join(f"{value}\n" for value in np.zeros(len(data))))
+    alone = ask("eval", train, model, "-m", "nDCG@5 RR", "--per-query", tmp_path / "q.csv").stdout
+    assert alone.splitlines()[0].split() == ["run", "nDCG@5", "RR"]
+    assert "ties=expected" in alone
+    pair = ask("eval", train, model, f"zero={pred}", "-m", "nDCG@5", "--report", tmp_path / "r.html")
+    assert pair.stdout.startswith("m · zero, 12 queries")
+    assert "worse" in pair.stdout
+    assert "<html" in (tmp_path / "r.html").read_text()
+    told = json.loads(
+        ask("eval", train, model, f"zero={pred}", "--convention", "lightgbm", "--format", "json").stdout
+    )
+    assert told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("trian",), 2, "did you mean train?"),
+        (("train", "{train}", "-o", "{out}", "--method", "svn"), 2, "did you mean svm?"),
+        (("train", "{train}", "-o", "{out}", "--restarts", "3"), 2, "--restarts cannot go with --method svm"),
+        (("train", "{train}", "-o", "{train}"), 2, "is an input, too"),
+        (("train", "{broken}", "-o", "{out}"), 3, "broken.txt:2: 'x' is no feature"),
+        (("train", "{train}", "-o", "{out}", "--c", "-1"), 2, "C=-1.0"),
+        (("train", "{flat}", "-o", "{out}"), 3, "nothing to learn from"),
+        (("train", "{train}", "-o", "{out}", "-m", "nDGC@10"), 2, "did you mean nDCG"),
+        (("tune", "{train}", "--values", "a"), 2, "--values a cannot be read"),
+        (("tune", "{train}", "--folds", "99"), 2, "a number of folds from 2 to 12"),
+        (("eval", "{train}", "{broken}"), 3, "is no score"),
+        (("eval", "{train}", "{zero}", "--baseline", "zero"), 2, "--baseline cannot go with a single system"),
+        (("score", "{train}", "{train}"), 3, "no model that can be opened"),
+    ],
+)
+def test_mistakes(train: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, told: str) -> None:
+    """A mistake is a sentence and an exit code; nothing is written."""
+    (tmp_path / "broken.txt").write_text("1 qid:1 1:2\n0 qid:1 x\n")
+    (tmp_path / "flat.txt").write_text("1 qid:1 1:2\n1 qid:1 1:3\n")
+    (tmp_path / "zero.txt").write_text("0\n" * len(read(train)))
+    names = {name: tmp_path / f"{name}.txt" for name in ("broken", "flat", "zero")}
+    files = {"train": train, "out": tmp_path / "out.json", **names}
+    before = train.read_text()
+    given = ["ltr", *(word.format(**files) for word in arguments)]
+    told_to = io.StringIO()
+    with contextlib.redirect_stderr(told_to), contextlib.redirect_stdout(io.StringIO()):
+        assert _run(given) == code
+    assert told in told_to.getvalue()
+    assert not files["out"].exists()
+    assert train.read_text() == before
+
+
+def test_an_interrupted_training_leaves_no_model(tmp_path: Path) -> None:
+    """Ctrl-C while it learns: exit code 130, no traceback, nothing beside the data."""
+    train = letor(tmp_path / "train.txt", 1, queries=200)
+    code = (
+        "import rankstone.ltr.ascent as a, os, signal\n"
+        "old = a._Climb._searched\n"
+        "def now(*given):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return old(*given)\n"
+        "a._Climb._searched = now\n"
+        f"from rankstone.cli import main\nmain(['ltr', 'train', {str(train)!r}, '-o', "
+        f"{str(tmp_path / 'm.json')!r}, '--method', 'ascent'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode in (130, -signal.SIGINT)
+    assert "Traceback" not in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["train.txt"]
+
+
+def test_help_is_light() -> None:
+    """Help names every command."""
+    shown = run("ltr", "--help").stdout
+    assert all(name in shown for name in ("train", "tune", "score", "eval"))
