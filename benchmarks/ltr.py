@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +62,82 @@ def one(queries: int) -> None:
         print(f"{told} {model.n_products_:4} {held:5.2f} {model.score(X, y, qid):8.4f}", flush=True)
 
 
+def table() -> None:
+    """Print nDCG@10 (gain 2^label - 1) of linear rankers and LightGBM on lightgbm-lambdarank, with intervals."""
+    import warnings
+
+    from rankstone import compare
+    from rankstone.ltr import CoordinateAscent, RankSVM, read, select
+    from rankstone.ltr.predictions import judgments
+
+    warnings.simplefilter("ignore")
+    measure = "nDCG(gain=exp2)@10"
+    folder = Path(os.environ.get("RANKSTONE_DATA", "../shared/data")) / "lightgbm-lambdarank"
+    train, test = (read(folder / f"rank.{part}.gz", dtype="float64") for part in ("train", "test"))
+    X = test.aligned(train.features)
+    scores: dict[str, Any] = {}
+    told: dict[str, str] = {}
+
+    start = time.perf_counter()
+    svms = {f"C={price:g}": RankSVM(price) for price in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)}
+    choice = select(svms, train.X, train.y, train.qid, measure, cv=5, nested=False)
+    seconds, reached = f"{time.perf_counter() - start:.1f}", {}
+    for word, chosen in (("best", choice.best), ("1se", choice.one_se)):
+        svm = svms[chosen].fit(train.X, train.y, train.qid)
+        name = f"RankSVM, {chosen}: {word} of cross-validation"
+        scores[name], told[name] = svm.predict(X), seconds
+        reached[name] = svm.score(train.X, train.y, train.qid, measure)
+
+    start = time.perf_counter()
+    climber = CoordinateAscent(measure, start=svms[choice.best], restarts=0).fit(train.X, train.y, train.qid)
+    name = f"coordinate ascent from {choice.best}"
+    scores[name], told[name] = climber.predict(X), f"{time.perf_counter() - start:.1f}"
+    reached[name] = climber.value_
+
+    for name, found in _trees(train, X).items():
+        scores[name], told[name], reached[name] = found
+    rows = judgments(test)
+    runs = {
+        name: rows.select("query_id", "doc_id").with_columns(score=found) for name, found in scores.items()
+    }
+    found = compare(rows, runs, measure, baseline=next(iter(runs)), ties="expected")
+    verdicts = {row["system"]: row for row in found.table.iter_rows(named=True)}
+    means = dict(
+        zip(found.matrices[measure].systems, found.matrices[measure].values.mean(axis=0), strict=True)
+    )
+    print("| ranker | training queries | test queries | difference from the first, 95 % | seconds |")
+    print("|---|---|---|---|---|")
+    for name, mean in means.items():
+        row = verdicts.get(name)
+        away = "" if row is None else f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]"
+        trained = f"{reached[name]:.3f}" if name in reached else ""
+        print(f"| {name} | {trained} | {mean:.3f} | {away} | {told[name]} |")
+
+
+def _trees(train: Any, X: Any) -> dict[str, tuple[Any, str, float]]:  # noqa: ANN401 - a dataset, its test rows
+    """Return LightGBM's lambdarank, with the options of the example it ships; nothing where it is missing."""
+    try:
+        import lightgbm
+    except ImportError:
+        print("LightGBM is not installed, so its row is missing", file=sys.stderr)
+        return {}
+    from rankstone.ltr.inputs import queries_of
+    from rankstone.ltr.scoring import mean_of
+
+    queries = queries_of(train.qid, len(train))
+    options = {
+        "objective": "lambdarank", "num_leaves": 31, "learning_rate": 0.1, "min_data_in_leaf": 50,
+        "min_sum_hessian_in_leaf": 5.0, "feature_fraction": 1.0, "bagging_freq": 1, "bagging_fraction": 0.9,
+        "max_bin": 255, "seed": 1, "verbose": -1, "num_threads": 2,
+    }  # fmt: skip
+    start = time.perf_counter()
+    rows = lightgbm.Dataset(train.X, train.y, group=queries.lengths)
+    trees = lightgbm.train(options, rows, num_boost_round=100)
+    seconds = f"{time.perf_counter() - start:.1f}"
+    reached = mean_of(trees.predict(train.X), train.y, queries, "nDCG(gain=exp2)@10")
+    return {f"LightGBM {lightgbm.__version__} lambdarank, 100 trees": (trees.predict(X), seconds, reached)}
+
+
 if __name__ == "__main__":
     asked: Any = sys.argv[1:] or ["growth"]
-    {"growth": growth, "one": lambda: one(int(asked[1]))}[asked[0]]()
+    {"growth": growth, "one": lambda: one(int(asked[1])), "table": table}[asked[0]]()

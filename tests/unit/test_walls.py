@@ -293,6 +293,8 @@ def test_import_is_free() -> None:
         ["counterfactual", "--help"],
         ["interleave", "--help"],
         ["ab", "--help"],
+        ["ltr", "--help"],
+        ["ltr", "train", "--help"],
     ],
 )
 def test_help_is_fast(arguments: list[str]) -> None:

@@ -191,7 +191,8 @@ class _Climb:
         asked: CoordinateAscent,
     ) -> None:
         self.better = -1 if measure.card.direction == "lower" else 1
-        self.features = features.tocsc() if is_sparse(features) else features
+        self.features = features
+        self.columns = features.tocsc() if is_sparse(features) else features
         self.rows, self.scale, self.measure, self.asked = queries.rows, scale, measure, asked
         self.lists = Lists.of(labels[queries.rows], queries.offsets)
         self.rng = np.random.default_rng([asked.random_state, 1])
@@ -256,7 +257,7 @@ class _Climb:
         return self.better * float(values[known].mean()) if known.any() else 0.0
 
     def _column(self, feature: int) -> Floats:
-        column = self.features[:, [feature]] if is_sparse(self.features) else self.features[:, feature]
+        column = self.columns[:, [feature]] if is_sparse(self.columns) else self.columns[:, feature]
         dense = column.toarray()[:, 0] if is_sparse(column) else column
         return np.asarray(np.asarray(dense[self.rows], np.float64) / self.scale.spread[feature])
 
