@@ -63,7 +63,7 @@ def one(queries: int) -> None:
 
 
 def table() -> None:
-    """Print nDCG@10 (gain 2^label - 1) of linear rankers and LightGBM on lightgbm-lambdarank, with intervals."""
+    """Print nDCG@10 (gain 2^label - 1) of linear rankers and LightGBM on lightgbm-lambdarank."""
     import warnings
 
     from rankstone import compare
