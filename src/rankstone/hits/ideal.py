@@ -43,7 +43,9 @@ class Ideal:
     @cached_property
     def rank(self) -> Ints:
         """The ideal rank of each grade, from 1, int64 ``[judged]``."""
-        return np.arange(1, len(self.grade) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return np.arange(1, len(self.grade) + 1, like=self.offsets) - np.repeat(
+            self.offsets[:-1], np.diff(self.offsets)
+        )
 
     def regraded(self, grade: Floats) -> Ideal:
         """Return lists as long as these with other grades, best first; places are counted once for all."""
@@ -67,7 +69,7 @@ class Ideal:
 
     def best(self) -> Floats:
         """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""
-        best = np.zeros(len(self.offsets) - 1)
+        best = np.zeros_like(self.offsets[1:], np.float64)
         some = self.offsets[1:] > self.offsets[:-1]
         best[some] = self.grade[self.offsets[:-1][some]]
         return best

@@ -229,8 +229,8 @@ class Hits:
     def blocks(self) -> Blocks:
         """The places as blocks: hits that share one tie block, or each hit for itself."""
         if not self.expected:
-            return Blocks(np.arange(len(self.rank)), self.rank, self.rank)
-        fresh = np.ones(len(self.first), bool)
+            return Blocks(np.arange(len(self.rank), like=self.rank), self.rank, self.rank)
+        fresh = np.ones_like(self.first, bool)
         fresh[1:] = (self.first[1:] != self.first[:-1]) | (self.query[1:] != self.query[:-1])
         return Blocks(np.cumsum(fresh) - 1, self.first[fresh], self.last[fresh])
 
@@ -304,7 +304,7 @@ class Hits:
         j = rank - first[block] + 1
         left, among = size[block] - j + 1, m[block]
         chance = running(np.multiply, np.where(j == 1, among / left, (left - among + 1) / left), lengths)
-        share = np.zeros(len(inside))
+        share = np.zeros_like(inside, np.float64)
         share[chosen] = np.bincount(block, chance * value(rank), len(chosen)) / m
         return np.where(mask, share[blocks.of_hit], 0.0)
 
@@ -380,7 +380,7 @@ class Hits:
         last = blocks.last if k is None else np.minimum(blocks.last, k)
         count = np.bincount(query, minlength=self.queries)
         closing = (np.cumsum(count) - 1)[count > 0]
-        above, lowest = np.zeros(len(last), np.int64), np.zeros(self.queries, np.int64)
+        above, lowest = np.zeros_like(last), np.zeros_like(count)
         above[1:] = last[:-1]
         above[closing[:-1] + 1] = 0
         lowest[count > 0] = last[closing]

@@ -45,7 +45,7 @@ class GainMeasure(GradedMeasure):
 
     def divisor(self, rank: Ints) -> Floats:
         """Return what a gain at each rank is divided by."""
-        return np.ones(len(rank))
+        return np.ones_like(rank, np.float64)
 
     @property
     def negative_is_least(self) -> bool:
