@@ -225,7 +225,7 @@ PACKAGES = {
     "gating": {"numpy", "rich"},
     "identifying": {"numpy", "polars"},
     "explaining": {"numpy", "polars"},
-    "functional": {"numpy", "polars"},
+    "functional": {"numpy", "polars", "torch", "jax"},
     "testing": {"numpy", "polars"},
     "behaviour": {"numpy", "polars", "scipy"},
     "thresholding": {"numpy", "polars"},

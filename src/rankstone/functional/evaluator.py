@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from rankstone.asked import checked, of_rankings, refuse_further
 from rankstone.beside import require_columns
-from rankstone.errors import BadOption, BadValue, OutOfRange, printable
+from rankstone.errors import BadOption, BadValue, OutOfRange, RankstoneError, printable
+from rankstone.functional.device_lists import HoldsNaN, device_lists
 from rankstone.functional.layout import Layout
+from rankstone.functional.libraries import home_of
 from rankstone.functional.results import ArrayScores
 from rankstone.hits.batches import Batch
 from rankstone.hits.checks import bad_grade
@@ -25,8 +29,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.arrays import Floats
+    from rankstone.functional.device_array import Data
+    from rankstone.functional.device_lists import DeviceLists
+    from rankstone.functional.libraries import Home
+    from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.options import Alignment
+    from rankstone.hits.ragged import Hits
     from rankstone.measures import Measure
 
 __all__ = ["Evaluator", "evaluate"]
@@ -37,6 +45,9 @@ _OPTIONS: Final = (
 )  # fmt: skip
 #: values scored at a time: they stay in a processor's cache
 _ROWS: Final = 1 << 17
+
+#: where its values begin, the lists and their ideal order
+_Part: TypeAlias = tuple[int, Batch, SelfLabelled]
 
 
 def evaluate(
@@ -110,14 +121,15 @@ class Evaluator:
     ) -> None:
         self.measures = of_rankings(measures)
         self.options = _alignment(options, self.measures)
-        grades = np.asarray(labels)
+        grades = home_of(labels).host(labels)
         self.layout = Layout.of(grades.shape, qid, sizes, mask)
         given = _numbers(self.layout, grades, "labels")
-        lowest = 0.0
+        self._lowest = 0.0
         if any(getattr(measure, "pad", "zero") == "min_grade" for measure in self.measures):
-            lowest = float(np.fmin.reduce(given, initial=0.0))
-        self._parts = [*_parts(self.layout, _settled(given, self.layout, self.options), lowest)]
-        self._brings = frozenset[str]().union(*(measure.brings for measure in self.measures))
+            self._lowest = float(np.fmin.reduce(given, initial=0.0))
+        self._label = _settled(given, self.layout, self.options)
+        self._elsewhere: dict[Home, tuple[DeviceLists, ...]] = {}
+        self._here = frozenset(measure for measure in self.measures if measure.brings)
 
     def __call__(self, scores: object) -> ArrayScores:
         """Score what a model says of these documents.
@@ -125,9 +137,28 @@ class Evaluator:
         Parameters
         ----------
         scores
-            As the labels lie, larger is better; NaN is refused, but where there is no document.
+            As the labels lie, larger is better; NaN is refused, but where there is no document.  Tensors on
+            another device are scored there; gradients do not come back from a measure.
+
+        Returns
+        -------
+        ArrayScores
+            Values per query, as arrays of the library and on the device that the scores are of.
         """
-        key = _numbers(self.layout, np.asarray(scores), "scores")
+        home = home_of(scores)
+        found: dict[Measure, Scored] = {}
+        if not home.near and self._goes_elsewhere:
+            self.layout.fits(tuple(scores.shape), "scores")  # type: ignore[attr-defined]
+            with home.exactly(), suppress(HoldsNaN):
+                found = self._scored_elsewhere(home, home.data(scores))
+        left = [measure for measure in self.measures if measure not in found]
+        if left:
+            found |= self._scored_here(left, home.host(scores))
+        return ArrayScores(self.layout.queries, {m: found[m] for m in self.measures}, home)
+
+    # -- in the memory of the host -----------------------------------------------------------------
+    def _scored_here(self, measures: Sequence[Measure], scores: NDArray[Any]) -> dict[Measure, Scored]:
+        key = _numbers(self.layout, scores, "scores")
         if np.isnan(key).any():
             raise BadValue(
                 "a score is NaN",
@@ -135,23 +166,70 @@ class Evaluator:
                 expected="a number",
                 fix="has the model diverged? give a mask for places without a document",
             )
-        scored = [self._score(begin, batch, truth, key) for begin, batch, truth in self._parts]
-        every = np.arange(len(self.layout.lengths))
-        by_measure = {
-            measure: Scored.joined([part[at] for part in scored], every) if len(scored) > 1 else scored[0][at]
-            for at, measure in enumerate(self.measures)
-        }
-        return ArrayScores(self.layout.queries, by_measure)
+        brings = frozenset[str]().union(*(measure.brings for measure in measures))
+        parts = [self._part(part, key, measures, brings) for part in self._parts]
+        return _joined(measures, parts, np.arange(len(self.layout.lengths)))
 
-    def _score(self, begin: int, batch: Batch, truth: SelfLabelled, key: Floats) -> list[Scored]:
-        landing = Landing(truth, self.options, brings=self._brings)
+    def _part(
+        self, part: _Part, key: Floats, measures: Sequence[Measure], brings: frozenset[str]
+    ) -> list[Scored]:
+        begin, batch, truth = part
+        landing = Landing(truth, self.options, brings=brings)
         batch = replace(batch, key=key[begin : begin + batch.height])
         hits = landing.chunk(batch, lambda row: self.layout.where(begin + row)).hits
         try:
-            return [measure.score(hits, self.options.empty) for measure in self.measures]
+            return [measure.score(hits, self.options.empty) for measure in measures]
         except OutOfRange as error:
             error.where = f"query {printable(batch.names[error.query])}"
             raise
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        return [*_parts(self.layout, self._label, self._lowest)]
+
+    # -- on another device -------------------------------------------------------------------------
+    @property
+    def _goes_elsewhere(self) -> bool:
+        """Whether lists can be laid out on a device under these options."""
+        further = self.options.changed().keys() - {"ties", "empty", "negative"}
+        return self.options.ties in {"expected", "input"} and not further
+
+    def _scored_elsewhere(self, home: Home, scores: Data) -> dict[Measure, Scored]:
+        """Score what can be scored on the device, and remember what cannot."""
+        if home not in self._elsewhere:
+            lists = device_lists(self.layout, self._label, self._lowest, self.options, home.library())
+            self._elsewhere[home] = tuple(lists)
+        lists = self._elsewhere[home]
+        measures = [measure for measure in self.measures if measure not in self._here]
+        cuts = [None if measure.looks_deeper else measure.k for measure in measures]
+        depth = None if None in cuts else max((k for k in cuts if k is not None), default=None)
+        parts: list[list[Scored]] = []
+        for part in lists:
+            hits = part.hits(scores, depth)
+            scored = {measure: self._tried(measure, hits) for measure in measures}
+            measures = [measure for measure in measures if scored[measure] is not None]
+            parts.append([one for one in scored.values() if one is not None])
+        self._here = frozenset(self.measures).difference(measures)
+        order = np.argsort(np.concatenate([part.lists for part in lists]))
+        return _joined(measures, parts, order)
+
+    def _tried(self, measure: Measure, hits: Hits) -> Scored | None:
+        try:
+            return measure.score(hits, self.options.empty)
+        except RankstoneError:
+            raise
+        except (TypeError, ValueError, RuntimeError):  # whatever it was, the host knows how, or says why not
+            return None
+
+
+def _joined(
+    measures: Sequence[Measure], parts: Sequence[Sequence[Scored]], order: Ints
+) -> dict[Measure, Scored]:
+    """Return the scores of all parts' queries, in the order given."""
+    if len(parts) == 1:
+        return dict(zip(measures, parts[0], strict=True))
+    columns = (Scored.joined([part[at] for part in parts], order) for at in range(len(measures)))
+    return dict(zip(measures, columns, strict=True))
 
 
 def _alignment(options: Mapping[str, Any], measures: tuple[Measure, ...]) -> Alignment:
@@ -196,7 +274,7 @@ def _settled(label: Floats, layout: Layout, options: Alignment) -> Floats:
     return np.where(below, 0.0 if options.negative == "zero" else np.nan, label)
 
 
-def _parts(layout: Layout, label: Floats, lowest: float) -> Iterator[tuple[int, Batch, SelfLabelled]]:
+def _parts(layout: Layout, label: Floats, lowest: float) -> Iterator[_Part]:
     """Cut the lists into batches, each with the ideal order of its lists."""
     offsets, begin = layout.offsets, 0
     while begin < len(layout.lengths):

@@ -124,7 +124,7 @@ class Hits:
     @cached_property
     def query(self) -> Ints:
         """The query of each hit, int64 ``[hits]``."""
-        return np.repeat(np.arange(self.queries), np.diff(self.offsets))
+        return np.repeat(np.arange(self.queries, like=self.offsets), np.diff(self.offsets))
 
     def remember(self, key: object, make: Callable[[], Value]) -> Value:
         """Return ``make()``, made once for these hits; measures share what they have in common."""
@@ -299,7 +299,7 @@ class Hits:
         if k is not None:
             limit = k if isinstance(k, int) else k[self.query[blocks.head[chosen]]]
             lengths = np.clip(limit - first + 1, 0, lengths)
-        block = np.repeat(np.arange(len(chosen)), lengths)
+        block = np.repeat(np.arange(len(chosen), like=lengths), lengths)
         rank = ragged_range(first, lengths)
         j = rank - first[block] + 1
         left, among = size[block] - j + 1, m[block]
@@ -345,7 +345,7 @@ class Hits:
         if k is not None:
             limit = np.minimum(limit, k if isinstance(k, int) else k[self.query[blocks.head]])
         lengths = np.maximum(limit - blocks.first + 1, 0)
-        block = np.repeat(np.arange(len(lengths)), lengths)
+        block = np.repeat(np.arange(len(lengths), like=lengths), lengths)
         rank = ragged_range(blocks.first, lengths)
         return (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[blocks.of_hit]
 
