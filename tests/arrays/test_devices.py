@@ -16,8 +16,8 @@ from rankstone.functional import Evaluator, evaluate, libraries
 
 #: what no device does: a loop over lists, a search, places nobody judged
 ON_THE_HOST = (
-    "BPM", "CWL", "Compat", "GAP", "IAP", "INST", "IPrec", "NERR", "P_measure", "P_plus", "RC", "Rndcg", "TBG",
-    "infAP", "ndcg_rel",
+    "BPM", "CWL", "Compat", "GAP", "IAP", "INST", "IPrec", "NERR", "P_measure", "P_plus", "RC", "Rndcg",
+    "TBG", "infAP", "ndcg_rel",
 )  # fmt: skip
 SEVERAL = "nDCG@3 nDCG(gain=exp2) AP AP@3 RR P@2 R@3 Success@1 RBP(p=0.8) Bpref AUC(negatives=judged)"
 
