@@ -148,7 +148,7 @@ WALLS = {
         "io",
         "hits",
     },
-    "functional": {"functional", "asked", "beside", "scores", "measures", "hits"},
+    "functional": {"functional", "asked", "beside", "evaluation", "scores", "measures", "hits"},
     "torch": {"functional", "measures"},
     "testing": {"testing", "evaluation", "measures"},
     "behaviour": {"behaviour", "lists", "plots", "report", "stats", "results", "io"},

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from rankstone.functional.by_name import function, names
 from rankstone.functional.evaluator import Evaluator, evaluate
+from rankstone.functional.recommending import from_topk, top_k
 from rankstone.functional.results import ArrayScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ArrayScores", "Evaluator", "evaluate"]
+__all__ = ["ArrayScores", "Evaluator", "evaluate", "from_topk", "top_k"]
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

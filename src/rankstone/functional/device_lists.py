@@ -7,7 +7,7 @@ and ties allow it, only so many of each row are taken from the top; nothing else
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from rankstone.hits.options import Alignment
 
 __all__ = ["DeviceLists", "HoldsNaN", "device_lists"]
+
+#: so many times the cutoff is taken from the top: tied documents at the cutoff are nearly always among them
+_MORE: Final = 2
 
 
 class HoldsNaN(ValueError):
@@ -135,11 +138,10 @@ class DeviceLists:
         if bool(np.isnan(key).any()):
             raise HoldsNaN
         longest = key.shape[1]
-        if depth is not None and depth + 1 < longest and not self._hides(key):
-            order, equal = self._from_the_top(key, depth + 1)
-            open_below = self.expected and not bool(equal[:, depth - 1].any())
-            if open_below or not bool(equal.any()):
-                return self._landed(order[:, :depth], equal[:, : depth - 1], depth)
+        if depth is not None and (count := _MORE * depth) < longest and not self._hides(key):
+            order, equal = self._from_the_top(key, count)
+            if not bool(equal[:, depth - 1 :].all(axis=1).any()):  # a block at the cutoff ends among these
+                return self._landed(order if self.expected else self._as_given(key, order), equal, depth)
         order, equal = self._from_the_top(key, None)
         return self._landed(order, equal, longest if depth is None else depth)
 
@@ -155,6 +157,13 @@ class DeviceLists:
         if self.inside is not None:
             equal = equal & (np.arange(1, value.shape[1], like=value) < self.lengths[:, None])
         return DeviceArray(places, self.library), equal
+
+    def _as_given(self, key: DeviceArray, order: DeviceArray) -> DeviceArray:
+        """Return places taken from the top with equal keys in the order in which they stand."""
+        places = np.sort(order, axis=1)  # type: ignore[call-overload]
+        _, at = self.library.descending(np.take_along_axis(key, places, 1).data, None)  # type: ignore[attr-defined]
+        found: DeviceArray = np.take_along_axis(places, DeviceArray(at, self.library), 1)
+        return found
 
     def _landed(self, order: DeviceArray, equal: DeviceArray, depth: int) -> Hits:
         first = last = None
