@@ -12,11 +12,23 @@ from rankstone.functional.by_name import function, names
 from rankstone.functional.evaluator import Evaluator, evaluate
 from rankstone.functional.recommending import from_topk, top_k
 from rankstone.functional.results import ArrayScores
+from rankstone.functional.smooth import approx_mrr, approx_ndcg, lambda_loss, pair_weights, soft_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ArrayScores", "Evaluator", "evaluate", "from_topk", "top_k"]
+__all__ = [
+    "ArrayScores",
+    "Evaluator",
+    "approx_mrr",
+    "approx_ndcg",
+    "evaluate",
+    "from_topk",
+    "lambda_loss",
+    "pair_weights",
+    "soft_ranks",
+    "top_k",
+]
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
