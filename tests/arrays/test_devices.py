@@ -61,9 +61,9 @@ def layouts(seed: int) -> list[tuple[Any, Any, dict[str, Any]]]:
 def test_same_values(library: str, ties: str) -> None:
     """Values, statuses and means are NumPy's, and values come back as the library's arrays."""
     array = LIBRARIES[library][0]
-    for scores, labels, lay in layouts(1)[:: 1 if library == "torch" else 2]:  # JAX compiles every shape
+    for scores, labels, lay in layouts(1)[0 if library == "torch" else 2 :]:  # JAX compiles every shape
         for measures in (
-            SEVERAL if library == "torch" else "nDCG AP RR",
+            SEVERAL if library == "torch" else "nDCG",
             "nDCG@3 RR@2 P@1",
         ):  # the second looks at the first three ranks alone
             expected = evaluate(scores, labels, measures, ties=ties, **lay)

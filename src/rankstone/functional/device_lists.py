@@ -64,7 +64,7 @@ def device_lists(
         source = place if layout.take is None else layout.take[place]
         whole = layout.take is None and bool(same)
 
-        def own(values: NDArray[Any]) -> DeviceArray:
+        def own(values: NDArray[Any]) -> Data:
             return DeviceArray(library.own(values), library)
 
         yield DeviceLists(
@@ -110,16 +110,16 @@ class DeviceLists:
     """
 
     lists: Ints
-    lengths: DeviceArray
-    source: DeviceArray | None
-    inside: DeviceArray | None
-    grade: DeviceArray
+    lengths: Data
+    source: Data | None
+    inside: Data | None
+    grade: Data
     judged: bool
     ideal: Ideal
     lowest: float
     expected: bool
     library: Library
-    _kept: dict[int, DeviceArray] = field(default_factory=dict, repr=False)
+    _kept: dict[int, Data] = field(default_factory=dict, repr=False)
 
     def hits(self, scores: Data, depth: int | None) -> Hits:
         """Return where the documents land under these scores, those that may stand above ``depth``.
@@ -131,7 +131,7 @@ class DeviceLists:
         depth
             No measure looks deeper; ``None`` for whole lists.
         """
-        flat = DeviceArray(scores.reshape(-1), self.library)
+        flat: Data = DeviceArray(scores.reshape(-1), self.library)
         key = flat.reshape(*self.grade.shape) if self.source is None else flat[self.source]
         if self.inside is not None:
             key = np.where(self.inside, key, -np.inf)
@@ -145,27 +145,27 @@ class DeviceLists:
         order, equal = self._from_the_top(key, None)
         return self._landed(order, equal, longest if depth is None else depth)
 
-    def _hides(self, key: DeviceArray) -> bool:
+    def _hides(self, key: Data) -> bool:
         """Tell whether a document may be taken for what fills its row up."""
         return self.inside is not None and bool((self.inside & (key == -np.inf)).any())
 
-    def _from_the_top(self, key: DeviceArray, count: int | None) -> tuple[DeviceArray, DeviceArray]:
+    def _from_the_top(self, key: Data, count: int | None) -> tuple[Data, Data]:
         """Return the places of each row by key descending, and which keys equal the one before."""
         values, places = self.library.descending(key.data, count)
-        value = DeviceArray(values, self.library)
+        value: Data = DeviceArray(values, self.library)
         equal = value[:, 1:] == value[:, :-1]
         if self.inside is not None:
             equal = equal & (np.arange(1, value.shape[1], like=value) < self.lengths[:, None])
         return DeviceArray(places, self.library), equal
 
-    def _as_given(self, key: DeviceArray, order: DeviceArray) -> DeviceArray:
+    def _as_given(self, key: Data, order: Data) -> Data:
         """Return places taken from the top with equal keys in the order in which they stand."""
-        places = np.sort(order, axis=1)  # type: ignore[call-overload]
-        _, at = self.library.descending(np.take_along_axis(key, places, 1).data, None)  # type: ignore[attr-defined]
-        found: DeviceArray = np.take_along_axis(places, DeviceArray(at, self.library), 1)
-        return found
+        places = np.sort(order, axis=1)
+        _, at = self.library.descending(np.take_along_axis(key, places, 1).data, None)
+        ordered: Data = DeviceArray(at, self.library)
+        return np.take_along_axis(places, ordered, 1)
 
-    def _landed(self, order: DeviceArray, equal: DeviceArray, depth: int) -> Hits:
+    def _landed(self, order: Data, equal: Data, depth: int) -> Hits:
         first = last = None
         if tied := bool(equal.any()):
             first, last = _blocks(equal)
@@ -178,7 +178,7 @@ class DeviceLists:
         grade = np.take_along_axis(self.grade, order, 1)
         kept, query, offsets = self._which(grade, width)
 
-        def flat(table: DeviceArray | None, largest: int | None = None) -> Any:  # noqa: ANN401 - as hits have it
+        def flat(table: Data | None, largest: int | None = None) -> Any:  # noqa: ANN401 - as hits have it
             values = None if table is None else table.reshape(-1)
             values = values if values is None or kept is None else values[kept]
             return None if values is None else DeviceArray(values.data, self.library, largest=largest)
@@ -202,7 +202,7 @@ class DeviceLists:
         vars(hits)["query"] = query
         return hits
 
-    def _which(self, grade: DeviceArray, width: int) -> tuple[DeviceArray | None, Any, Any]:
+    def _which(self, grade: Data, width: int) -> tuple[Data | None, Any, Any]:
         """Return which places hold a hit (``None`` for all), the query of each, and where queries begin."""
         queries = len(grade)
         if self.judged and self.inside is None:
@@ -211,19 +211,19 @@ class DeviceLists:
             return None, _numbered(lengths, self.library, width), offsets
         there = ~np.isnan(grade)
         if not self.judged or width not in self._kept:
-            self._kept[width] = np.flatnonzero(there)  # type: ignore[assignment, call-overload]
+            self._kept[width] = np.flatnonzero(there)
         lengths = there.sum(axis=1)
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         return self._kept[width], _numbered(lengths, self.library, None), offsets
 
 
-def _numbered(lengths: Any, library: Library, each: int | None) -> DeviceArray:  # noqa: ANN401 - a DeviceArray
+def _numbered(lengths: Any, library: Library, each: int | None) -> Data:  # noqa: ANN401 - a DeviceArray
     """Return the number of each list as often as it is long."""
-    found = np.repeat(np.arange(len(lengths), like=lengths), lengths)
-    return DeviceArray(found.data, library, runs=Runs(lengths.data, each))  # type: ignore[attr-defined]
+    found: Data = np.repeat(np.arange(len(lengths), like=lengths), lengths)
+    return DeviceArray(found.data, library, runs=Runs(lengths.data, each))
 
 
-def _blocks(equal: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+def _blocks(equal: Data) -> tuple[Data, Data]:
     """Return the first and the last rank of the tie block at each place of some rows."""
     edge = np.ones_like(equal[:, :1])
     width = equal.shape[1] + 1
@@ -231,16 +231,16 @@ def _blocks(equal: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
     begins = np.where(np.concatenate((edge, ~equal), axis=1), ranks, 0)
     ends = np.where(np.concatenate((~equal, edge), axis=1), ranks, width)
     last = np.flip(np.minimum.accumulate(np.flip(ends, axis=1), axis=1), axis=1)
-    return np.maximum.accumulate(begins, axis=1), last  # type: ignore[return-value]
+    return np.maximum.accumulate(begins, axis=1), last
 
 
-def _ideal(grade: DeviceArray, counts: DeviceArray, library: Library) -> Ideal:
+def _ideal(grade: Data, counts: Data, library: Library) -> Ideal:
     """Return the judged grades of each row, best first."""
-    values, _ = library.descending(np.where(np.isnan(grade), -np.inf, grade).data, None)  # type: ignore[attr-defined]
+    values, _ = library.descending(np.where(np.isnan(grade), -np.inf, grade).data, None)
     width = grade.shape[1]
     inside = np.arange(width, like=grade) < counts[:, None]
     whole = bool(inside.all())
-    best = DeviceArray(values, library).reshape(-1)
+    best: Data = DeviceArray(values, library).reshape(-1)
     offsets: Any = np.concatenate(([0], np.cumsum(counts)))
     ideal = Ideal(offsets, best if whole else best[np.flatnonzero(inside)])
     vars(ideal)["query"] = _numbered(counts, library, width if whole else None)

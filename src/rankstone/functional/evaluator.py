@@ -197,8 +197,8 @@ class Evaluator:
     def _scored_elsewhere(self, home: Home, scores: Data) -> dict[Measure, Scored]:
         """Score what can be scored on the device, and remember what cannot."""
         if home not in self._elsewhere:
-            lists = device_lists(self.layout, self._label, self._lowest, self.options, home.library())
-            self._elsewhere[home] = tuple(lists)
+            laid = device_lists(self.layout, self._label, self._lowest, self.options, home.library())
+            self._elsewhere[home] = tuple(laid)
         lists = self._elsewhere[home]
         measures = [measure for measure in self.measures if measure not in self._here]
         cuts = [None if measure.looks_deeper else measure.k for measure in measures]

@@ -56,7 +56,8 @@ class JaxLibrary:
 
     def dtype(self, data: Data) -> np.dtype[Any]:
         """Return the type of an array's values."""
-        return np.dtype(data.dtype)
+        found: np.dtype[Any] = np.dtype(data.dtype)
+        return found
 
     def to_host(self, data: Data) -> NDArray[Any]:
         """Return an array as NumPy's."""
@@ -114,5 +115,5 @@ class JaxLibrary:
         return DeviceArray(result, self, runs=Runs(lengths)) if counts else result
 
     def _arange(self, *bounds: int) -> DeviceArray:
-        data = jnp.arange(*bounds, dtype=jnp.int64, device=self.device)
+        data = jnp.arange(*bounds, device=self.device)
         return DeviceArray(data, self, counts=len(bounds) == 1)

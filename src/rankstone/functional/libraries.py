@@ -93,7 +93,8 @@ class _Torch:
     def exactly(self) -> AbstractContextManager[Any]:
         import torch
 
-        return torch.no_grad()
+        found: AbstractContextManager[Any] = torch.no_grad()
+        return found
 
 
 @dataclass(frozen=True)

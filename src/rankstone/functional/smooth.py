@@ -17,7 +17,8 @@ from rankstone.functional.evaluator import Evaluator
 from rankstone.functional.libraries import home_of
 from rankstone.measures import parse_measure
 from rankstone.measures.dcg import nDCG
-from rankstone.measures.parts import ANY_GAIN, gains
+from rankstone.measures.parts import gains
+from rankstone.measures.threshold import ANY_GAIN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

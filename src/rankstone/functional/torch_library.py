@@ -85,8 +85,10 @@ class TorchLibrary:
     def descending(self, table: Data, count: int | None) -> tuple[Data, Data]:
         """Return the largest values of each row, and where they are in it."""
         if count is None:
-            return torch.sort(table, dim=1, descending=True, stable=True)
-        return torch.topk(table, count, dim=1)
+            values, places = torch.sort(table, dim=1, descending=True, stable=True)
+        else:
+            values, places = torch.topk(table, count, dim=1)
+        return values, places
 
     # -- what NumPy's functions do -----------------------------------------------------------------
     def ufunc(self, name: str, method: str, inputs: Sequence[Data], kwargs: Mapping[str, Data]) -> Data:
@@ -147,7 +149,7 @@ class TorchLibrary:
     def _asarray(self, a: Data) -> torch.Tensor:
         """Move an array of the host once: it is a table that nobody writes to."""
         if not isinstance(a, np.ndarray):
-            return self.own(a)  # type: ignore[no-any-return]
+            return self.own(a)
         kept = self._moved.get(id(a))
         if kept is None or kept[0]() is not a:
             kept = self._moved[id(a)] = weakref.ref(a), self.own(a)
@@ -201,7 +203,7 @@ class TorchLibrary:
         return torch.tile(A.data, (reps,))
 
     def _array_equal(self, a1: Data, a2: Data) -> bool:
-        return torch.equal(self.own(a1), self.own(a2))
+        return bool(torch.equal(self.own(a1), self.own(a2)))
 
     def _count_nonzero(self, a: DeviceArray, axis: int | None = None) -> torch.Tensor:
         return torch.count_nonzero(a.data, axis)
