@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint parity live browser spark pages site docs bench coverage fix clean
+.PHONY: help demo test lint parity live browser arrays spark pages site docs bench coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ browser: $(VENV)/.test $(VENV)/.browser ## open reports in Chromium, which is in
 	@command -v chromium >/dev/null || [ -n "$$RANKSTONE_CHROMIUM" ] || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium; } \
 	  || echo "no Chromium: install it, or name it in RANKSTONE_CHROMIUM; until then these tests are skipped"
 	$(BIN)/python -m pytest -q -m browser tests/browser $(ARGS)
+
+arrays: $(VENV)/.test $(VENV)/.arrays ## score tensors of PyTorch and arrays of JAX
+	$(BIN)/python -m pytest -q -n auto tests/arrays $(ARGS)
 
 spark: $(VENV)/.test $(VENV)/.spark ## run on a real Spark; Java 17 is installed where apt-get may
 	@command -v java >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends openjdk-17-jre-headless; } \

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.errors import BadOption, printable
+from rankstone.errors import BadOption, BadParameter, printable
 from rankstone.hits.options import Alignment
 from rankstone.measures import Measure, parse_only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["check", "checked", "choices", "columns_read", "of_rankings"]
+__all__ = ["check", "checked", "choices", "columns_read", "of_rankings", "refuse_further"]
 
 
 def of_rankings(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
@@ -26,6 +26,15 @@ def columns_read(measures: Sequence[Measure]) -> tuple[str, ...]:
     if any("groups" in measure.brings for measure in measures):
         columns.append("subtopic")
     return tuple(dict.fromkeys(columns))
+
+
+def refuse_further(measures: Sequence[Measure]) -> None:
+    """Refuse measures that read more of the judgments than a grade."""
+    for measure in measures:
+        if columns_read([measure]) or "pool" in measure.brings:
+            raise BadParameter(
+                f"{measure} needs judgments in a table of their own", fix="use evaluate(qrels, run, …)"
+            )
 
 
 def checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> Alignment:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankstone.asked import checked, choices, columns_read
+from rankstone.asked import checked, choices, refuse_further
 from rankstone.beside import check_queries, query_table
-from rankstone.errors import BadOption, BadParameter
+from rankstone.errors import BadOption
 from rankstone.hits.audit import Audit
 from rankstone.hits.judgments import SelfLabelled
 from rankstone.io import read_labelled, stem
@@ -42,7 +42,7 @@ def walk_labelled(
     read = read_labelled(table, columns, format_in, order=order, one_group=one_group)
     alignment = _alignment(read, options, parsed)
     lowest = _lowest_grade(read) if any(getattr(m, "pad", "zero") == "min_grade" for m in parsed) else 0.0
-    _refuse_further(parsed)
+    refuse_further(parsed)
     name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
     about = query_table(queries, parsed, columns)
     work = Road(SelfLabelled(lowest), alignment, parsed, queries=about)
@@ -75,12 +75,3 @@ def _lowest_grade(read: Table) -> float:
     """Return the bottom of the scale, the lowest of the labels; it has to be known before the walk."""
     found = [piece["relevance"].min() for piece in read.tables([pl.col("relevance")])]
     return min((float(v) for v in found if v is not None), default=0.0)  # type: ignore[arg-type]
-
-
-def _refuse_further(measures: Sequence[Measure]) -> None:
-    """Refuse measures that read more of the judgments than a grade."""
-    for measure in measures:
-        if columns_read([measure]) or "pool" in measure.brings:
-            raise BadParameter(
-                f"{measure} needs judgments in a table of their own", fix="use evaluate(qrels, run, …)"
-            )

@@ -38,7 +38,7 @@ _LAST_KEY = np.uint64(2**64 - 1)
 
 def sums(group: Ints, values: Floats, groups: int) -> Floats:
     """Sum values by group, each group strictly from its first value to its last, float64 ``[groups]``."""
-    return np.asarray(np.bincount(group, values, groups), np.float64)
+    return np.bincount(group, values, groups).astype(np.float64, copy=False)
 
 
 def offsets_of(lengths: Ints) -> Ints:
@@ -48,7 +48,7 @@ def offsets_of(lengths: Ints) -> Ints:
 
 def counts_within(mask: Bools, offsets: Ints) -> Ints:
     """Count what is masked in each list, int64 ``[lists]``."""
-    counts = np.zeros(len(offsets) - 1, np.int64)
+    counts = np.zeros_like(offsets[1:])
     some = offsets[1:] > offsets[:-1]
     counts[some] = np.add.reduceat(mask, offsets[:-1][some], dtype=np.int64)  # exact: whole numbers
     return counts
@@ -60,10 +60,12 @@ def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
     >>> running(np.multiply, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2])).tolist()
     [2.0, 6.0, 5.0, 35.0]
     """
-    result = np.empty(len(values))
+    if lengths.max(initial=0) <= 1:
+        return values.astype(np.float64)
+    result = np.empty_like(values, np.float64)
     starts = np.cumsum(lengths) - lengths
     bits = np.frexp(lengths.astype(np.float64))[1]
-    for bucket in np.unique(bits[lengths > 0]):
+    for bucket in np.unique(bits[lengths > 0]).tolist():
         runs = np.flatnonzero(bits == bucket)
         depth = int(lengths[runs].max())
         at = starts[runs] + np.arange(depth)[:, None]
@@ -79,7 +81,7 @@ def before(op: np.ufunc, values: Floats, lengths: Ints, first: float) -> Floats:
     >>> before(np.add, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2]), 0.0).tolist()
     [0.0, 2.0, 0.0, 5.0]
     """
-    earlier = np.empty(len(values))
+    earlier = np.empty_like(values, np.float64)
     earlier[1:] = running(op, values, lengths)[:-1]
     earlier[(np.cumsum(lengths) - lengths)[lengths > 0]] = first
     return earlier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankstone.hits.arrays import Bools, Floats, Ints
+
+    Value = TypeVar("Value")
 
 __all__ = ["Ideal"]
 
@@ -33,17 +35,19 @@ class Ideal:
 
     offsets: Ints
     grade: Floats
-    _counts: dict[Any, Ints] = field(default_factory=dict, repr=False, compare=False)
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def query(self) -> Ints:
         """The query of each grade, int64 ``[judged]``."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return np.repeat(np.arange(len(self.offsets) - 1, like=self.offsets), np.diff(self.offsets))
 
     @cached_property
     def rank(self) -> Ints:
         """The ideal rank of each grade, from 1, int64 ``[judged]``."""
-        return np.arange(1, len(self.grade) + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return np.arange(1, len(self.grade) + 1, like=self.offsets) - np.repeat(
+            self.offsets[:-1], np.diff(self.offsets)
+        )
 
     def regraded(self, grade: Floats) -> Ideal:
         """Return lists as long as these with other grades, best first; places are counted once for all."""
@@ -61,13 +65,18 @@ class Ideal:
 
     def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
         """Return how many grades of each query are relevant, int64 ``[queries]``; counted once."""
-        if is_relevant not in self._counts:
-            self._counts[is_relevant] = self.count(is_relevant(self.grade))
-        return self._counts[is_relevant]
+        return self.remember(is_relevant, lambda: self.count(is_relevant(self.grade)))
+
+    def remember(self, key: object, make: Callable[[], Value]) -> Value:
+        """Return ``make()``, made once for these lists, whatever rankings are held against them."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: Value = self._memo[key]
+        return found
 
     def best(self) -> Floats:
         """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""
-        best = np.zeros(len(self.offsets) - 1)
+        best = np.zeros_like(self.offsets[1:], np.float64)
         some = self.offsets[1:] > self.offsets[:-1]
         best[some] = self.grade[self.offsets[:-1][some]]
         return best

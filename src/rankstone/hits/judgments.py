@@ -158,9 +158,18 @@ class Judgments:
 
 @dataclass(frozen=True, eq=False)
 class SelfLabelled:
-    """A labelled table: every row carries its own grade, so there is nothing to join."""
+    """A labelled table: every row carries its own grade, so there is nothing to join.
+
+    Attributes
+    ----------
+    lowest_grade
+        The bottom of the grade scale.
+    ideal
+        The ideal lists of the one batch there is, where somebody has kept them.
+    """
 
     lowest_grade: float = 0.0
+    ideal: Ideal | None = None
 
     def match(self, batch: Batch, _keys: BatchKeys | None) -> Matches:
         """Return all rows that count as judged (negative labels do not)."""
@@ -180,6 +189,8 @@ class SelfLabelled:
 
     def ideal_of(self, batch: Batch, matches: Matches) -> Ideal:
         """Return the lists' own grades, best first."""
+        if self.ideal is not None:
+            return self.ideal
         return ideal_of_lists(matches.list, self.grades(batch, matches), len(batch.lengths))
 
 

@@ -50,7 +50,7 @@ class Chunk:
     hits
         Where the judged documents landed.
     tally
-        What there is to say about these lists in the audit; ``None`` for missing queries.
+        What there is to say about these lists in the audit; ``None`` for missing queries, or without one.
     undefined
         Whether these lists are empty and have no value for that.
     """
@@ -78,14 +78,14 @@ class Landing:
     Parameters
     ----------
     truth, options, exclude, cutoffs, brings
-        As for :class:`~rankstone.hits.align.Aligner`.
+        As for :class:`~rankstone.hits.align.Aligner`; without ``cutoffs`` nothing is counted for an audit.
     """
 
     truth: Judgments | SelfLabelled
     options: Alignment
-    exclude: PairIndex | None
-    cutoffs: tuple[int, ...]
-    brings: frozenset[str]
+    exclude: PairIndex | None = None
+    cutoffs: tuple[int, ...] | None = None
+    brings: frozenset[str] = frozenset()
 
     def chunk(self, batch: Batch, locate: Callable[[int], str]) -> Chunk:
         """Return the hits of a batch; ``locate`` says where a row of the run stands, for messages."""
@@ -126,7 +126,7 @@ class Landing:
             candidates=self._candidates(len(batch.lengths)),
             **self._further(batch, matches, hit, others, in_pool, ranks),
         )
-        counted = tally(batch, blocks, twice, hits, self.cutoffs)
+        counted = None if self.cutoffs is None else tally(batch, blocks, twice, hits, self.cutoffs)
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
 
     def _match(self, batch: Batch, keys: BatchKeys | None) -> Matches:
@@ -240,7 +240,7 @@ class Landing:
         """Return judged queries that are answered with an empty list."""
         chunk = self.missing(truth, codes)
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
-        counted = Tally(0, 0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs))
+        counted = Tally(0, 0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs or ()))
         return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")
 
     def _candidates(self, queries: int) -> Ints | None:

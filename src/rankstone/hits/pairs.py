@@ -40,7 +40,7 @@ def ragged_range(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArr
     """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
-    numbers: NDArray[np.int64] = np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
+    numbers: NDArray[np.int64] = np.arange(total, like=ends) + np.repeat(starts - (ends - lengths), lengths)
     return numbers
 
 

@@ -124,7 +124,7 @@ class Hits:
     @cached_property
     def query(self) -> Ints:
         """The query of each hit, int64 ``[hits]``."""
-        return np.repeat(np.arange(self.queries), np.diff(self.offsets))
+        return np.repeat(np.arange(self.queries, like=self.offsets), np.diff(self.offsets))
 
     def remember(self, key: object, make: Callable[[], Value]) -> Value:
         """Return ``make()``, made once for these hits; measures share what they have in common."""
@@ -229,8 +229,8 @@ class Hits:
     def blocks(self) -> Blocks:
         """The places as blocks: hits that share one tie block, or each hit for itself."""
         if not self.expected:
-            return Blocks(np.arange(len(self.rank)), self.rank, self.rank)
-        fresh = np.ones(len(self.first), bool)
+            return Blocks(np.arange(len(self.rank), like=self.rank), self.rank, self.rank)
+        fresh = np.ones_like(self.first, bool)
         fresh[1:] = (self.first[1:] != self.first[:-1]) | (self.query[1:] != self.query[:-1])
         return Blocks(np.cumsum(fresh) - 1, self.first[fresh], self.last[fresh])
 
@@ -299,12 +299,12 @@ class Hits:
         if k is not None:
             limit = k if isinstance(k, int) else k[self.query[blocks.head[chosen]]]
             lengths = np.clip(limit - first + 1, 0, lengths)
-        block = np.repeat(np.arange(len(chosen)), lengths)
+        block = np.repeat(np.arange(len(chosen), like=lengths), lengths)
         rank = ragged_range(first, lengths)
         j = rank - first[block] + 1
         left, among = size[block] - j + 1, m[block]
         chance = running(np.multiply, np.where(j == 1, among / left, (left - among + 1) / left), lengths)
-        share = np.zeros(len(inside))
+        share = np.zeros_like(inside, np.float64)
         share[chosen] = np.bincount(block, chance * value(rank), len(chosen)) / m
         return np.where(mask, share[blocks.of_hit], 0.0)
 
@@ -345,7 +345,7 @@ class Hits:
         if k is not None:
             limit = np.minimum(limit, k if isinstance(k, int) else k[self.query[blocks.head]])
         lengths = np.maximum(limit - blocks.first + 1, 0)
-        block = np.repeat(np.arange(len(lengths)), lengths)
+        block = np.repeat(np.arange(len(lengths), like=lengths), lengths)
         rank = ragged_range(blocks.first, lengths)
         return (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[blocks.of_hit]
 
@@ -380,7 +380,7 @@ class Hits:
         last = blocks.last if k is None else np.minimum(blocks.last, k)
         count = np.bincount(query, minlength=self.queries)
         closing = (np.cumsum(count) - 1)[count > 0]
-        above, lowest = np.zeros(len(last), np.int64), np.zeros(self.queries, np.int64)
+        above, lowest = np.zeros_like(last), np.zeros_like(count)
         above[1:] = last[:-1]
         above[closing[:-1] + 1] = 0
         lowest[count > 0] = last[closing]

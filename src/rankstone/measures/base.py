@@ -249,9 +249,9 @@ class Measure(PerQuery):
                 if pseudo_row is not None:
                     numerator = numerator + pseudo_row
             norm = parts.norm
-            ratio = np.divide(numerator, norm, out=np.zeros(hits.queries), where=norm > 0)
+            ratio = np.divide(numerator, norm, out=np.zeros_like(numerator), where=norm > 0)
             value = self.link(hits, ratio)
-        status = np.zeros(hits.queries, np.int8)
+        status = np.zeros_like(numerator, np.int8)
         if parts.bounded is not None:
             status[parts.bounded] = Status.lower_bound
         status[norm <= 0] = self.zero_norm  # below zero: an ideal of negative grades is none

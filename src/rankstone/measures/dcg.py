@@ -45,7 +45,7 @@ class GainMeasure(GradedMeasure):
 
     def divisor(self, rank: Ints) -> Floats:
         """Return what a gain at each rank is divided by."""
-        return np.ones(len(rank))
+        return np.ones_like(rank, np.float64)
 
     @property
     def negative_is_least(self) -> bool:
@@ -262,7 +262,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide the discounted gains by those of the ideal list."""
-        return Contributions(self.discounted(hits), self._norm(hits), unjudged=self.padding(hits))
+        return Contributions(self.discounted(hits), self._settled_norm(hits), unjudged=self.padding(hits))
 
     @property
     def bounds_by(self) -> str:
@@ -281,6 +281,15 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         made_of = {"list": "list", "topk": "cutoff"}.get(self.ideal, "judged")
         depth = self._ideal_depth(hits)
         return IdealNorm(self._ideal_gains(hits), self.worth, lambda r: 1.0 / self.divisor(r), depth, made_of)
+
+    def _settled_norm(self, hits: Hits) -> Floats:
+        """Return the norm; where the judgments alone decide it, it is made once for all rankings."""
+        depth = self._ideal_depth(hits)
+        known = depth is None or isinstance(depth, int)
+        if not known or self.ideal != "judged" or self.pad == "min_grade" or hits.notes is not None:
+            return self._norm(hits)
+        key = ("norm", self.gain, self.rel, self.discount, self.base, self.p, depth)
+        return hits.ideal.remember(key, lambda: self._norm(hits))
 
     def _norm(self, hits: Hits) -> Floats:
         depth = self._ideal_depth(hits)

@@ -224,15 +224,15 @@ def divisors(discount: str, rank: Ints, *, base: float = 2.0, p: float | None = 
     if discount in OWN_DISCOUNTS:
         return _own(OWN_DISCOUNTS[discount], rank.astype(np.float64), f"discount={discount}", least=0.0)
     if discount == "log2":
-        return _log2_table(int(rank.max()) if len(rank) else 1)[rank - 1]
+        return np.asarray(_log2_table(int(rank.max(initial=1))), like=rank)[rank - 1]
     if discount == "jk":
-        logs = np.concatenate(([0.0], _log2_table(int(rank.max()) if len(rank) else 1)))
+        logs = np.concatenate(([0.0], np.asarray(_log2_table(int(rank.max(initial=1))), like=rank)))
         divided: Floats = np.maximum(1.0, logs[rank - 1] / math.log2(base))
         return divided
     if discount == "reciprocal":
         return rank.astype(np.float64)
     if discount == "none":
-        return np.ones(len(rank))
+        return np.ones_like(rank, np.float64)
     assert p is not None  # noqa: S101 - the measure has checked it
     with np.errstate(over="ignore"):  # a thousand ranks down nothing is left of a gain
         grown: Floats = np.power(1.0 / p, rank - 1.0)

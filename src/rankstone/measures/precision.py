@@ -32,7 +32,7 @@ class BinaryMeasure(Measure):
 
     def found(self, hits: Hits, limit: Cutoff | None) -> Floats:
         """Return 1 for relevant hits down to the limit (their chance to stand there when tied)."""
-        inside = hits.at_rank(lambda rank: np.ones(len(rank)), limit)
+        inside = hits.at_rank(lambda rank: np.ones_like(rank, np.float64), limit)
         return np.where(hits.relevant(self.rel), inside, 0.0)
 
     def depth(self, hits: Hits) -> Ints:
@@ -235,7 +235,7 @@ class Success(BinaryMeasure):
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit 1."""
         relevant = hits.relevant(self.rel)
-        first = hits.first_of(relevant, lambda rank: np.ones(len(rank)), self.limit(hits))
+        first = hits.first_of(relevant, lambda rank: np.ones_like(rank, np.float64), self.limit(hits))
         return Contributions(first, np.ones(hits.queries))
 
     @property

@@ -1,0 +1,292 @@
+"""Scores and labels in arrays, taken along the road."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from rankstone.asked import checked, of_rankings, refuse_further
+from rankstone.beside import require_columns
+from rankstone.errors import BadOption, BadValue, OutOfRange, RankstoneError, printable
+from rankstone.functional.device_lists import HoldsNaN, device_lists
+from rankstone.functional.layout import Layout
+from rankstone.functional.libraries import home_of
+from rankstone.functional.results import ArrayScores
+from rankstone.hits.batches import Batch
+from rankstone.hits.checks import bad_grade
+from rankstone.hits.judgments import SelfLabelled, ideal_of_lists
+from rankstone.hits.landing import Landing
+from rankstone.hits.options import LARGEST_GRADE
+from rankstone.measures.base import Scored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.functional.device_array import Data
+    from rankstone.functional.device_lists import DeviceLists
+    from rankstone.functional.libraries import Home
+    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.options import Alignment
+    from rankstone.hits.ragged import Hits
+    from rankstone.measures import Measure
+
+__all__ = ["Evaluator", "evaluate"]
+
+#: options of alignment that say something about arrays
+_OPTIONS: Final = (
+    "ties", "empty", "negative", "unjudged", "score_dtype", "score_above", "depth", "candidates",
+)  # fmt: skip
+#: values scored at a time: they stay in a processor's cache
+_ROWS: Final = 1 << 17
+
+#: where its values begin, the lists and their ideal order
+_Part: TypeAlias = tuple[int, Batch, SelfLabelled]
+
+
+def evaluate(
+    scores: object,
+    labels: object,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    qid: object = None,
+    sizes: object = None,
+    mask: object = None,
+    **options: Any,  # noqa: ANN401 - checked by Alignment
+) -> ArrayScores:
+    """Score arrays of scores and labels; :class:`Evaluator` does it for one set of labels again and again.
+
+    Parameters
+    ----------
+    scores, labels
+        ``[values]``, with ``qid`` or ``sizes`` (without both, all are one list); or ``[lists, longest]``.
+    measures, qid, sizes, mask, **options
+        As for :class:`Evaluator`.
+
+    Examples
+    --------
+    >>> scores = evaluate([0.9, 0.5, 0.1, 0.4], [0, 1, 1, 0], "RR", qid=["a", "a", "b", "b"])
+    >>> scores.queries.tolist(), scores.values["RR"].tolist()
+    (['a', 'b'], [0.5, 0.5])
+    """
+    return Evaluator(labels, measures, qid=qid, sizes=sizes, mask=mask, **options)(scores)
+
+
+class Evaluator:
+    """Labels prepared once, for scores of every epoch.
+
+    Parameters
+    ----------
+    labels
+        Grades: ``[values]``, with ``qid`` or ``sizes`` (without both, all are one list); or ``[lists,
+        longest]``.  NaN: nobody has judged the document, which stands in its list all the same.
+    measures
+        ``"nDCG@10 AP RR@10"``, a list of texts, or measure values.
+    qid
+        ``[values]``: the query of each value.  Rows of a query need not stand together: they are brought
+        together in the order of the array, and queries come in the order in which they first appear.
+    sizes
+        ``[lists]``: how many values each list has, one list after another, as LightGBM's ``group``.
+    mask
+        bool ``[lists, longest]``: False where there is no document, whatever score and label are there.
+    **options
+        Options of alignment: ``ties`` (``expected`` unless told otherwise: the order of an array often
+        knows the labels), ``empty``, ``negative``, ``unjudged``, ``score_dtype``, ``score_above``,
+        ``depth`` and ``candidates``; see :class:`~rankstone.hits.options.Alignment`.
+
+    Examples
+    --------
+    >>> ready = Evaluator([1, 0, 0, 2], "nDCG@10 RR", sizes=[2, 2])
+    >>> ready([0.9, 0.5, 0.7, 0.1]).mean()
+    {'nDCG@10': 0.815464876785729, 'RR': 0.75}
+    >>> ready([0.9, 0.5, 0.1, 0.7]).mean()
+    {'nDCG@10': 1.0, 'RR': 1.0}
+    """
+
+    def __init__(
+        self,
+        labels: object,
+        measures: str | Measure | Sequence[str | Measure],
+        *,
+        qid: object = None,
+        sizes: object = None,
+        mask: object = None,
+        **options: Any,  # noqa: ANN401 - checked by Alignment
+    ) -> None:
+        self.measures = of_rankings(measures)
+        self.options = _alignment(options, self.measures)
+        grades = home_of(labels).host(labels)
+        self.layout = Layout.of(grades.shape, qid, sizes, mask)
+        given = _numbers(self.layout, grades, "labels")
+        self._lowest = 0.0
+        if any(getattr(measure, "pad", "zero") == "min_grade" for measure in self.measures):
+            self._lowest = float(np.fmin.reduce(given, initial=0.0))
+        self._label = _settled(given, self.layout, self.options)
+        self._elsewhere: dict[Home, tuple[DeviceLists, ...]] = {}
+        self._here = frozenset(measure for measure in self.measures if measure.brings)
+
+    def __call__(self, scores: object) -> ArrayScores:
+        """Score what a model says of these documents.
+
+        Parameters
+        ----------
+        scores
+            As the labels lie, larger is better; NaN is refused, but where there is no document.  Tensors on
+            another device are scored there; gradients do not come back from a measure.
+
+        Returns
+        -------
+        ArrayScores
+            Values per query, as arrays of the library and on the device that the scores are of.
+        """
+        home = home_of(scores)
+        found: dict[Measure, Scored] = {}
+        if not home.near and self._goes_elsewhere:
+            self.layout.fits(tuple(scores.shape), "scores")  # type: ignore[attr-defined]
+            with home.exactly(), suppress(HoldsNaN):
+                found = self._scored_elsewhere(home, home.data(scores))
+        left = [measure for measure in self.measures if measure not in found]
+        if left:
+            found |= self._scored_here(left, home.host(scores))
+        return ArrayScores(self.layout.queries, {m: found[m] for m in self.measures}, home)
+
+    # -- in the memory of the host -----------------------------------------------------------------
+    def _scored_here(self, measures: Sequence[Measure], scores: NDArray[Any]) -> dict[Measure, Scored]:
+        key = _numbers(self.layout, scores, "scores")
+        if np.isnan(key).any():
+            raise BadValue(
+                "a score is NaN",
+                where=self.layout.where(int(np.isnan(key).argmax())),
+                expected="a number",
+                fix="has the model diverged? give a mask for places without a document",
+            )
+        brings = frozenset[str]().union(*(measure.brings for measure in measures))
+        parts = [self._part(part, key, measures, brings) for part in self._parts]
+        return _joined(measures, parts, np.arange(len(self.layout.lengths)))
+
+    def _part(
+        self, part: _Part, key: Floats, measures: Sequence[Measure], brings: frozenset[str]
+    ) -> list[Scored]:
+        begin, batch, truth = part
+        landing = Landing(truth, self.options, brings=brings)
+        batch = replace(batch, key=key[begin : begin + batch.height])
+        hits = landing.chunk(batch, lambda row: self.layout.where(begin + row)).hits
+        try:
+            return [measure.score(hits, self.options.empty) for measure in measures]
+        except OutOfRange as error:
+            error.where = f"query {printable(batch.names[error.query])}"
+            raise
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        return [*_parts(self.layout, self._label, self._lowest)]
+
+    # -- on another device -------------------------------------------------------------------------
+    @property
+    def _goes_elsewhere(self) -> bool:
+        """Whether lists can be laid out on a device under these options."""
+        further = self.options.changed().keys() - {"ties", "empty", "negative"}
+        return self.options.ties in {"expected", "input"} and not further
+
+    def _scored_elsewhere(self, home: Home, scores: Data) -> dict[Measure, Scored]:
+        """Score what can be scored on the device, and remember what cannot."""
+        if home not in self._elsewhere:
+            laid = device_lists(self.layout, self._label, self._lowest, self.options, home.library())
+            self._elsewhere[home] = tuple(laid)
+        lists = self._elsewhere[home]
+        measures = [measure for measure in self.measures if measure not in self._here]
+        cuts = [None if measure.looks_deeper else measure.k for measure in measures]
+        depth = None if None in cuts else max((k for k in cuts if k is not None), default=None)
+        parts: list[list[Scored]] = []
+        for part in lists:
+            hits = part.hits(scores, depth)
+            scored = {measure: self._tried(measure, hits) for measure in measures}
+            measures = [measure for measure in measures if scored[measure] is not None]
+            parts.append([one for one in scored.values() if one is not None])
+        self._here = frozenset(self.measures).difference(measures)
+        order = np.argsort(np.concatenate([part.lists for part in lists]))
+        return _joined(measures, parts, order)
+
+    def _tried(self, measure: Measure, hits: Hits) -> Scored | None:
+        try:
+            return measure.score(hits, self.options.empty)
+        except RankstoneError:
+            raise
+        except (TypeError, ValueError, RuntimeError):  # whatever it was, the host knows how, or says why not
+            return None
+
+
+def _joined(
+    measures: Sequence[Measure], parts: Sequence[Sequence[Scored]], order: Ints
+) -> dict[Measure, Scored]:
+    """Return the scores of all parts' queries, in the order given."""
+    if len(parts) == 1:
+        return dict(zip(measures, parts[0], strict=True))
+    columns = (Scored.joined([part[at] for part in parts], order) for at in range(len(measures)))
+    return dict(zip(measures, columns, strict=True))
+
+
+def _alignment(options: Mapping[str, Any], measures: tuple[Measure, ...]) -> Alignment:
+    """Return the options; ties are resolved by expectation unless told otherwise."""
+    refuse_further(measures)
+    require_columns(None, measures)
+    alignment = checked({"ties": "expected", **options}, measures)
+    for name in options:
+        if name not in _OPTIONS:
+            raise BadOption(f"{name} says nothing about arrays", expected=", ".join(_OPTIONS))
+    if alignment.ties in ("docid_desc", "docid_asc"):
+        raise BadOption(
+            f"ties={alignment.ties} needs document ids, and there are none",
+            fix="choose ties=expected, input, best or worst",
+        )
+    return alignment
+
+
+def _numbers(layout: Layout, values: NDArray[Any], what: str) -> Floats:
+    """Return the numbers of an array list after list, float64."""
+    layout.fits(values.shape, what)
+    if values.dtype.kind not in "biuf":
+        raise BadValue(f"{what} are no numbers", given=f"{values.dtype}", expected="an array of numbers")
+    return layout.flat(values).astype(np.float64)
+
+
+def _settled(label: Floats, layout: Layout, options: Alignment) -> Floats:
+    """Return the labels under ``negative``: NaN marks what counts as unjudged."""
+    large = np.abs(label) > LARGEST_GRADE
+    if large.any():
+        at = int(large.argmax())
+        raise bad_grade("a label", label[at], layout.where(at), f"{label[at]}")
+    below = label < 0
+    if not below.any() or options.negative == "keep":
+        return label
+    if options.negative == "error":
+        raise BadValue(
+            "a label below zero",
+            where=layout.where(int(below.argmax())),
+            fix="choose a meaning: negative=unjudged, zero or keep; or give a mask where it only pads",
+        )
+    return np.where(below, 0.0 if options.negative == "zero" else np.nan, label)
+
+
+def _parts(layout: Layout, label: Floats, lowest: float) -> Iterator[_Part]:
+    """Cut the lists into batches, each with the ideal order of its lists."""
+    offsets, begin = layout.offsets, 0
+    while begin < len(layout.lengths):
+        end = max(int(np.searchsorted(offsets, offsets[begin] + _ROWS, side="right")) - 1, begin + 1)
+        lengths, grades = layout.lengths[begin:end], label[offsets[begin] : offsets[end]]
+        known = np.flatnonzero(~np.isnan(grades))
+        lists = np.repeat(np.arange(len(lengths)), lengths)[known]
+        truth = SelfLabelled(lowest, ideal_of_lists(lists, grades[known], len(lengths)))
+        names = pl.Series(layout.queries[begin:end])
+        yield (
+            int(offsets[begin]),
+            Batch(names, np.full(len(names), -1), lengths, None, None, grades, None),
+            truth,
+        )
+        begin = end

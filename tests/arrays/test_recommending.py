@@ -1,0 +1,78 @@
+"""Recommended items: the first k without all scores at once, and what they are worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from rankstone import InputError, UsageError, evaluate
+from rankstone.functional import from_topk, recommending, top_k
+
+
+def slowly(users: Any, items: Any, k: int, seen: Any) -> list[list[int]]:
+    """Rank every item of every user, one by one."""
+    found = []
+    for user, row in enumerate(users):
+        left = [item for item in range(len(items)) if not seen[user, item]]
+        ranked = sorted(left, key=lambda item: (-float(items[item] @ row), item))[:k]
+        found.append(ranked + [-1] * (k - len(ranked)))
+    return found
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("at_once", [1, 256 * 4, 1 << 20])
+@given(seed=st.integers(0, 1 << 30), k=st.integers(1, 12))
+def test_top_k(library: str, at_once: int, seed: int, k: int) -> None:
+    """The first k are those of a full ranking, however little is there at once."""
+    draw = np.random.Generator(np.random.Philox(seed))
+    users, items = (draw.integers(-2, 3, (n, 3)).astype(float) for n in (5, 9))
+    seen = draw.random((5, 9)) < 0.4
+    given_users, given_items = users, items
+    if library == "torch":
+        torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
+        given_users, given_items = torch.from_numpy(users), torch.from_numpy(items)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recommending, "_AT_ONCE", at_once)
+        ids, scores = top_k(given_users, given_items, k, seen=csr_array(seen))
+
+    assert ids.tolist() == slowly(users, items, k, seen)
+    there = np.asarray(ids) >= 0
+    products = np.take_along_axis(users @ items.T, np.where(there, np.asarray(ids), 0), 1)
+    np.testing.assert_array_equal(np.asarray(scores), np.where(there, products, -np.inf))
+
+
+def test_lists_are_scored_as_runs_are() -> None:
+    """Lists of ids have the values of the same run in a dict; a matrix holds judgments as well."""
+    ids = np.array([[4, 2, 0], [1, -1, -1], [3, 4, 2]])
+    grades = csr_array(np.array([[0, 0, 2, 0, 0], [0, 1, 1, 0, 0], [1, 0, 0, 0, 0]]))
+    qrels = {"a": {2: 2}, "b": {1: 1, 2: 1}, "c": {0: 1}}
+    run = {"a": [4, 2, 0], "b": [1], "c": [3, 4, 2]}
+
+    found = from_topk(ids, grades, "nDCG@3 R@2", users=["a", "b", "c"])
+
+    assert found.to_dict() == from_topk(ids, qrels, "nDCG@3 R@2", users=["a", "b", "c"]).to_dict()
+    assert found.to_dict() == evaluate(qrels, run, "nDCG@3 R@2").to_dict()
+
+
+def test_mistakes() -> None:
+    """What does not fit is told with its shape."""
+    one = np.ones((2, 3))
+    with pytest.raises(InputError, match="ids are no lists"):
+        from_topk(one, {0: {1: 1}}, "RR")
+    with pytest.raises(InputError, match="users do not fit"):
+        from_topk([[1]], {0: {1: 1}}, "RR", users=[1, 2])
+    with pytest.raises(InputError, match="the matrix does not fit"):
+        from_topk([[1]], csr_array(one), "RR")
+    with pytest.raises(UsageError, match="lists come in order"):
+        from_topk([[1]], {0: {1: 1}}, "RR", order="score")
+    with pytest.raises(InputError, match="users and items do not fit"):
+        top_k(one, np.ones((2, 4)), 1)
+    with pytest.raises(UsageError, match="k=0 is no count"):
+        top_k(one, one, 0)
+    with pytest.raises(InputError, match="seen does not fit"):
+        top_k(one, one, 1, seen=csr_array(one))
