@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint parity live browser arrays spark pages site docs bench coverage fix clean
+.PHONY: help demo test lint parity live browser arrays spark hooks pages site docs bench coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ test: $(VENV)/.test ## run all tests; PostgreSQL is installed for them where apt
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
 	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql; } >/dev/null 2>&1 \
 	  || echo "no PostgreSQL: install it (Debian: postgresql); until then tests that ask a server are skipped"
-	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark" $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks" $(ARGS)
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .
@@ -61,6 +61,9 @@ spark: $(VENV)/.test $(VENV)/.spark ## run on a real Spark; Java 17 is installed
 	@command -v java >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends openjdk-17-jre-headless; } \
 	  || echo "no Java: install version 17 or later; until then these tests are skipped"
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m spark tests/spark $(ARGS)
+
+hooks: $(VENV)/.test $(VENV)/.hooks ## hold hooks against LightGBM, XGBoost, CatBoost, scikit-learn, Optuna, ir_measures
+	$(BIN)/python -m pytest -q -n auto -m hooks tests/hooks $(ARGS)
 
 pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
 	$(BIN)/rankstone measures list --format md > docs/measures.md

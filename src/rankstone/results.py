@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
-from rankstone.errors import MissingExtra, one_of
+from rankstone.errors import BadParameter, MissingExtra, one_of
 from rankstone.io import atomic
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = [
     "WritesRows",
     "WritesTable",
     "as_pandas",
+    "plain_name",
     "shown_whole",
     "write_chart",
 ]
@@ -150,6 +152,37 @@ class TellsMeans:
             means.setdefault(run, {})[measure] = value
         return means
 
+    def to_flat_dict(self: _Averaged, prefix: str = "", *, plain: bool = False) -> dict[str, float]:
+        """Return means under one name each, for trackers of experiments; what has no value has no name.
+
+        Parameters
+        ----------
+        prefix
+            Stands before every name: ``val/``.
+        plain
+            Names of letters, digits, ``_`` and ``/``, which MLflow and all others take: ``nDCG_at_10``.
+
+        Returns
+        -------
+        dict
+            By measure; of several runs by run and measure, ``bm25/nDCG@10``.
+
+        Examples
+        --------
+        >>> import rankstone
+        >>> scores = rankstone.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0}}, "RR nDCG@10")
+        >>> scores.to_flat_dict("val/"), scores.to_flat_dict(plain=True)
+        ({'val/RR': 1.0, 'val/nDCG@10': 1.0}, {'RR': 1.0, 'nDCG_at_10': 1.0})
+        """
+        means = self.to_dict()
+        name = plain_name if plain else str
+        several = len(means) > 1
+        rows = [(run, measure, value) for run, of in means.items() for measure, value in of.items()]
+        flat = {f"{prefix}{name(r) + '/' if several else ''}{name(m)}": value for r, m, value in rows}
+        if len(flat) < len(rows):
+            raise BadParameter("two means have the same name", given=", ".join(flat), fix="leave plain out")
+        return {name: value for name, value in flat.items() if value is not None}
+
     def report(self: _Averaged, by: str | Sequence[str] = ()) -> dict[str, Any]:
         """Return everything as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
         audit = self.audit.to_dict()
@@ -193,6 +226,15 @@ def shown_whole(rows: int = -1) -> pl.Config:
         tbl_cols=-1,
         tbl_rows=rows,
     )
+
+
+def plain_name(name: str) -> str:
+    """Return a name of letters, digits and ``_``.
+
+    >>> plain_name("AP(rel=2)@5")
+    'AP_rel_2_at_5'
+    """
+    return re.sub(r"\W+", "_", name.replace("@", "_at_")).replace("__at_", "_at_").strip("_")
 
 
 def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not imported here

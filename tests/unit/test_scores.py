@@ -147,3 +147,15 @@ def test_names_are_escaped_in_a_notebook() -> None:
     scores = rankstone.evaluate({"q": {"d": 1}}, {"<script>": {"q": {"d": 1.0}}}, "RR")
 
     assert "<script>" not in scores._repr_html_()
+
+
+def test_flat_names(scores: rankstone.Scores) -> None:
+    """One name a mean, for trackers; a mean without a value has none, and no two share one."""
+    alone = rankstone.evaluate(QRELS, RUNS["a"], "RR AP(rel=2)@5")
+
+    assert list(alone.to_flat_dict("val/")) == ["val/RR", "val/AP(rel=2)@5"]
+    assert list(alone.to_flat_dict(plain=True)) == ["RR", "AP_rel_2_at_5"]
+    assert scores.to_flat_dict()["b/R@1"] == 1 / 3
+    assert rankstone.evaluate({"q": {"d": 0}}, {"q": {"d": 1.0}}, "RR", empty="drop").to_flat_dict() == {}
+    with pytest.raises(UsageError, match="the same name"):
+        rankstone.evaluate(QRELS, {"a b": RUNS["a"], "a-b": RUNS["b"]}, "RR").to_flat_dict(plain=True)

@@ -150,6 +150,7 @@ WALLS = {
     },
     "functional": {"functional", "asked", "beside", "evaluation", "scores", "measures", "hits"},
     "torch": {"functional", "measures"},
+    "hooks": {"hooks", "functional", "conventions", "asked", "evaluation", "measures", "hits"},
     "testing": {"testing", "evaluation", "measures"},
     "behaviour": {"behaviour", "lists", "plots", "report", "stats", "results", "io"},
     "thresholding": {"comparing", "evaluation", "results", "scores", "measures", "hits"},
@@ -230,6 +231,7 @@ PACKAGES = {
     "explaining": {"numpy", "polars"},
     "functional": {"numpy", "polars", "torch", "jax"},
     "torch": {"torch", "torchmetrics"},
+    "hooks": {"numpy", "polars"},  # the libraries are imported by name, when a hook asks for them
     "testing": {"numpy", "polars"},
     "behaviour": {"numpy", "polars", "scipy"},
     "thresholding": {"numpy", "polars"},

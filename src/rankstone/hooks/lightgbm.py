@@ -1,0 +1,106 @@
+"""LightGBM: ``feval`` of its training API, ``eval_metric`` of its scikit-learn API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone.errors import BadOption
+from rankstone.hooks.scoring import Scoring, weights_of_queries, without_blanks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankstone.measures import Measure
+
+    Results = list[tuple[str, float, bool]]
+
+__all__ = ["eval_metric", "feval"]
+
+
+def feval(
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    convention: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by Alignment
+) -> Callable[[Any, Any], Results]:
+    """Return an evaluation function for ``lightgbm.train(…, feval=…)`` and ``lightgbm.cv``.
+
+    Train with ``metric="None"``: otherwise LightGBM computes metrics of its own beside these, and early
+    stopping looks at all of them (or at the first alone, which is its own).
+
+    Parameters
+    ----------
+    measures
+        One or several; each is a metric of its own, told with its direction.
+    convention
+        ``"lightgbm"`` for measures as LightGBM spells and counts them.
+    **options
+        ``ties``, ``empty`` and other options of :class:`rankstone.functional.Evaluator`.
+
+    Notes
+    -----
+    Weights of rows become weights of queries as in LightGBM: the mean over the query's rows.  LightGBM's
+    own ndcg gives queries without a relevant row the weight 1 all the same; here they have their own.
+
+    Examples
+    --------
+    >>> evaluate = feval("nDCG@10 RR", ties="worst")
+    >>> class Data:  # what LightGBM hands over
+    ...     get_label = lambda self: [0, 1, 1, 0]
+    ...     get_group = lambda self: [2, 2]
+    ...     get_weight = lambda self: None
+    >>> evaluate([0.9, 0.5, 0.1, 0.4], Data())
+    [('nDCG@10', 0.6309297535714575, True), ('RR', 0.5, True)]
+    """
+    told = _telling(measures, convention, options)
+
+    def evaluate(preds: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a lightgbm.Dataset
+        return told(data.get_label(), preds, data.get_weight(), data.get_group())
+
+    return evaluate
+
+
+def eval_metric(
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    convention: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by Alignment
+) -> Callable[[Any, Any, Any, Any], Results]:
+    """Return an evaluation function for ``LGBMRanker.fit(…, eval_metric=…)``; parameters as for feval.
+
+    LightGBM counts the arguments of such a function, and gives the groups to one that takes four.
+    Make the ranker with ``metric="None"`` to be rid of LightGBM's own metric.
+
+    Examples
+    --------
+    >>> eval_metric("ndcg@1", convention="lightgbm")([0, 1, 0], [0.9, 0.5, 0.1], None, [2, 1])
+    [('ndcg@1', 0.5, True)]
+    """
+    told = _telling(measures, convention, options)
+
+    def evaluate(y_true: Any, y_pred: Any, weight: Any, group: Any) -> Results:  # noqa: ANN401 - arrays
+        return told(y_true, y_pred, weight, group)
+
+    return evaluate
+
+
+def _telling(measures: Any, convention: str | None, options: Any) -> Callable[..., Results]:  # noqa: ANN401
+    scoring = Scoring(measures, convention=convention, **options)
+    higher = [scoring.higher_is_better(measure) for measure in scoring.measures]
+
+    def told(labels: object, scores: object, weights: Any, sizes: Any) -> Results:  # noqa: ANN401 - arrays
+        if sizes is None:
+            raise BadOption(
+                "these data have no groups", fix="lightgbm.Dataset(…, group=sizes), LGBMRanker.fit(…, group=)"
+            )
+        sizes = np.asarray(sizes)
+        of_queries = None if weights is None else weights_of_queries(weights, sizes)
+        means = scoring(scores, labels, sizes=sizes, weights=of_queries)
+        return [
+            (without_blanks(name), mean, better)
+            for (name, mean), better in zip(means.items(), higher, strict=True)
+        ]
+
+    return told
