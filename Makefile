@@ -27,7 +27,7 @@ test: $(VENV)/.test ## run all tests; PostgreSQL is installed for them where apt
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
 	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql; } >/dev/null 2>&1 \
 	  || echo "no PostgreSQL: install it (Debian: postgresql); until then tests that ask a server are skipped"
-	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks" $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" $(ARGS)
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .

@@ -14,6 +14,8 @@ from tests.arrays.test_functional import TEXTS, drawn, usable
 from rankstone.errors import InputError
 from rankstone.functional import Evaluator, evaluate, libraries
 
+pytestmark = pytest.mark.arrays
+
 #: what no device does: a loop over lists, a search, places nobody judged
 ON_THE_HOST = (
     "BPM", "CWL", "Compat", "GAP", "IAP", "INST", "IPrec", "NERR", "P_measure", "P_plus", "RC", "Rndcg",

@@ -74,10 +74,12 @@ def usable(text: str, **options: Any) -> bool:
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("ties", ["expected", "input"])
 def test_every_measure(text: str, ties: str) -> None:
-    """Each measure has the table's values and statuses, bit by bit."""
+    """Each measure has the table's values and statuses, bit by bit; arrays refuse what tables refuse."""
     options: dict[str, Any] = {"ties": ties, "candidates": 20, "empty": "undefined"}
     if not usable(text, **options):
-        pytest.skip(f"{text} does not go with ties={ties}, or needs more than labels")
+        with pytest.raises(UsageError):
+            evaluate([1.0], [1.0], text, sizes=[1], **options)
+        return
     scores, labels, sizes = drawn(1)
 
     scored = evaluate(scores, labels, text, sizes=sizes, **options)

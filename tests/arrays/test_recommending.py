@@ -24,7 +24,7 @@ def slowly(users: Any, items: Any, k: int, seen: Any) -> list[list[int]]:
     return found
 
 
-@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("library", ["numpy", pytest.param("torch", marks=pytest.mark.arrays)])
 @pytest.mark.parametrize("at_once", [1, 256 * 4, 1 << 20])
 @given(seed=st.integers(0, 1 << 30), k=st.integers(1, 12))
 def test_top_k(library: str, at_once: int, seed: int, k: int) -> None:

@@ -50,6 +50,7 @@ def test_weights_are_swaps(measure: str) -> None:
     np.testing.assert_array_equal(weights, weights.transpose(0, 2, 1))
 
 
+@pytest.mark.arrays
 @pytest.mark.parametrize("loss", ["ndcg", "mrr", "lambda"])
 def test_training_improves_the_measure(loss: str) -> None:
     """A linear model trained on the surrogate ranks better than before, by the measure."""
@@ -73,6 +74,7 @@ def test_training_improves_the_measure(loss: str) -> None:
     assert evaluate(features @ weight, labels, "nDCG").mean()["nDCG"] > before + 0.1
 
 
+@pytest.mark.arrays
 def test_gradients_of_jax() -> None:
     """JAX differentiates what PyTorch does, to the same numbers."""
     jax = pytest.importorskip("jax", reason="JAX is not installed: make arrays")

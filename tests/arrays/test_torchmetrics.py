@@ -10,6 +10,8 @@ import pytest
 from rankstone.errors import InputError, UsageError
 from rankstone.functional import evaluate
 
+pytestmark = pytest.mark.arrays
+
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make arrays")
 retrieval = pytest.importorskip("torchmetrics.retrieval", reason="torchmetrics is not installed: make arrays")
 

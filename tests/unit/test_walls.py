@@ -148,7 +148,7 @@ WALLS = {
         "io",
         "hits",
     },
-    "functional": {"functional", "asked", "beside", "evaluation", "scores", "measures", "hits"},
+    "functional": {"functional", "asked", "beside", "evaluation", "results", "scores", "measures", "hits"},
     "torch": {"functional", "measures"},
     "hooks": {"hooks", "functional", "conventions", "asked", "evaluation", "measures", "hits"},
     "testing": {"testing", "evaluation", "measures"},

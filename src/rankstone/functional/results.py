@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 from rankstone.functional.device_array import DeviceArray
 from rankstone.functional.libraries import Home, home_of
 from rankstone.measures.base import Measure, Scored
+from rankstone.results import plain_name
 from rankstone.scores import uncounted, weights
 
 if TYPE_CHECKING:
@@ -106,16 +106,14 @@ class ArrayScores:
         >>> functional.evaluate([0.9, 0.5], [1, 0], "nDCG@10").to_flat_dict("val/", plain=True)
         {'val/nDCG_at_10': 1.0}
         """
-        return {f"{prefix}{_plain(name) if plain else name}": value for name, value in self.mean().items()}
+        return {
+            f"{prefix}{plain_name(name) if plain else name}": value for name, value in self.mean().items()
+        }
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean().items())
         count = len(self.queries)
         return f"ArrayScores of {count:,} {'query' if count == 1 else 'queries'}: {means}"
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"\W+", "_", name.replace("@", "_at_")).replace("__at_", "_at_")
 
 
 def _columns(scored: Scored) -> list[NDArray[Any]]:
