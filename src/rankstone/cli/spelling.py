@@ -31,7 +31,7 @@ def as_flags(text: str) -> str:
     from rankstone import Alignment
 
     names = "|".join([field.name for field in fields(Alignment)] + list(_FURTHER))
-    found = re.compile(rf"\w\([^()]*\)|(?<![\w-])(?P<name>{names})=(?=\S)")
+    found = re.compile(rf"\w\([^()]*\)|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)")
     return found.sub(lambda hit: hit[0] if hit["name"] is None else f"{_flag(hit['name'])} ", text)
 
 
