@@ -112,7 +112,7 @@ def _tied(n: int, given: list[float], candidates: int) -> Hits:
         ideal=Ideal(ends, np.sort(grade)[::-1]),
         found=np.ones(1, bool),
         expected=True,
-        lowest_grade=min(0.0, *given) if given else 0.0,
+        lowest_grade=float(grade.min()),
         candidates=np.array([candidates]),
     )
 

@@ -11,6 +11,7 @@ from rankstone.asked import checked, choices, refuse_further
 from rankstone.beside import check_queries, query_table
 from rankstone.errors import BadOption
 from rankstone.hits.audit import Audit
+from rankstone.hits.grade_scale import lowest_of
 from rankstone.hits.judgments import SelfLabelled
 from rankstone.io import read_labelled, stem
 from rankstone.road import Road, Walked
@@ -41,7 +42,9 @@ def walk_labelled(
     order = options.get("order", "score")
     read = read_labelled(table, columns, format_in, order=order, one_group=one_group)
     alignment = _alignment(read, options, parsed)
-    lowest = _lowest_grade(read) if any(getattr(m, "pad", "zero") == "min_grade" for m in parsed) else 0.0
+    lowest = 0.0
+    if any(measure.reads_lowest_grade for measure in parsed):  # it has to be known before the walk
+        lowest = lowest_of(read.tables([pl.col("relevance")]), alignment.negative)
     refuse_further(parsed)
     name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
     about = query_table(queries, parsed, columns)
@@ -69,9 +72,3 @@ def _alignment(read: Table, options: Mapping[str, Any], measures: Sequence[Measu
             fix="choose ties=expected, input, best or worst",
         )
     return alignment
-
-
-def _lowest_grade(read: Table) -> float:
-    """Return the bottom of the scale, the lowest of the labels; it has to be known before the walk."""
-    found = [piece["relevance"].min() for piece in read.tables([pl.col("relevance")])]
-    return min((float(v) for v in found if v is not None), default=0.0)  # type: ignore[arg-type]

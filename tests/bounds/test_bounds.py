@@ -286,6 +286,17 @@ def test_what_has_no_bounds_is_refused(measures: str, options: dict[str, Any], w
         rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, measures, **options)
 
 
+def test_a_new_bottom_of_the_scale_is_refused() -> None:
+    """A document of a grade below all judged ones would pad the lists of other queries, too."""
+    qrels, ranked = {"q": {"a": 1}, "r": {"b": 2}}, {"q": ["b", "a"], "r": ["b"]}
+
+    with pytest.raises(UsageError, match="lowest is 1, so queries cannot be bounded one by one"):
+        rankstone.bounds(qrels, ranked, "DCG(pad=min_grade)@3")
+    found = rankstone.bounds(qrels, ranked, "DCG(pad=min_grade)@3", grades=[1, 2])
+    rest = 1 / log2(3) + 1 / log2(4)
+    assert interval(found) == pytest.approx((3 / 2 + rest, 2 + rest))
+
+
 # -- data and files ------------------------------------------------------------------------------------------
 def test_bounds_are_data(tmp_path: Path) -> None:
     """Frames have the promised columns, files hold them, dicts hold the means."""

@@ -38,7 +38,7 @@ def bounded(family: str, **options: Any) -> list[str]:
     found = []
     for text in ALL[family]:
         try:
-            rankstone.bounds({"q": {"a": 1}}, {"q": ["a"]}, text, **options)
+            rankstone.bounds({"q": {"a": 1, "b": 0}}, {"q": ["a"]}, text, **options)
         except (UsageError, InputError):
             continue
         found.append(text)
@@ -78,6 +78,15 @@ def fits(ours: Interval, true: Interval, *, tight: bool) -> bool:
     return all(abs(a - b) <= WITHIN * max(1.0, abs(b)) for a, b in zip(ours, true, strict=True))
 
 
+def together(rng: np.random.Generator, scale: tuple[float, ...], *, runs: int, ties: bool) -> list[Case]:
+    """Draw cases among which the lowest grade is judged, and every run answers something."""
+    while True:
+        cases = [draw(rng, scale, runs=runs, ties=ties) for _ in range(CASES)]
+        bottom = any(scale[0] in case.judged.values() for case in cases)
+        if bottom and all(any(case.lists[at] for case in cases) for at in range(runs)):
+            return cases
+
+
 def check(family: str, scale: str, seed: int, *, runs: int = 1, limit: int = 4096, **options: Any) -> None:
     """Draw lists, bound them, and try everything."""
     ties = options.get("ties") == "expected"
@@ -86,7 +95,7 @@ def check(family: str, scale: str, seed: int, *, runs: int = 1, limit: int = 409
     if not measures:
         return
     rng = np.random.default_rng([seed, *family.encode(), *scale.encode()])
-    cases = [draw(rng, SCALES[scale], runs=runs, ties=ties) for _ in range(CASES)]
+    cases = together(rng, SCALES[scale], runs=runs, ties=ties)
     found = rankstone.bounds(
         judgments(cases),
         {f"r{at}": run(cases, at) for at in range(runs)},

@@ -224,10 +224,24 @@ class _Bounder(Evaluator):
 
     def _grades(self, road: Road) -> Floats:
         """Return the scale: as given, or the judgments' own grades and 0."""
+        assert isinstance(road.truth, Judgments)  # noqa: S101 - a run is bounded against judgments
         if self._scale is None:
-            assert isinstance(road.truth, Judgments)  # noqa: S101 - a run is bounded against judgments
             self._scale = np.unique(np.append(road.truth.grade, 0.0))
+        self._check_bottom(road.truth)
         return self._scale
+
+    def _check_bottom(self, truth: Judgments) -> None:
+        """Refuse grades below those judged where one of them would pad the lists of all queries."""
+        assert self._scale is not None  # noqa: S101 - it is settled before it is checked
+        bottom = float(self._scale[0])
+        padded = [measure for measure in self.measures if measure.reads_lowest_grade]
+        if padded and bottom < truth.lowest_grade:
+            raise BadOption(
+                f"{padded[0]}: one document of grade {bottom:g} would change what pads the lists of every "
+                f"query, whose lowest is {truth.lowest_grade:g}, so queries cannot be bounded one by one",
+                given=f"grades {', '.join(f'{grade:g}' for grade in self._scale)}",
+                fix=f"name grades from {truth.lowest_grade:g} up",
+            )
 
     def _differences(self, first: str, second: str) -> list[pl.DataFrame]:
         """Bound the difference of two runs over the queries that both have."""

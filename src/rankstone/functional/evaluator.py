@@ -124,10 +124,8 @@ class Evaluator:
         grades = home_of(labels).host(labels)
         self.layout = Layout.of(grades.shape, qid, sizes, mask)
         given = _numbers(self.layout, grades, "labels")
-        self._lowest = 0.0
-        if any(getattr(measure, "pad", "zero") == "min_grade" for measure in self.measures):
-            self._lowest = float(np.fmin.reduce(given, initial=0.0))
         self._label = _settled(given, self.layout, self.options)
+        self._lowest = _lowest(self._label)
         self._elsewhere: dict[Home, tuple[DeviceLists, ...]] = {}
         self._here = frozenset(measure for measure in self.measures if measure.brings)
 
@@ -272,6 +270,12 @@ def _settled(label: Floats, layout: Layout, options: Alignment) -> Floats:
             fix="choose a meaning: negative=unjudged, zero or keep; or give a mask where it only pads",
         )
     return np.where(below, 0.0 if options.negative == "zero" else np.nan, label)
+
+
+def _lowest(label: Floats) -> float:
+    """Return the bottom of the scale; 0 where nothing is judged."""
+    lowest = float(np.fmin.reduce(label, initial=np.inf))
+    return lowest if np.isfinite(lowest) else 0.0
 
 
 def _parts(layout: Layout, label: Floats, lowest: float) -> Iterator[_Part]:

@@ -52,7 +52,8 @@ class Lists:
         judged = labels >= 0
         counts = np.bincount(query[judged], minlength=len(lengths))
         ideal = Ideal(offsets_of(counts), descending_within(query[judged], labels[judged]))
-        return cls(labels, offsets, ideal, float(labels[judged].min(initial=0.0)))
+        lowest = float(labels[judged].min()) if judged.any() else 0.0
+        return cls(labels, offsets, ideal, lowest)
 
     def take(self, lists: Ints) -> Lists:
         """Return some of the lists, in the order given and as often."""

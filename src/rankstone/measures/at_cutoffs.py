@@ -92,6 +92,11 @@ class AtK(Curve):
         return self.measure.brings
 
     @property
+    def reads_lowest_grade(self) -> bool:
+        """Whether the bottom of the grade scale decides the value: as the measure says."""
+        return self.measure.reads_lowest_grade
+
+    @property
     def judgment_columns(self) -> tuple[str, ...]:
         """Columns of the judgments the measure reads."""
         return self.measure.judgment_columns

@@ -48,6 +48,11 @@ class GainMeasure(GradedMeasure):
         return np.ones_like(rank, np.float64)
 
     @property
+    def reads_lowest_grade(self) -> bool:
+        """Hold where documents of the lowest grade pad short lists."""
+        return self.pad == "min_grade"
+
+    @property
     def negative_is_least(self) -> bool:
         """Fail for 2^(g − 1), which is above 0 for every grade."""
         return self.gain != "pow2_shift"

@@ -163,6 +163,11 @@ class IA(IntentAware):
         return self.of.negative_is_least
 
     @property
+    def reads_lowest_grade(self) -> bool:
+        """Hold where the measure of one intent says so."""
+        return self.of.reads_lowest_grade
+
+    @property
     def span(self) -> Span:
         """Lowest and highest value: a mean of values is one of them, or between."""
         return self.each.span

@@ -169,6 +169,11 @@ class Named(metaclass=_Kind):
         """The deepest rank it looks at; ``None`` for whole lists."""
         return self.k
 
+    @property
+    def reads_lowest_grade(self) -> bool:
+        """Whether the bottom of the grade scale, which is all queries' together, decides the value."""
+        return False
+
     def changed(self) -> dict[str, Any]:
         """Return the parameters (the cutoff aside) that are not at their default."""
         return {

@@ -14,6 +14,7 @@ from rankstone.asked import checked, columns_read, of_rankings
 from rankstone.beside import collapser, excluded_pairs, intents_of, query_table
 from rankstone.evaluation import name_runs, options_for
 from rankstone.hits.batches import Scattered
+from rankstone.hits.grade_scale import lowest_of
 from rankstone.hits.grouping import grouped
 from rankstone.hits.judgments import Judgments
 from rankstone.hits.pairs import PairIndex, QueryIndex
@@ -26,7 +27,6 @@ from rankstone.tasks import (
     Origin,
     Trailer,
     check_met,
-    lowest_settled,
     pads,
     refuse_what_looks_at_others,
     scored_share,
@@ -101,8 +101,11 @@ def evaluate_out_of_core(
     aligned = checked(options, wanted)
     refuse_what_looks_at_others(aligned, wanted)
     renamed, further = columns or {}, columns_read(wanted)
+    table = read_judgments(qrels, renamed, format_in, further=further)
+    grades = (pl.col("relevance"),)
     work = _Work(
-        judged=read_judgments(qrels, renamed, format_in, further=further),
+        judged=table,
+        lowest=lowest_of(table.tables(grades), aligned.negative) if pads(wanted) else None,
         exclude=excluded_pairs(exclude, renamed),
         measures=wanted,
         memory=parse_size(memory),
@@ -132,6 +135,7 @@ class _Work:
     """What all ranges of all runs need."""
 
     judged: Table
+    lowest: float | None  # the bottom of the grade scale, where a measure asks: it is not that of one range
     exclude: Table | None
     measures: tuple[Measure, ...]
     memory: int
@@ -187,22 +191,10 @@ class _Work:
         else:
             queries = QueryIndex(frame["query_id"].unique(maintain_order=True))
             judgments = Judgments.of(frame, options, table.locate, queries)
-        if pads(self.measures):
-            judgments = replace(judgments, lowest_grade=self._lowest(options))
+        if self.lowest is not None:
+            judgments = replace(judgments, lowest_grade=self.lowest)
         exclude = None if self.exclude is None else _pairs(self.exclude, judgments, part.keep())
         return Road(judgments, options, self.measures, exclude, self.collapse, self.queries, regroups)
-
-    def _lowest(self, options: Alignment) -> float:
-        """Return the bottom of the grade scale, which is not that of one range."""
-        grade = pl.col("relevance")
-        lowest = [
-            piece.select(grade.min().alias("all"), grade.filter(grade >= 0).min().alias("from zero")).row(0)
-            for piece in self.judged.tables([grade])
-        ]
-        every, from_zero = (
-            [one for one in column if one is not None] for column in zip(*lowest, strict=True)
-        )
-        return lowest_settled(min(every, default=None), min(from_zero, default=None), options.negative)
 
 
 def _let_go() -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rankstone.asked import checked, columns_read, of_rankings
 from rankstone.beside import collapser, intents_of, query_table
 from rankstone.errors import BadParameter, MissingExtra, UsageError
+from rankstone.hits.grade_scale import lowest_settled
 from rankstone.spark.computing import BROADCAST, Computed, brought, check_broadcast, computed
 from rankstone.spark.failures import telling_failures
 from rankstone.spark.frames import Given, Rows
 from rankstone.spark.result import SparkScores
 from rankstone.spark.task import Task
-from rankstone.tasks import check_met, lowest_settled, pads, refuse_what_looks_at_others
+from rankstone.tasks import check_met, pads, refuse_what_looks_at_others
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ saw everything.  Knows neither where shares are worked on nor who made them.
 
 from __future__ import annotations
 
-from rankstone.tasks.refusing import lowest_settled, pads, refuse_what_looks_at_others
+from rankstone.tasks.refusing import pads, refuse_what_looks_at_others
 from rankstone.tasks.result import Origin, SummedScores, check_met
 from rankstone.tasks.share import Share, scored_share
 from rankstone.tasks.trailer import Trailer
@@ -18,7 +18,6 @@ __all__ = [
     "SummedScores",
     "Trailer",
     "check_met",
-    "lowest_settled",
     "pads",
     "refuse_what_looks_at_others",
     "scored_share",

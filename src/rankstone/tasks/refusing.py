@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rankstone.hits.options import Alignment
     from rankstone.measures import Measure
 
-__all__ = ["lowest_settled", "pads", "refuse_what_looks_at_others"]
+__all__ = ["pads", "refuse_what_looks_at_others"]
 
 
 def refuse_what_looks_at_others(options: Alignment, measures: Sequence[Measure]) -> None:
@@ -32,22 +32,4 @@ def refuse_what_looks_at_others(options: Alignment, measures: Sequence[Measure])
 
 def pads(measures: Sequence[Measure]) -> bool:
     """Say whether a measure asks for the lowest grade of all."""
-    return any(getattr(measure, "pad", "zero") == "min_grade" for measure in measures)
-
-
-def lowest_settled(lowest: float | None, lowest_from_zero: float | None, negative: str) -> float:
-    """Return the bottom of the grade scale as the option ``negative`` leaves it.
-
-    Parameters
-    ----------
-    lowest, lowest_from_zero
-        The lowest grade of all, and of those that are not below zero; ``None`` where there is none.
-    negative
-        The option.
-
-    >>> lowest_settled(-2.0, 1.0, "unjudged"), lowest_settled(-2.0, 1.0, "zero")
-    (1.0, 0.0)
-    """
-    found = {"unjudged": lowest_from_zero, "zero": None if lowest is None else max(lowest, 0.0)}
-    settled = found.get(negative, lowest)
-    return 0.0 if settled is None else float(settled)
+    return any(measure.reads_lowest_grade for measure in measures)
