@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from tests.laws.table import FAMILIES, TABLES
 
 import rankstone
 from rankstone import InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CASES: Final = int(os.environ.get("RANKSTONE_CASES", "20"))
 ALL: Final = {**FAMILIES, "tables": TABLES}
@@ -33,7 +37,8 @@ UNBOUNDED: Final = ("judgment groups", "novelty", "intents", "sessions")
 NOT_CLOSED: Final = ("log odds", "interpolated", "shortfalls", "cascades", "navigation")
 
 
-def bounded(family: str, **options: Any) -> list[str]:
+@cache
+def bounded(family: str, **options: Any) -> tuple[str, ...]:
     """Return the measures of a family that have bounds under some options."""
     found = []
     for text in ALL[family]:
@@ -42,11 +47,15 @@ def bounded(family: str, **options: Any) -> list[str]:
         except (UsageError, InputError):
             continue
         found.append(text)
-    return found
+    return tuple(found)
 
 
 def differences(
-    cases: list[Case], measures: list[str], which: tuple[int, ...], found: rankstone.Bounds, **options: Any
+    cases: list[Case],
+    measures: Sequence[str],
+    which: tuple[int, ...],
+    found: rankstone.Bounds,
+    **options: Any,
 ) -> list[str]:
     """Return a line for every interval that is not what trying everything gives."""
     name = " - ".join(f"r{at}" for at in which)
@@ -99,7 +108,7 @@ def check(family: str, scale: str, seed: int, *, runs: int = 1, limit: int = 409
     found = rankstone.bounds(
         judgments(cases),
         {f"r{at}": run(cases, at) for at in range(runs)},
-        measures,
+        list(measures),
         grades=SCALES[scale],
         difference=("r0", "r1") if runs > 1 else None,
         limit=limit,

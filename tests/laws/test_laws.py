@@ -288,6 +288,25 @@ def test_best_expected_worst(world: World, chosen: dict[str, Any]) -> None:
         assert low - WITHIN <= some <= high + WITHIN, key
 
 
+@given(world=worlds(ties=False), chosen=options("unjudged", "empty", "missing", "extra"))
+def test_open_ties_move_no_bit_where_nothing_ties(world: World, chosen: dict[str, Any]) -> None:
+    """A list in which nothing ties has one order, whose numbers come out whatever its neighbours do."""
+    texts = [t for t in ALL if measure(t).closed_under_ties and "min_grade" not in t]
+    settled, open_ = (world.under(ties=ties, **chosen) for ties in ("input", "expected"))
+    plain = bits(settled, texts)
+    assert bits(open_, texts) == plain
+
+    (query, doc, _), *_ = world.qrels
+    beside = "zz" if isinstance(query, str) else 10**6
+    other = doc * 2 if isinstance(doc, str) else 10**6
+    tied = replace(
+        open_,
+        qrels=(*world.qrels, (beside, doc, 1.0)),
+        run=(*world.run, (beside, doc, 1.0), (beside, other, 1.0)),
+    )
+    assert {key: told for key, told in bits(tied, texts).items() if key in plain} == plain
+
+
 # -- sums and means ------------------------------------------------------------------------------------
 @given(
     world=worlds(),

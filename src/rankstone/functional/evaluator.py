@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -25,7 +27,7 @@ from rankstone.hits.options import LARGEST_GRADE
 from rankstone.measures.base import Scored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,9 +47,13 @@ _OPTIONS: Final = (
 )  # fmt: skip
 #: values scored at a time: they stay in a processor's cache
 _ROWS: Final = 1 << 17
+#: batches worked on at the same time
+_THREADS: Final = max(1, min(4, os.cpu_count() or 1))
 
 #: where its values begin, the lists and their ideal order
 _Part: TypeAlias = tuple[int, Batch, SelfLabelled]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def evaluate(
@@ -123,7 +129,7 @@ class Evaluator:
         self.options = _alignment(options, self.measures)
         grades = home_of(labels).host(labels)
         self.layout = Layout.of(grades.shape, qid, sizes, mask)
-        given = _numbers(self.layout, grades, "labels")
+        given = _numbers(self.layout, grades, "labels").copy()  # whose they are may change them
         self._label = _settled(given, self.layout, self.options)
         self._lowest = _lowest(self._label)
         self._elsewhere: dict[Home, tuple[DeviceLists, ...]] = {}
@@ -157,7 +163,7 @@ class Evaluator:
     # -- in the memory of the host -----------------------------------------------------------------
     def _scored_here(self, measures: Sequence[Measure], scores: NDArray[Any]) -> dict[Measure, Scored]:
         key = _numbers(self.layout, scores, "scores")
-        if np.isnan(key).any():
+        if np.isnan(key.max(initial=-np.inf)):
             raise BadValue(
                 "a score is NaN",
                 where=self.layout.where(int(np.isnan(key).argmax())),
@@ -165,7 +171,7 @@ class Evaluator:
                 fix="has the model diverged? give a mask for places without a document",
             )
         brings = frozenset[str]().union(*(measure.brings for measure in measures))
-        parts = [self._part(part, key, measures, brings) for part in self._parts]
+        parts = _side_by_side(lambda part: self._part(part, key, measures, brings), self._parts)
         return _joined(measures, parts, np.arange(len(self.layout.lengths)))
 
     def _part(
@@ -183,7 +189,9 @@ class Evaluator:
 
     @cached_property
     def _parts(self) -> list[_Part]:
-        return [*_parts(self.layout, self._label, self._lowest)]
+        return _side_by_side(
+            lambda lists: _part(self.layout, self._label, self._lowest, *lists), _spans(self.layout.offsets)
+        )
 
     # -- on another device -------------------------------------------------------------------------
     @property
@@ -251,18 +259,18 @@ def _numbers(layout: Layout, values: NDArray[Any], what: str) -> Floats:
     layout.fits(values.shape, what)
     if values.dtype.kind not in "biuf":
         raise BadValue(f"{what} are no numbers", given=f"{values.dtype}", expected="an array of numbers")
-    return layout.flat(values).astype(np.float64)
+    return layout.flat(values).astype(np.float64, copy=False)
 
 
 def _settled(label: Floats, layout: Layout, options: Alignment) -> Floats:
     """Return the labels under ``negative``: NaN marks what counts as unjudged."""
-    large = np.abs(label) > LARGEST_GRADE
-    if large.any():
-        at = int(large.argmax())
+    least, most = np.fmin.reduce(label, initial=np.inf), np.fmax.reduce(label, initial=-np.inf)
+    if max(-least, most) > LARGEST_GRADE:
+        at = int((np.abs(label) > LARGEST_GRADE).argmax())
         raise bad_grade("a label", label[at], layout.where(at), f"{label[at]}")
-    below = label < 0
-    if not below.any() or options.negative == "keep":
+    if not least < 0 or options.negative == "keep":
         return label
+    below = label < 0
     if options.negative == "error":
         raise BadValue(
             "a label below zero",
@@ -278,19 +286,34 @@ def _lowest(label: Floats) -> float:
     return lowest if np.isfinite(lowest) else 0.0
 
 
-def _parts(layout: Layout, label: Floats, lowest: float) -> Iterator[_Part]:
-    """Cut the lists into batches, each with the ideal order of its lists."""
-    offsets, begin = layout.offsets, 0
-    while begin < len(layout.lengths):
+def _spans(offsets: Ints) -> list[tuple[int, int]]:
+    """Return the first list of each batch, and the first behind it."""
+    spans, begin = [], 0
+    while begin < len(offsets) - 1:
         end = max(int(np.searchsorted(offsets, offsets[begin] + _ROWS, side="right")) - 1, begin + 1)
-        lengths, grades = layout.lengths[begin:end], label[offsets[begin] : offsets[end]]
-        known = np.flatnonzero(~np.isnan(grades))
-        lists = np.repeat(np.arange(len(lengths)), lengths)[known]
-        truth = SelfLabelled(lowest, ideal_of_lists(lists, grades[known], len(lengths)))
-        names = pl.Series(layout.queries[begin:end])
-        yield (
-            int(offsets[begin]),
-            Batch(names, np.full(len(names), -1), lengths, None, None, grades, None),
-            truth,
-        )
+        spans.append((begin, end))
         begin = end
+    return spans
+
+
+def _part(layout: Layout, label: Floats, lowest: float, begin: int, end: int) -> _Part:
+    """Return one batch of lists, with the ideal order of each."""
+    first, last = layout.offsets[[begin, end]].tolist()
+    lengths, grades = layout.lengths[begin:end], label[first:last]
+    lists = np.repeat(np.arange(len(lengths)), lengths)
+    judged = ~np.isnan(grades)
+    known = grades
+    if not judged.all():
+        lists, known = lists[judged], grades[judged]
+    names = pl.Series(layout.queries[begin:end])
+    batch = Batch(names, np.full(len(names), -1), lengths, None, None, grades, None)
+    return first, batch, SelfLabelled(lowest, ideal_of_lists(lists, known, len(lengths)))
+
+
+def _side_by_side(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Do independent work on a few processors: NumPy lets them work at the same time."""
+    threads = min(_THREADS, len(items))
+    if threads == 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, items))

@@ -140,7 +140,7 @@ class Hits:
     @cached_property
     def deepest(self) -> int:
         """The deepest rank of a hit or place (the first it may have where ranks are open), 0 without any."""
-        ranks = [self.first if self.expected else self.rank]
+        ranks = [self.first if self.open else self.rank]
         ranks += [places.first for places in (self.pooled, self.holes) if places is not None]
         return max(int(rank.max(initial=0)) for rank in ranks)
 
@@ -148,7 +148,7 @@ class Hits:
         """Return what :meth:`down_to` does without remembering it, for cutoff after cutoff."""
         if k >= self.deepest:
             return self
-        inside = np.flatnonzero((self.first if self.expected else self.rank) <= k)
+        inside = np.flatnonzero((self.first if self.open else self.rank) <= k)
         offsets = np.searchsorted(inside, self.offsets)
 
         def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -226,9 +226,14 @@ class Hits:
 
     # -- places: where a hit stands ---------------------------------------------------------------
     @cached_property
+    def open(self) -> bool:
+        """Whether a hit has more than one rank it may stand at; if not, each has its own bits of a value."""
+        return self.expected and self.first is not self.last and bool((self.first != self.last).any())
+
+    @cached_property
     def blocks(self) -> Blocks:
         """The places as blocks: hits that share one tie block, or each hit for itself."""
-        if not self.expected:
+        if not self.open:
             return Blocks(np.arange(len(self.rank), like=self.rank), self.rank, self.rank)
         fresh = np.ones_like(self.first, bool)
         fresh[1:] = (self.first[1:] != self.first[:-1]) | (self.query[1:] != self.query[:-1])
@@ -265,7 +270,7 @@ class Hits:
         k
             Ranks below this count 0: one cutoff, or int64 ``[queries]``; ``None`` for whole lists.
         """
-        if not self.expected:
+        if not self.open:
             values = value(self.rank)
             return values if k is None else np.where(self.rank <= self._down_to(k), values, 0.0)
         return self.over_places(lambda rank, _: value(rank), k)
@@ -275,14 +280,15 @@ class Hits:
 
         A division, not a product with a stored reciprocal: that would change the last bit.
         """
-        if self.expected:
-            share = self.over_places(lambda rank, _: 1.0 / divisor(rank), k)
-            self.tell(gain=gain, mean_discount=share)
-            return gain * share
         discount = divisor(self.rank)
-        self.tell(gain=gain, divisor=discount)
         shares = gain / discount
-        return shares if k is None else np.where(self.rank <= self._down_to(k), shares, 0.0)
+        shares = shares if k is None else np.where(self.rank <= self._down_to(k), shares, 0.0)
+        if not self.open:
+            self.tell(gain=gain, divisor=discount)
+            return shares
+        mean = self.over_places(lambda rank, _: 1.0 / divisor(rank), k)
+        self.tell(gain=gain, mean_discount=mean)
+        return np.where(self.first == self.last, shares, gain * mean)
 
     def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
         """Return ``value(rank)`` at the query's first masked hit, 0 at all others.
@@ -291,9 +297,10 @@ class Hits:
         ``m`` among ``s`` tied documents stands at place ``j`` with probability C(s-j, m-1) / C(s, m)
         (McSherry and Najork, 2008).
         """
+        masked, blocks = np.flatnonzero(mask), self.blocks
+        each = np.searchsorted(masked, self.offsets)
+        chosen = blocks.of_hit[masked[each[:-1][each[1:] > each[:-1]]]]
         inside = self.inside(mask)
-        chosen = np.flatnonzero((inside > 0) & (self.earlier(mask) == 0))
-        blocks = self.blocks
         first, size, m = blocks.first[chosen], blocks.size[chosen], inside[chosen]
         lengths = size - m + 1
         if k is not None:
@@ -332,33 +339,56 @@ class Hits:
         rank = blocks.first - 1 + j * (blocks.size + 1) / (inside + 1)
         return np.where(mask, share[blocks.of_hit], 0.0), rank[blocks.of_hit]
 
-    def over_places(self, value: Callable[[Ints, Ints], Floats], k: Cutoff | None = None) -> Floats:
+    def over_places(
+        self,
+        value: Callable[[Ints, Ints | slice], Floats],
+        k: Cutoff | None = None,
+        among: Bools | None = None,
+    ) -> Floats:
         """Return the mean of ``value(rank, block)`` over the ranks of each hit's block.
 
-        Ranks deeper than ``k`` contribute nothing to the mean.
+        Parameters
+        ----------
+        value
+            Function of ranks and of what an array of blocks is looked up by.
+        k
+            Deeper ranks contribute nothing to the mean.
+        among
+            bool ``[hits]``: whose means are wanted, 0 for all others; ``None`` for all.
         """
+        if not self.open:
+            some = slice(None) if among is None else np.flatnonzero(among)
+            rank = self.rank[some]
+            values = value(rank, some)
+            if k is not None:
+                values = np.where(rank <= (k if isinstance(k, int) else k[self.query[some]]), values, 0.0)
+            if among is None:
+                return values
+            found = np.zeros_like(among, np.float64)
+            found[some] = values
+            return found
         blocks = self.blocks
-        if not self.expected:
-            values = value(self.rank, blocks.of_hit)
-            return values if k is None else np.where(self.rank <= self._down_to(k), values, 0.0)
         limit = blocks.last
         if k is not None:
             limit = np.minimum(limit, k if isinstance(k, int) else k[self.query[blocks.head]])
         lengths = np.maximum(limit - blocks.first + 1, 0)
+        if among is not None:
+            lengths = np.where(self.inside(among) > 0, lengths, 0)
         block = np.repeat(np.arange(len(lengths), like=lengths), lengths)
         rank = ragged_range(blocks.first, lengths)
-        return (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[blocks.of_hit]
+        mean = (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[blocks.of_hit]
+        return mean if among is None else np.where(among, mean, 0.0)
 
     def earlier(self, mask: Bools) -> Ints:
         """Count the masked hits of the query in blocks above each block, int64 ``[blocks]``."""
         through = self.running_count(mask)
-        if self.expected:
+        if self.open:
             through = through[self.blocks.tail]
         return through - self.inside(mask)
 
     def inside(self, mask: Bools) -> Ints:
         """Count the masked hits in each block, int64 ``[blocks]``."""
-        if not self.expected:
+        if not self.open:
             return mask.astype(np.int64)
         return np.bincount(self.blocks.of_hit, mask, len(self.blocks.first)).astype(np.int64)
 

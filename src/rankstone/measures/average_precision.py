@@ -32,13 +32,13 @@ class PrecisionAtHits(BinaryMeasure):
         """
         limit, relevant = self.limit(hits), hits.relevant(self.rel)
         above, inside, blocks = hits.earlier(relevant), hits.inside(relevant), hits.blocks
-        rise = (inside - 1) / np.maximum(blocks.size - 1, 1)
         hits.tell(found=lambda: hits.running_count(relevant))
 
-        def precision(rank: Ints, block: Ints) -> Floats:
-            return (above[block] + 1 + (rank - blocks.first[block]) * rise[block]) / rank
+        def precision(rank: Ints, block: Ints | slice) -> Floats:
+            rise = (inside[block] - 1) / np.maximum(blocks.size[block] - 1, 1)
+            return (above[block] + 1 + (rank - blocks.first[block]) * rise) / rank
 
-        return np.where(relevant, hits.over_places(precision, limit), 0.0)
+        return hits.over_places(precision, limit, among=relevant)
 
 
 @dataclass(frozen=True, kw_only=True)

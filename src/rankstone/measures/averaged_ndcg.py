@@ -140,7 +140,7 @@ class Rndcg(IdealGains):
         end = np.zeros(hits.queries)
         end[extra] = 1.0 / ideal_dcg[ideal.offsets[1:][extra] - 1]
 
-        def weight(rank: Ints, block: Ints) -> Floats:
+        def weight(rank: Ints, block: Ints | slice) -> Floats:
             query = hits.query[hits.blocks.head[block]]
             deep = rank > every[query]
             at = np.where(deep, 0, ideal.offsets[query] + rank - 1)

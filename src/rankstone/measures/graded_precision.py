@@ -152,7 +152,7 @@ class GAP(BinaryMeasure):
         above, beside = self._shared(hits, worth)
         ahead = 1.0 / np.maximum(blocks.size - 1, 1)
 
-        def chance(rank: Ints, block: Ints) -> Floats:
+        def chance(rank: Ints, block: Ints | slice) -> Floats:
             return (rank - blocks.first[block]) * ahead[block] / rank
 
         share = hits.discounted(worth + above, lambda rank: rank.astype(np.float64), limit)
