@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -27,7 +25,7 @@ from rankstone.hits.options import LARGEST_GRADE
 from rankstone.measures.base import Scored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,13 +45,9 @@ _OPTIONS: Final = (
 )  # fmt: skip
 #: values scored at a time: they stay in a processor's cache
 _ROWS: Final = 1 << 17
-#: batches worked on at the same time
-_THREADS: Final = max(1, min(4, os.cpu_count() or 1))
 
 #: where its values begin, the lists and their ideal order
 _Part: TypeAlias = tuple[int, Batch, SelfLabelled]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 def evaluate(
@@ -171,7 +165,7 @@ class Evaluator:
                 fix="has the model diverged? give a mask for places without a document",
             )
         brings = frozenset[str]().union(*(measure.brings for measure in measures))
-        parts = _side_by_side(lambda part: self._part(part, key, measures, brings), self._parts)
+        parts = [self._part(part, key, measures, brings) for part in self._parts]
         return _joined(measures, parts, np.arange(len(self.layout.lengths)))
 
     def _part(
@@ -189,9 +183,8 @@ class Evaluator:
 
     @cached_property
     def _parts(self) -> list[_Part]:
-        return _side_by_side(
-            lambda lists: _part(self.layout, self._label, self._lowest, *lists), _spans(self.layout.offsets)
-        )
+        spans = _spans(self.layout.offsets)
+        return [_part(self.layout, self._label, self._lowest, *lists) for lists in spans]
 
     # -- on another device -------------------------------------------------------------------------
     @property
@@ -301,19 +294,8 @@ def _part(layout: Layout, label: Floats, lowest: float, begin: int, end: int) ->
     first, last = layout.offsets[[begin, end]].tolist()
     lengths, grades = layout.lengths[begin:end], label[first:last]
     lists = np.repeat(np.arange(len(lengths)), lengths)
-    judged = ~np.isnan(grades)
-    known = grades
-    if not judged.all():
-        lists, known = lists[judged], grades[judged]
+    known = ~np.isnan(grades)
+    some = slice(None) if known.all() else np.flatnonzero(known)
     names = pl.Series(layout.queries[begin:end])
     batch = Batch(names, np.full(len(names), -1), lengths, None, None, grades, None)
-    return first, batch, SelfLabelled(lowest, ideal_of_lists(lists, known, len(lengths)))
-
-
-def _side_by_side(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Do independent work on a few processors: NumPy lets them work at the same time."""
-    threads = min(_THREADS, len(items))
-    if threads == 1:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, items))
+    return first, batch, SelfLabelled(lowest, ideal_of_lists(lists[some], grades[some], len(lengths)))
