@@ -23,11 +23,16 @@ $(VENV)/.%: $(BIN)/python pyproject.toml
 demo: $(VENV)/.run ## score the shipped collection's two rankers
 	@$(BIN)/rankstone demo
 
+# PyTorch and JAX bring gigabytes, so what cannot be imported without them is left to `make arrays`
+HEAVY := src/rankstone/torch.py src/rankstone/functional/torch_library.py src/rankstone/functional/jax_library.py \
+  tests/arrays/test_torchmetrics.py tests/hooks/test_sentence_transformers.py
+LIGHT := $(addprefix --ignore=,$(HEAVY))
+
 test: $(VENV)/.test ## run all tests; PostgreSQL is installed for them where apt-get may
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
 	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql; } >/dev/null 2>&1 \
 	  || echo "no PostgreSQL: install it (Debian: postgresql); until then tests that ask a server are skipped"
-	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" $(LIGHT) $(ARGS)
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .
@@ -54,8 +59,8 @@ browser: $(VENV)/.test $(VENV)/.browser ## open reports in Chromium, which is in
 	  || echo "no Chromium: install it, or name it in RANKSTONE_CHROMIUM; until then these tests are skipped"
 	$(BIN)/python -m pytest -q -m browser tests/browser $(ARGS)
 
-arrays: $(VENV)/.test $(VENV)/.arrays ## score tensors of PyTorch and arrays of JAX
-	$(BIN)/python -m pytest -q -n auto tests/arrays $(ARGS)
+arrays: $(VENV)/.test $(VENV)/.arrays ## score tensors of PyTorch and arrays of JAX, and embeddings of sentence-transformers
+	$(BIN)/python -m pytest -q -n auto --doctest-modules tests/arrays $(HEAVY) $(ARGS)
 
 spark: $(VENV)/.test $(VENV)/.spark ## run on a real Spark; Java 17 is installed where apt-get may
 	@command -v java >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends openjdk-17-jre-headless; } \
@@ -63,7 +68,7 @@ spark: $(VENV)/.test $(VENV)/.spark ## run on a real Spark; Java 17 is installed
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m spark tests/spark $(ARGS)
 
 hooks: $(VENV)/.test $(VENV)/.hooks ## hold hooks against LightGBM, XGBoost, CatBoost, scikit-learn, Optuna, ir_measures
-	$(BIN)/python -m pytest -q -n auto -m hooks tests/hooks $(ARGS)
+	$(BIN)/python -m pytest -q -n auto -m hooks tests/hooks $(LIGHT) $(ARGS)
 
 pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
 	$(BIN)/rankstone measures list --format md > docs/measures.md

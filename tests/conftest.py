@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -29,13 +29,26 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Look at the report of every test."""
+    return _without_skips((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Look at the report of every file: one whose imports are missing is skipped as a whole."""
+    return _without_skips((yield))
+
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+
+def _without_skips(report: Report) -> Report:
     """Turn a skip into a failure where everything must be there (RANKSTONE_SKIP_IS_FAILURE).
 
     Real collections are nobody's to install: where their folder is missing, their tests are still skipped.
     """
     from tests.real_data import NO_FOLDER
 
-    report = yield
     skipped = report.skipped and not hasattr(report, "wasxfail") and NO_FOLDER not in str(report.longrepr)
     if skipped and os.environ.get("RANKSTONE_SKIP_IS_FAILURE"):
         report.outcome = "failed"

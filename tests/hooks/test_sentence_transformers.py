@@ -14,8 +14,8 @@ from rankstone import InputError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.heavy_parity, pytest.mark.filterwarnings("ignore")]
-pytest.importorskip("sentence_transformers", reason="it brings PyTorch; pip install sentence-transformers")
+pytestmark = [pytest.mark.arrays, pytest.mark.filterwarnings("ignore")]
+pytest.importorskip("sentence_transformers", reason="it brings PyTorch: make arrays")
 
 WORDS = [f"w{number}" for number in range(25)]
 
