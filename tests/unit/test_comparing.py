@@ -83,7 +83,7 @@ def test_p_and_interval_draw_one_line(correction: str) -> None:
     """With t as the test, an adjusted p of at most 0.05 is an interval without 0."""
     for seed in range(8):
         data = scores({"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed)
-        found = compare_scores(data, test="t", correction=correction)
+        found = compare_scores(data, test="t", interval="t", correction=correction)
         for p, low, high in rows(found, "p_adjusted", "low", "high"):
             assert (p <= 0.05) == (low > 0 or high < 0)
 
@@ -425,7 +425,7 @@ def test_per_query_differences() -> None:
 
 def test_what_would_decide() -> None:
     """An open question says how many queries would settle it if what was seen were true."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15))
+    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15), interval="t")
     row = found.table.row(0, named=True)
 
     assert row["verdict"] == "inconclusive"
@@ -435,7 +435,7 @@ def test_what_would_decide() -> None:
 
 def test_planning() -> None:
     """More queries for smaller differences; a pilot's deviation is taken with caution, and families cost."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15))
+    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15), interval="t")
     table = power(found, [0.02, 0.05]).table
     one, four = (power(0.2, 0.05, questions=size).table["needed"][0] for size in (1, 4))
 

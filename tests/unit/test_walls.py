@@ -119,7 +119,7 @@ WALLS = {
     },
     "bounding": {"bounding", "evaluation", "road", "results", "scores", "measures", "io", "hits"},
     "sheets": {"sheets"},
-    "gating": {"gating", "comparing", "stats", "sheets", "results", "measures", "io"},
+    "gating": {"gating", "comparing", "lists", "stats", "sheets", "results", "measures", "io"},
     "identifying": {
         "identifying",
         "explaining",

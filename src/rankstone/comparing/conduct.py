@@ -163,11 +163,11 @@ def compare_scores(
 
     Examples
     --------
-    >>> old = {f"q{at}": {"map": 0.3 + at / 100} for at in range(10)}
-    >>> new = {f"q{at}": {"map": 0.35 + at / 80} for at in range(10)}
+    >>> old = {f"q{at}": {"map": 0.3 + at / 100} for at in range(30)}
+    >>> new = {f"q{at}": {"map": 0.35 + at / 80} for at in range(30)}
     >>> found = compare_scores({"old": old, "new": new})
     >>> found.table.select("system", "verdict", "wins").row(0)
-    ('new', 'better', 10)
+    ('new', 'better', 30)
     """
     Words(lang)
     how, unknown = _split(options)

@@ -8,9 +8,10 @@ bit by bit, on any number of threads.  SciPy is imported when a distribution is 
 from __future__ import annotations
 
 from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
+from rankstone.stats.automatic import Difference, Mean, difference_estimate, mean_estimates
 from rankstone.stats.corrections import CORRECTIONS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
-from rankstone.stats.intervals import METHODS, Estimate, estimates
+from rankstone.stats.intervals import METHODS, RESAMPLED, Estimate, estimates
 from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
 from rankstone.stats.poisson import PoissonBootstrap
 from rankstone.stats.power import chi_square, detectable, needed, power_of
@@ -25,8 +26,11 @@ __all__ = [
     "CORRECTIONS",
     "METHODS",
     "PAIRED",
+    "RESAMPLED",
     "Blocked",
+    "Difference",
     "Estimate",
+    "Mean",
     "PoissonBootstrap",
     "ProportionDifference",
     "RandomisedTukey",
@@ -37,11 +41,13 @@ __all__ = [
     "chi_square",
     "d_z",
     "detectable",
+    "difference_estimate",
     "estimates",
     "family_level",
     "hedges",
     "hsd_reach",
     "mcnemar",
+    "mean_estimates",
     "needed",
     "paired_t",
     "power_of",
