@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstone.stats.bounded import Adaptive, adaptive, worst_case, worst_case_p
+from rankstone.stats.bounded import END, adaptive, difference_limit, difference_p, share_limits
 from rankstone.stats.intervals import Estimate
 from rankstone.stats.units import Units, effective_df
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["Difference", "Mean", "difference_estimate", "mean_estimates"]
-
-#: what the unit at the end of the range weighs: this much less, the more values spread between the ends
-_END, _LESS, _CLUSTERED, _HALF = 0.8, 0.4, 0.1, 0.5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,11 +54,8 @@ class Mean(Estimate):
         if np.ptp(self.size):
             ends = self._clustered(values, alpha)
         else:
-            worst = self.method == "worst_case"
-            weight = 1.0 if worst else _weight(values)
-            both = np.stack([values, 1 - values], axis=1)
-            below, above = worst_case(both, alpha, weight).tolist()
-            ends = below, 1 - above
+            both = share_limits(values[:, None], alpha, self.method)
+            ends = float(both[0][0]), float(both[1][0])
         return low + (high - low) * ends[0], low + (high - low) * ends[1]
 
     def _clustered(self, values: Floats, alpha: float) -> tuple[float, float]:
@@ -79,19 +73,9 @@ class Mean(Estimate):
         whole = math.fsum(self.size)
         n = min(max(mean * (1 - mean) / error**2 * (normal / q) ** 2, 1.0), whole)
         hits = float(units.mean[0]) * n
-        low = special.betaincinv(hits, n - hits + _END, alpha) if hits > 0 else 0.0
-        high = special.betaincinv(hits + _END, n - hits, 1 - alpha) if hits < n else 1.0
+        low = special.betaincinv(hits, n - hits + END, alpha) if hits > 0 else 0.0
+        high = special.betaincinv(hits + END, n - hits, 1 - alpha) if hits < n else 1.0
         return float(low), float(high)
-
-
-def _weight(values: Floats) -> float:
-    """Return what the unit at an end of the range weighs for values from 0 to 1."""
-    mean = float(values.mean())
-    most = mean * (1 - mean)
-    spread = (
-        min(float(values.var()) / most, 1.0) if most > 0 else 1.0
-    )  # 1 for values at the ends, 0 for equal ones
-    return _END - _LESS * min(1.0, spread / _CLUSTERED) * min(1.0, (1 - spread) / _HALF)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,57 +103,33 @@ class Difference(Estimate):
         """Return both limits, each at a one-sided level."""
         if not self.span[1] > 0:
             return math.nan, math.nan
-        return self._lower(1, alpha), -self._lower(-1, alpha)
+        lower, upper = (
+            difference_limit(sign * self.total[:, None], self.size, self.span[1], alpha, **self._kind)
+            for sign in (1, -1)
+        )
+        return float(lower[0]), -float(upper[0])
 
     def p_above(self, limit: float) -> float:
         """Return the one-sided level at which the lower limit is ``limit``."""
-        return self._p(1, limit)
+        return float(difference_p(self.total[:, None], self.size, self.span[1], limit, **self._kind)[0])
 
     def p_below(self, limit: float) -> float:
         """Return the one-sided level at which the upper limit is ``limit``."""
-        return self._p(-1, -limit)
-
-    def _lower(self, sign: int, alpha: float) -> float:
-        most = self.span[1]
-        found = [-most]
-        if (moved := self._adaptive(sign)) is not None:
-            found.append(float(moved.limit(alpha)[0]))
-        if not np.ptp(self.size) and not self._dense:
-            found.append(float(worst_case(self._above(sign), alpha)[0]) - most)
-        return max(found)
-
-    def _p(self, sign: int, limit: float) -> float:
-        most, at = self.span[1], np.array([limit])
-        if limit <= -most:
-            return 0.0
-        found = [1.0]
-        if (moved := self._adaptive(sign)) is not None:
-            found.append(float(moved.p(at)[0]))
-        if not np.ptp(self.size) and not self._dense:
-            found.append(float(worst_case_p(self._above(sign), at + most)[0]))
-        return min(found)
-
-    def _above(self, sign: int) -> Floats:
-        """Return how far each difference lies above the worst there can be, ``[units, 1]``."""
-        above: Floats = np.maximum(self.span[1] + sign * self.total / self.size, 0.0)[:, None]
-        return above
-
-    def _adaptive(self, sign: int) -> Adaptive | None:
-        if len(self.size) < 2 or self.method == "worst_case":  # noqa: PLR2004 - one unit has no spread
-            return None
-        return adaptive(sign * self.total[:, None], self.size, self.span[1], guarded=not self._dense)
+        return float(difference_p(-self.total[:, None], self.size, self.span[1], -limit, **self._kind)[0])
 
     @property
-    def _dense(self) -> bool:
-        """Whether units are clusters that all show a difference, not all the same."""
+    def _kind(self) -> dict[str, Any]:
+        """How limits are found: clusters that all show a difference, not all the same, are dense."""
         dense = self.clustered and self.method != "worst_case" and len(self.size) > 1
-        return dense and bool(self.total.all()) and self.error > 0
+        return {"method": self.method, "dense": dense and bool(self.total.all()) and self.error > 0}
 
     @property
     def spread(self) -> float:
         """The standard error with one more unit at the worst credible loss: what is planned with."""
-        errors = [found.error[0] for sign in (1, -1) if (found := self._adaptive(sign)) is not None]
-        return float(max(errors, default=self.error))
+        if len(self.size) < 2 or self._kind["dense"]:  # noqa: PLR2004 - one unit has no spread
+            return self.error
+        both = (adaptive(sign * self.total[:, None], self.size, self.span[1]) for sign in (1, -1))
+        return max(float(found.error[0]) for found in both)
 
 
 def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> list[Estimate]:

@@ -26,12 +26,22 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
-__all__ = ["Adaptive", "adaptive", "worst_case", "worst_case_p"]
+__all__ = [
+    "Adaptive",
+    "adaptive",
+    "difference_limit",
+    "difference_p",
+    "share_limits",
+    "worst_case",
+    "worst_case_p",
+]
 
 #: the worst credible loss, as a share of the range, times the effective number of units that moved
 _UNSEEN: Final = 2.5
 #: from so many units that moved on, the unit at the worst loss counts less, by this power
 _ENOUGH, _FADING = 8.0, 1.5
+#: what the unit at an end of the range weighs for a single mean: less, where values spread between the ends
+END, _LESS, _CLUSTERED, _HALF = 0.8, 0.4, 0.1, 0.5
 #: a tilt lies between 2^-60 and 2^60 over the largest value; so many halvings leave 1e-12 of its logarithm
 _WIDEST, _HALVINGS = 60.0, 46
 #: nearer to the mean than this share of a deviation half of the chance lies below
@@ -212,3 +222,79 @@ def adaptive(total: Floats, size: Floats, span: float, *, guarded: bool = True) 
     cube = (scatter**3).sum(axis=0) + weight * last**3
     skewness = cube / _one(square**1.5) if guarded else np.zeros(len(moved))
     return Adaptive(mean, np.sqrt(square) / whole, skewness, effective_df(size[:, 0]))
+
+
+def difference_limit(
+    total: Floats, size: Floats, most: float, alpha: float, *, method: str = "auto", dense: bool = False
+) -> Floats:
+    """Return the lower limit of the mean difference of each column: the larger of the two limits.
+
+    Parameters
+    ----------
+    total
+        float64 ``[units, columns]``: sums of differences over the queries of each unit.
+    size
+        float64 ``[units]``, above 0.
+    most
+        The largest difference a query can have.
+    alpha
+        The one-sided level.
+    method
+        ``auto``, or ``worst_case`` for that limit alone.
+    dense
+        Whether units are clusters that all differ: then t with CR2.
+    """
+    found = [np.full(total.shape[1], -most)]
+    if method != "worst_case" and len(size) > 1:
+        found.append(adaptive(total, size, most, guarded=not dense).limit(alpha))
+    if not dense and not np.ptp(size):
+        found.append(worst_case(_above(total, size, most), alpha) - most)
+    limit: Floats = np.maximum.reduce(found)
+    return limit
+
+
+def difference_p(
+    total: Floats,
+    size: Floats,
+    most: float,
+    limit: Floats | float,
+    *,
+    method: str = "auto",
+    dense: bool = False,
+) -> Floats:
+    """Return the one-sided level at which :func:`difference_limit` is ``limit``, float64 ``[columns]``."""
+    at: Floats = np.broadcast_to(np.asarray(limit, np.float64), total.shape[1])
+    found = [np.ones(total.shape[1])]
+    if method != "worst_case" and len(size) > 1:
+        found.append(adaptive(total, size, most, guarded=not dense).p(at))
+    if not dense and not np.ptp(size):
+        found.append(worst_case_p(_above(total, size, most), at + most))
+    p: Floats = np.where(at > -most, np.minimum.reduce(found), 0.0)
+    return p
+
+
+def _above(total: Floats, size: Floats, most: float) -> Floats:
+    """Return how far each unit's difference lies above the worst there can be."""
+    above: Floats = np.maximum(most + total / size[:, None], 0.0)
+    return above
+
+
+def share_limits(values: Floats, alpha: float, method: str = "auto") -> tuple[Floats, Floats]:
+    """Return both limits of the mean of each column of values from 0 to 1, each at a one-sided level.
+
+    Parameters
+    ----------
+    values
+        float64 ``[units, columns]``.
+    alpha
+        The level.
+    method
+        ``auto``, or ``worst_case``: then the unit at the end of the range weighs 1.
+    """
+    mean = values.mean(axis=0)
+    most = mean * (1 - mean)
+    # 1 for values at the ends, which say how often the ends are met, and 0 for equal ones, which say nothing
+    spread = np.where(most > 0, np.minimum(values.var(axis=0) / _one(most), 1.0), 1.0)
+    weight = END - _LESS * np.minimum(1.0, spread / _CLUSTERED) * np.minimum(1.0, (1 - spread) / _HALF)
+    weight = np.ones_like(weight) if method == "worst_case" else weight
+    return worst_case(values, alpha, weight), 1 - worst_case(1 - values, alpha, weight)
