@@ -114,7 +114,7 @@ def intervals(
         keys = first.keys if interval == "poisson" else None
         draws, spans = how.draws(len(every)), [matrix.span for _, matrix in together]
         if interval in ("auto", "worst_case"):
-            found = mean_estimates(every, spans, interval)
+            found = mean_estimates(every, spans, interval, clustered=clusters is not None)
         else:
             found = estimates(every, how.interval, resamples=draws, seed=seed, keys=keys, progress=progress)
         for (run, matrix), one in zip(together, found, strict=True):

@@ -32,18 +32,21 @@ class Mean(Estimate):
 
     Its limits are :func:`~rankstone.stats.bounded.worst_case` from both ends, where the unit at the end
     weighs 0.8 for values at the ends or all alike, and down to 0.4 for those that spread between.  For 0 and
-    1 these are nearly those of Clopper and Pearson (coverage .942 or more).  Clusters of unequal size: t with
-    CR2; where a cluster lies at an end, two more clusters, one at each end and half as large as the average,
+    1 these are nearly those of Clopper and Pearson (coverage .942 or more).  Clusters: t with
+    CR2; where one of them lies at an end, two more clusters, one at each end and half as large as the average,
     and the limits of as many independent values as have the same variance (Korn and Graubard 1998).
 
     Attributes
     ----------
     total, size
         As of :class:`~rankstone.stats.units.Units`, one column; shares of the range.
+    clustered
+        Whether units are clusters of queries.
     """
 
     total: Floats
     size: Floats
+    clustered: bool = False
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """Return both limits, each at a one-sided level."""
@@ -51,7 +54,7 @@ class Mean(Estimate):
         if not low < high:
             return math.nan, math.nan
         values = self.total / self.size
-        if np.ptp(self.size):
+        if np.ptp(self.size) or self.clustered:
             ends = self._clustered(values, alpha)
         else:
             both = share_limits(values[:, None], alpha, self.method)
@@ -132,7 +135,9 @@ class Difference(Estimate):
         return max(float(found.error[0]) for found in both)
 
 
-def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> list[Estimate]:
+def mean_estimates(
+    units: Units, spans: list[Span], method: str = "auto", *, clustered: bool = False
+) -> list[Estimate]:
     """Estimate the mean of each column of values within a range.
 
     Parameters
@@ -143,6 +148,8 @@ def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> lis
         The lowest and highest possible value of each column.
     method
         ``auto`` or ``worst_case``.
+    clustered
+        Whether units are clusters of queries.
 
     Examples
     --------
@@ -157,7 +164,8 @@ def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> lis
         share = (units.total[some, at] - low * size) / (high - low) if high > low else 0 * size
         total = np.clip(share, 0.0, size)
         told = {"value": float(units.mean[at]), "error": float(error[at]), "units": len(size), "df": df}
-        found.append(Mean(**told, method=method, span=(low, high), total=total, size=size))  # type: ignore[arg-type]
+        kind = {"method": method, "span": (low, high), "clustered": clustered}
+        found.append(Mean(**told, **kind, total=total, size=size))  # type: ignore[arg-type]
     return found
 
 
