@@ -499,3 +499,27 @@ def test_names_are_untrusted() -> None:
 
     assert "\x1b" not in found.text()
     assert "<script>" not in compare_scores(scores({"<script>": 0.0, "b": 0.1})).html()
+
+
+def test_a_pilot_without_differences_is_a_guess() -> None:
+    """No spread is no reason to plan with two queries: no fewer than show a loss as rare, and it is said."""
+    same = {f"q{at}": {"m": at / 50} for at in range(50)}
+    found = power(compare_scores({"a": same, "b": dict(same)}), [0.05])
+
+    assert found.table["needed"][0] > math.log(0.025) / math.log(1 - 0.05)
+    assert found.notes[0].startswith("b and a differ on 0 of 50 queries by m")
+    assert found.notes[0] in " ".join(found.text(200).split())
+
+
+def test_planning_counts_clusters() -> None:
+    """Queries that go with their user: more of them are needed than of independent ones."""
+    draw = np.random.default_rng(2)
+    user = draw.normal(0, 0.2, 12).repeat(5)
+    noise = draw.normal(0, 0.02, 60)
+    old = {f"q{at}": {"m": 0.5} for at in range(60)}
+    new = {f"q{at}": {"m": 0.5 + user[at] + noise[at]} for at in range(60)}
+    about = {f"q{at}": {"user": f"u{at // 5}"} for at in range(60)}
+    alone = power(compare_scores({"a": old, "b": new}), 0.05).table["needed"][0]
+    clustered = compare_scores({"a": old, "b": new}, queries=about, cluster="user")
+
+    assert power(clustered, 0.05).table["needed"][0] > 2 * alone

@@ -53,9 +53,9 @@ _OF_LISTS = ("exclude", "collapse", "intents")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="--ci: of each interval")
 @click.option(
     "--interval",
-    default="studentised",
+    default="auto",
     show_default=True,
-    metavar="studentised|bca|percentile|t|poisson",
+    metavar="auto|worst_case|t|bca|percentile|studentised|poisson",
     help="--ci: how",
 )
 @click.option("--cluster", metavar="COLUMN", help="--ci: column of --queries (users), drawn whole")
@@ -211,13 +211,17 @@ def _with_intervals(scores: AnyScores, beside: Beside, asked: dict[str, Any], *,
 
     from rankstone import Scores, intervals
     from rankstone.errors import printable
+    from rankstone.stats import FEW_CLUSTERS, METHODS, RESAMPLED
 
     with Ticker(quiet=quiet, what="blocks drawn") as drawing:
         held = scores if isinstance(scores, Scores) else scores.collect()
         ends = intervals(held, progress=drawing, **asked)
     over = "queries" if asked["cluster"] is None else f"queries, by {printable(asked['cluster'])}"
-    how = f"intervals  {100 * asked['confidence']:g} % over {over}, {asked['interval']}"
-    drawn = "" if asked["interval"] == "t" else f" bootstrap, seed {asked['seed']}"
+    method = asked["interval"]
+    how = f"intervals  {100 * asked['confidence']:g} % over {over}, {method}: {METHODS[method]}"
+    drawn = f", seed {asked['seed']}" if method in RESAMPLED else ""
+    if asked["cluster"] is not None and (units := ends["units"].min()) < FEW_CLUSTERS:
+        drawn += f"\n           only {units} clusters: from fewer than {FEW_CLUSTERS} intervals are rough"
     return replace(beside, intervals=ends, told=how + drawn)
 
 

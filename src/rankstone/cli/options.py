@@ -104,7 +104,7 @@ def statistics(command: Command) -> Command:
     }
     words = {
         "test": ("randomisation|t|wilcoxon|sign|mcnemar", "of a pair"),
-        "interval": ("t|bca|percentile|studentised|poisson", "of a difference"),
+        "interval": ("auto|worst_case|t|bca|percentile|studentised|poisson", "of a difference [auto]"),
         "correction": (
             "holm|bonferroni|hochberg|bh|by|none|tukey|hsd",
             "of a family [all pairs: tukey, else holm]",

@@ -8,7 +8,7 @@ bit by bit, on any number of threads.  SciPy is imported when a distribution is 
 from __future__ import annotations
 
 from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
-from rankstone.stats.automatic import Difference, Mean, difference_estimate, mean_estimates
+from rankstone.stats.automatic import FEW_CLUSTERS, Difference, Mean, difference_estimate, mean_estimates
 from rankstone.stats.corrections import CORRECTIONS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
 from rankstone.stats.intervals import METHODS, RESAMPLED, Estimate, estimates
@@ -24,6 +24,7 @@ from rankstone.stats.verdicts import verdict
 
 __all__ = [
     "CORRECTIONS",
+    "FEW_CLUSTERS",
     "METHODS",
     "PAIRED",
     "RESAMPLED",
