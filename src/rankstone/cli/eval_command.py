@@ -220,7 +220,8 @@ def _with_intervals(scores: AnyScores, beside: Beside, asked: dict[str, Any], *,
     method = asked["interval"]
     how = f"intervals  {100 * asked['confidence']:g} % over {over}, {method}: {METHODS[method]}"
     drawn = f", seed {asked['seed']}" if method in RESAMPLED else ""
-    if asked["cluster"] is not None and (units := ends["units"].min()) < FEW_CLUSTERS:
+    units = min(ends["units"].drop_nulls(), default=FEW_CLUSTERS)
+    if asked["cluster"] is not None and units < FEW_CLUSTERS:
         drawn += f"\n           only {units} clusters: from fewer than {FEW_CLUSTERS} intervals are rough"
     return replace(beside, intervals=ends, told=how + drawn)
 

@@ -87,7 +87,8 @@ class Plan(ShowsSheet, WritesReport):
         if not piloted:
             return spread, wanted, counts[0]
         pair = f"{printable(row['system'], 20)} − {printable(row['versus'], 20)}"
-        return row["measure"], pair, spread, wanted, *counts, f"{row['detectable']:.{self.digits}f}"
+        least = "–" if row["detectable"] is None else f"{row['detectable']:.{self.digits}f}"
+        return row["measure"], pair, spread, wanted, *counts, least
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -143,9 +144,9 @@ def power(
             )
         size = questions or pilot.families[0].size
         found = [
-            (measure, system, versus, n, units, spread * math.sqrt(units))
-            for measure, system, versus, n, units, spread in pilot.table.select(
-                "measure", "system", "versus", "n", "units", "spread"
+            (measure, system, versus, n, units, spread * math.sqrt(units) if ties < n else 0.0)
+            for measure, system, versus, n, units, spread, ties in pilot.table.select(
+                "measure", "system", "versus", "n", "units", "spread", "ties"
             ).rows()
             if spread is not None
         ]
@@ -158,7 +159,11 @@ def power(
     alpha = (1 - confidence) / size
     rows = []
     for measure, system, versus, n, units, deviation in found:
-        least = None if units is None else detectable(units, alpha=alpha, power=power) * deviation
+        least = (
+            None
+            if units is None or not deviation
+            else detectable(units, alpha=alpha, power=power) * deviation
+        )
         cautious = None if units is None else deviation * _upper(units - 1)
         each = 1.0 if n is None or units is None else n / units
         for difference in wanted:
