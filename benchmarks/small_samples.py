@@ -1,8 +1,9 @@
 """How often the default intervals and the gate are wrong where queries are few, alike, or in clusters.
 
-``python benchmarks/small_samples.py [means gate power clusters]`` draws queries from the score matrices in
-the folder ``trec-score-matrices`` of ``RANKSTONE_DATA`` (Urbano, Lima and Hanjalic 2019) and from worlds made
-up to be hard, and prints tables in Markdown.  What is drawn from is the truth, so every miss is counted.
+Run ``python benchmarks/small_samples.py [means gate power unchanged clusters]``.  It draws queries from the
+matrices in the folder ``trec-score-matrices`` of ``RANKSTONE_DATA`` (Urbano, Lima and Hanjalic 2019) and from
+worlds made up to be hard, and prints tables in Markdown.  What is drawn from is the truth, so every miss is
+counted.
 """
 
 from __future__ import annotations
@@ -177,6 +178,40 @@ def _decided(name: str, n: int, sample: Floats, true: Floats, sd: Floats | float
     print(f"| {name} | {n} | " + " | ".join(cells) + " |", flush=True)
 
 
+def unchanged(count: int) -> None:
+    """Print how often a candidate of unchanged quality passes, by margin and number of queries."""
+    sizes = (25, 50, 200, 1000)
+    print(
+        "\n| passes although nothing is lost or gained | margin | "
+        + " | ".join(map(str, sizes))
+        + " queries |"
+    )
+    print("|---|---:|" + "---:|" * len(sizes))
+    changes = {
+        "every query changes, sd 0.05": (1.0, 0.05),
+        "every query changes, sd 0.1": (1.0, 0.1),
+        "every query changes, sd 0.2": (1.0, 0.2),
+        "30 % change, sd 0.2": (0.3, 0.2),
+        "10 % change, sd 0.2": (0.1, 0.2),
+        "no score changes": (0.0, 0.0),
+        "0 and 1, 2 % win and 2 % lose": (0.04, None),
+    }
+    for name, (share, sd) in changes.items():
+        for margin in (0.01, 0.02, 0.05):
+            cells = []
+            for n in sizes:
+                draw = np.random.default_rng(n)
+                touched = draw.random((n, count)) < share
+                moved = (
+                    np.sign(draw.standard_normal((n, count)))
+                    if sd is None
+                    else draw.normal(0, sd, (n, count))
+                )
+                level = difference_p(moved * touched, np.ones(n), 1.0, -margin)
+                cells.append(f"{(level < ALPHA).mean():.2f}")
+            print(f"| {name} | {margin} | " + " | ".join(cells) + " |", flush=True)
+
+
 def clusters(count: int) -> None:
     """Print the coverage of intervals over clusters: of differences, of means of 0 and 1, of graded means."""
     print(f"\n| coverage, {count:,} samples, intra-cluster correlation .3 | 5 | 10 | 20 | 40 clusters |")
@@ -226,7 +261,7 @@ def _one_sample(groups: int, *, equal: bool, draw: np.random.Generator) -> Float
 
 def main(arguments: Iterable[str] | None = None) -> None:
     """Run what is named."""
-    names = ("means", "gate", "power", "clusters")
+    names = ("means", "gate", "power", "unchanged", "clusters")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("parts", nargs="*", choices=[*names, []], help="[all]")
     parser.add_argument("--count", type=int, default=4000, help="samples of each kind [4000]")
@@ -236,7 +271,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
         if name == "means":
             means(given.count, given.every)
         else:
-            {"gate": gate, "power": power, "clusters": clusters}[name](given.count)
+            {"gate": gate, "power": power, "unchanged": unchanged, "clusters": clusters}[name](given.count)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from rankstone.evaluation import name_runs
 from rankstone.findings import CheckReport, FileReport, Finding
 from rankstone.hits.options import LARGEST_GRADE
 from rankstone.io import Table, read_judgments, read_run, shown
+from rankstone.stats import unseen_share
 from rankstone.words import counted, queries, some
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ __all__ = ["check"]
 
 #: lists, and documents in each, from which on it is no accident that each holds one that is judged
 _MANY: Final = 20
+#: one-sided level of a gate with one rule
+_GATE: Final = 0.025
 #: a measure says little where a random order has so much of it
 _SAYS_LITTLE: Final = 0.5
 
@@ -117,7 +120,8 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
     levels = grades.drop_nulls().value_counts().sort("relevance").head(12)
     report.facts |= {
         "judgments": f"{frame.height:,}",
-        "queries": f"{frame['query_id'].n_unique():,}",
+        "queries": f"{(n := frame['query_id'].n_unique()):,}",
+        "smallest margin": f"{unseen_share(n, _GATE):.2g} of the range, for a gate where few queries change",
         "grades": ", ".join(f"{grade:g} × {count:,}" for grade, count in levels.iter_rows()),
         "judged a query": _spread(frame.group_by("query_id").len()["len"]),
     }

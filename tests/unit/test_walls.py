@@ -103,7 +103,7 @@ WALLS = {
     },
     "tracing": {"curves", "evaluation", "measures"},
     "findings": set(),
-    "checking": {"against_chance", "findings", "io", "evaluation", "hits"},
+    "checking": {"against_chance", "findings", "io", "evaluation", "hits", "stats"},
     "baselines": {"measures", "hits"},
     "gains": {"baselines", "measures"},
     "against_chance": {
@@ -186,6 +186,7 @@ WALLS = {
         "report",
         "hits",
         "ltr",
+        "stats",
     },
     "demo": set(),
 }

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstone.gating.margins import unseen
 from rankstone.gating.result import Outcome
-from rankstone.stats import needed
+from rankstone.stats import needed, unseen_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,7 +104,7 @@ def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> Ou
     sign = -1.0 if matrix.direction == "lower" else 1.0
     low, high = sorted(sign * (math.nan if row[end] is None else row[end]) for end in ("low", "high"))
     alpha, most = (1 - row["confidence"]) / 2, matrix.span[1] - matrix.span[0]
-    rare, settling = unseen(row["units"], alpha), _settling(margin, row, alpha, most)
+    rare, settling = unseen_share(row["units"], alpha), _settling(margin, row, alpha, most)
     ends = "?" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]"
     text = f"{row['difference']:+.4f} {ends}, allowed loss {margin:g}"
     kept = ("mean", "mean_versus", "difference", "low", "high", "confidence", "n")

@@ -9,23 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.errors import UsageError
-from rankstone.stats import Units, difference_estimate
+from rankstone.stats import Units, difference_estimate, unseen_share
 
 if TYPE_CHECKING:
     from rankstone.measures import Measure
 
-__all__ = ["Margin", "planned", "unseen"]
-
-
-def unseen(n: int, alpha: float) -> float:
-    """Return the largest share of queries that may lose while n queries show no loss, at a one-sided level.
-
-    Examples
-    --------
-    >>> round(unseen(50, 0.025), 3)
-    0.071
-    """
-    return 1 - math.exp(math.log(alpha) / n)
+__all__ = ["Margin", "planned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +95,7 @@ def planned(measure: Measure, margin: float, n: int, alpha: float, method: str =
     if low is None or high is None or method not in ("auto", "worst_case"):
         return None
     most = high - low
-    few = most * unseen(n, alpha)
+    few = most * unseen_share(n, alpha)
     enough = math.ceil(math.log(alpha) / math.log1p(-margin / most)) if 0 < margin < most else None
     many = few
     if method == "auto" and not _binary(measure):

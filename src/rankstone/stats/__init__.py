@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
 from rankstone.stats.automatic import FEW_CLUSTERS, Difference, Mean, difference_estimate, mean_estimates
+from rankstone.stats.bounded import unseen_share
 from rankstone.stats.corrections import CORRECTIONS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
 from rankstone.stats.intervals import METHODS, RESAMPLED, Estimate, estimates
@@ -61,6 +62,7 @@ __all__ = [
     "tost",
     "tukey_hsd",
     "two_way",
+    "unseen_share",
     "verdict",
     "wilcoxon",
     "wilson",

@@ -32,6 +32,7 @@ __all__ = [
     "difference_limit",
     "difference_p",
     "share_limits",
+    "unseen_share",
     "worst_case",
     "worst_case_p",
 ]
@@ -222,6 +223,17 @@ def adaptive(total: Floats, size: Floats, span: float, *, guarded: bool = True) 
     cube = (scatter**3).sum(axis=0) + weight * last**3
     skewness = cube / _one(square**1.5) if guarded else np.zeros(len(moved))
     return Adaptive(mean, np.sqrt(square) / whole, skewness, effective_df(size[:, 0]))
+
+
+def unseen_share(n: int, alpha: float) -> float:
+    """Return the largest share of queries that may lose while n queries show no loss, at a one-sided level.
+
+    Examples
+    --------
+    >>> round(unseen_share(50, 0.025), 3)
+    0.071
+    """
+    return 1 - math.exp(math.log(alpha) / n)
 
 
 def difference_limit(

@@ -110,7 +110,9 @@ class Units:
         For units of unequal size the variance CR2 and the degrees of freedom of Bell and McCaffrey (Survey
         Methodology 28, 2002): with few clusters the linearisation of :meth:`standard_error` is too small.
         """
-        if len(self) < 2 or not np.ptp(self.size):  # noqa: PLR2004 - one unit has no spread
+        if (self.size > 0).sum() < 2:  # noqa: PLR2004 - one unit has no spread
+            return np.full(self.total.shape[1], np.nan), 0
+        if not np.ptp(self.size):
             return self.standard_error(), len(self) - 1
         share = self.size[:, None] / math.fsum(self.size)
         squares = self.scatter() ** 2 / (1 - share)
