@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone.behaviour.alike import spread_between
 from rankstone.behaviour.interleaving.clicks import Credited, credited
 from rankstone.behaviour.interleaving.outcome import Preference
 from rankstone.behaviour.results import Notes, floats
@@ -84,7 +85,8 @@ def interleaving_preference(
     margin
         A preference that does not matter: rankings can be equivalent.
     confidence
-        Of intervals, Student's t for the preference, Wilson's for the win rate (a ratio's t with clusters).
+        Of intervals, Student's t for the preference, Wilson's for the win rate (a ratio's t with clusters);
+        where all impressions say the same, as wide as the rule of three has it.
     seed
         Of the randomisation test.
     columns, format_in, progress
@@ -137,7 +139,7 @@ def _outcome(
     """Return the row of the result, and how many flips the randomisation test looked at."""
     sign = np.sign(difference)
     wins, losses, n = int((sign > 0).sum()), int((sign < 0).sum()), len(sign)
-    preferred = estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0]
+    preferred = spread_between(estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0], -0.5, 0.5)
     low, high = preferred.interval(confidence)
     win_low, win_high = _win_rate(sign, cluster, confidence)
     total = Units.of(difference[:, None], cluster=cluster).total
@@ -173,7 +175,7 @@ def _win_rate(sign: Floats, cluster: Ints | None, confidence: float) -> tuple[fl
         return float(low), float(high)
     kept = np.unique(cluster[decided], return_inverse=True)[1].astype(np.int64)
     wins = (sign[decided] > 0).astype(np.float64)
-    return estimates(Units.of(wins[:, None], cluster=kept))[0].interval(confidence)
+    return spread_between(estimates(Units.of(wins[:, None], cluster=kept))[0], 0, 1).interval(confidence)
 
 
 def _notes(found: Credited, name: str | None) -> Notes:
