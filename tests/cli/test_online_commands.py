@@ -47,7 +47,7 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
     assert [float(row["value"]) for row in rows] == found.estimates["value"].to_list()
     table = run(*asked).stdout.splitlines()
-    assert table[0].split() == ["estimator", "value", "error", "low", "high"]
+    assert table[0].split() == ["estimator", "value", "error", "low", "high", "bias"]
     assert table[-1].startswith("conventions  propensity=examination discount=log2 k=10 cluster=user")
     assert any("2 impressions · 2 rewarded" in line for line in table)
     assert run(*asked, "--format", "latex", "--quiet").stdout.startswith("% conventions")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ __all__ = ["alike", "spread_between"]
 
 #: the chance left above the bound of Clopper and Pearson
 _TAIL: Final = 0.025
+#: degrees of freedom with which Student's distribution is the normal one
+_NORMAL: Final = 1e9
 #: errors below this share of a value are rounding
 _ROUNDING: Final = 1e-12
 
@@ -44,8 +47,6 @@ def spread_between(found: Estimate, low: float, high: float) -> Estimate:
     """
     if math.isnan(found.error) or not alike(found):
         return found
-    from scipy import special
-
     reach = max(found.value - low, high - found.value) * (1 - _TAIL ** (1 / found.units))
     known = 0 < reach < math.inf
-    return replace(found, error=reach / -float(special.stdtrit(found.df, _TAIL)) if known else math.nan)
+    return replace(found, error=reach / -NormalDist().inv_cdf(_TAIL) if known else math.nan, df=_NORMAL)
