@@ -11,10 +11,12 @@ import argparse
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import polars as pl
 
-from rankstone.behaviour import interleave
+from rankstone.behaviour import clicks, interleave
 from rankstone.behaviour.experiments.family import Rules
 from rankstone.behaviour.experiments.measuring import arm, difference
+from rankstone.errors import BadValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 #: what a user does → a draw of so many
 _USERS: Final[dict[str, Callable[[np.random.Generator, int], Floats]]] = {
     "normal": lambda draw, n: draw.normal(size=n),
-    "clicks, half": lambda draw, n: draw.binomial(1, 0.5, n) * 1.0,
-    "clicks, 2 %": lambda draw, n: draw.binomial(1, 0.02, n) * 1.0,
+    "clicks, half": lambda draw, n: (draw.random(n) < 0.5) * 1.0,  # noqa: PLR2004 - a share
+    "clicks, 2 %": lambda draw, n: (draw.random(n) < 0.02) * 1.0,  # noqa: PLR2004 - a share
     "lognormal, σ = 2": lambda draw, n: draw.lognormal(0, 2, n),
 }
 _LOOKS: Final = {
@@ -33,6 +35,8 @@ _LOOKS: Final = {
     "4, 8, 12, 20, 40 … 1,280": (4, 8, 12, 20, 40, 80, 160, 320, 640, 1280),
     "1,000 … 10,000": range(1000, 10_001, 1000),
 }
+#: queries, lists of each, share of lists that are shuffled
+_LOGS: Final = [(500, 10, 1.0), (100, 10, 1.0), (100, 10, 0.1), (20, 10, 1.0), (5, 10, 1.0), (10, 1000, 1.0)]
 _EXAMINATION: Final = np.array([1.0, 0.7, 0.5, 0.35, 0.25])
 
 
@@ -76,9 +80,50 @@ def interleaving(count: int, k: int = 10) -> None:
     print("\n".join(made.audit.lines()))
 
 
+def positions(count: int) -> None:
+    """Print what the position-based model makes of few impressions a query, and how often intervals hold."""
+    print("| queries | lists of each | shuffled | .7 is found as | positions held | pairs held |")
+    print("|---|---|---|---|---|---|")
+    for queries, lists, shuffled in _LOGS:
+        found, held, pairs = [], [], []
+        for seed in range(count):
+            log, relevant = _log(np.random.default_rng([seed, queries, lists]), queries, lists, shuffled)
+            try:
+                made = clicks(log, "pbm", unlinked="drop")
+            except BadValue:  # nothing tells positions apart
+                continue
+            table = made.positions.filter(pl.col("position") > 1).drop_nulls()
+            truth = _EXAMINATION[table["position"].to_numpy() - 1]
+            held += table.select(pl.lit(pl.Series(truth)).is_between("low", "high")).to_series().to_list()
+            found += table.filter(position=2)["propensity"].to_list()
+            true = relevant[made.judgments["query_id"].to_numpy(), made.judgments["doc_id"].to_numpy()]
+            inside = made.judgments.select(pl.lit(pl.Series(true)).is_between("low", "high"))
+            pairs.append(inside.to_series().mean())
+        told = f"{np.median(found):.3f} | {np.mean(held):.3f} | {np.mean(pairs):.3f}"
+        print(f"| {queries} | {lists} | {shuffled:.0%} | {told} |", flush=True)
+
+
+def _log(draw: np.random.Generator, queries: int, lists: int, shuffled: float) -> tuple[pl.DataFrame, Floats]:
+    """Return lists of five documents, some of them shuffled, with clicks, and how relevant documents are."""
+    places, n = len(_EXAMINATION), queries * lists
+    relevant = draw.beta(1.2, 2.5, (queries, places))
+    order = np.argsort(draw.random((n, places)), axis=1)
+    order = np.where((draw.random(n) < shuffled)[:, None], order, np.arange(places))
+    query = np.repeat(np.arange(queries), lists)
+    clicked = draw.random((n, places)) < _EXAMINATION * relevant[query[:, None], order]
+    columns = {
+        "query_id": np.repeat(query, places),
+        "session": np.repeat(np.arange(n), places),
+        "doc_id": order.ravel(),
+        "position": np.tile(np.arange(1, places + 1), n),
+        "clicked": clicked.ravel(),
+    }
+    return pl.DataFrame(columns), relevant
+
+
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     reader.add_argument("what", choices=("looks", "positions", "interleaving"))
     reader.add_argument("--count", type=int, default=400)
     given = reader.parse_args()
-    {"looks": looks, "interleaving": interleaving}[given.what](given.count)
+    {"looks": looks, "positions": positions, "interleaving": interleaving}[given.what](given.count)
