@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -254,6 +257,21 @@ def test_few_impressions_a_query(sessions: bool) -> None:  # noqa: FBT001 - a ca
     assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.03)
     assert np.mean(held) >= 0.9
     assert np.mean(pairs) >= 0.9
+
+
+def test_threads_change_no_bit(tmp_path: Path) -> None:
+    """At sixty positions, where linear algebra would be shared out, one thread and two say the same."""
+    log, _ = simulated(3, [1 / (at + 1) ** 0.5 for at in range(60)], queries=10, lists=200)
+    log.write_parquet(tmp_path / "log.parquet")
+    told = []
+    for threads in ("1", "2"):
+        many = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), threads)
+        command = [sys.executable, "-m", "rankstone", "clicks", tmp_path / "log.parquet", "--method", "pbm"]
+        done = subprocess.run(
+            [*command, "--format", "json"], capture_output=True, check=True, env=os.environ | many
+        )
+        told.append(done.stdout)
+    assert told[0] == told[1]
 
 
 def test_few_swaps_warn() -> None:

@@ -33,7 +33,7 @@ __all__ = ["Clicked", "Examinations", "covariance", "examinations", "moved"]
 
 #: how far the logarithm of an examination may move in a round, and lie from 0
 _FARTHEST, _EDGE = 2.0, 50.0
-#: logarithms below this are rounding
+#: logarithms, and shares of a pivot, below this are rounding
 _EQUAL = 1e-12
 
 
@@ -85,7 +85,7 @@ def examinations(shown: Shown, tolerance: float, most: int) -> Examinations:
     while rounds < most and change > tolerance:
         share = _shares(shown, np.exp(log_theta))
         score, information = _equations(shown, share)
-        step = np.linalg.lstsq(information[np.ix_(free, free)], score[free])[0]
+        step = np.einsum("ij,j", _inverse(information[np.ix_(free, free)]), score[free])
         change = float(np.abs(step).max())
         step *= min(1.0, _FARTHEST / change) if change else 1.0
         log_theta[free] = np.clip(log_theta[free] + step, -_EDGE, _EDGE)
@@ -107,9 +107,9 @@ def covariance(shown: Shown, found: Examinations, clicks: Iterable[Clicked]) -> 
     for part in clicks:
         scatter += _scattered(table, part)
     inside = np.ix_(found.free, found.free)
-    bread = np.linalg.pinv(_equations(shown, share)[1][inside], hermitian=True)
+    bread = _inverse(_equations(shown, share)[1][inside])
     whole = np.zeros_like(scatter)
-    whole[inside] = bread @ scatter[inside] @ bread
+    whole[inside] = np.einsum("ij,jk->ik", np.einsum("ij,jk->ik", bread, scatter[inside]), bread)
     return whole
 
 
@@ -141,6 +141,24 @@ def _table(shown: Shown, of_cells: Floats) -> Any:  # noqa: ANN401 - SciPy's, pa
     from scipy import sparse
 
     return sparse.csr_array((of_cells, (shown.pair, shown.place)), (shown.pairs, shown.places))
+
+
+def _inverse(positive: Floats) -> Floats:
+    """Return the inverse of a positive definite matrix; 0 for what the rest already tells.
+
+    By sweeps of plain arithmetic: those of BLAS have other last bits on other numbers of threads.
+    """
+    swept, least = positive.copy(), _EQUAL * np.diag(positive)
+    for at in range(len(swept)):
+        pivot, column = swept[at, at], swept[:, at].copy()
+        if not pivot > least[at]:
+            swept[at], swept[:, at] = 0.0, 0.0
+            continue
+        row = swept[at] / pivot
+        swept -= np.multiply.outer(column, row)
+        swept[at], swept[:, at] = row, -column / pivot
+        swept[at, at] = 1 / pivot
+    return swept
 
 
 def _scattered(share: Any, clicks: Clicked) -> Floats:  # noqa: ANN401 - as above

@@ -157,12 +157,12 @@ def doubt(shown: Shown, theta: Floats, gamma: Floats, covariance: Floats) -> Flo
     chance = np.minimum(theta[shown.place] * gamma[shown.pair], 1 - _LEAST)
     weight = shown.count * theta[shown.place] / (1 - chance)
     weight /= np.maximum(shown.by_pair(weight)[shown.pair], _LEAST)
-    values, vectors = np.linalg.eigh(covariance)
-    squares = np.zeros(shown.pairs)
-    for value, vector in zip(values, vectors.T, strict=True):
-        if value > 0:
-            squares += value * shown.by_pair(weight * vector[shown.place]) ** 2
-    return squares
+    together = np.zeros(len(weight))
+    for place in np.flatnonzero(np.diag(covariance) > 0):
+        here = shown.place == place
+        every = shown.by_pair(weight * covariance[place, shown.place])
+        together[here] = weight[here] * every[shown.pair[here]]
+    return np.maximum(shown.by_pair(together), 0.0)
 
 
 def log_likelihood(shown: Shown, theta: Floats, gamma: Floats) -> float:
