@@ -23,12 +23,20 @@ if TYPE_CHECKING:
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-#: what a user does → a draw of so many
+
+def _ratio(draw: np.random.Generator, n: int) -> Floats:
+    """Return clicks and documents of users who come one to many times and have a taste each."""
+    documents = 5.0 * draw.geometric(0.3, n)
+    return np.stack([draw.binomial(documents.astype(np.int64), draw.beta(1, 9, n)), documents])
+
+
+#: what a user does → a draw of so many: values, or sums and sizes of a ratio
 _USERS: Final[dict[str, Callable[[np.random.Generator, int], Floats]]] = {
     "normal": lambda draw, n: draw.normal(size=n),
     "clicks, half": lambda draw, n: (draw.random(n) < 0.5) * 1.0,  # noqa: PLR2004 - a share
     "clicks, 2 %": lambda draw, n: (draw.random(n) < 0.02) * 1.0,  # noqa: PLR2004 - a share
     "lognormal, σ = 2": lambda draw, n: draw.lognormal(0, 2, n),
+    "clicks / documents": _ratio,
 }
 _LOOKS: Final = {
     "20, 40 … 200": range(20, 201, 20),
@@ -56,9 +64,10 @@ def looks(count: int) -> None:
 def _alarms(values: Floats, sizes: Any) -> Floats:  # noqa: ANN401 - whole numbers
     """Return whether users who are dealt out in turn ever differ, by both kinds of p."""
     alarms = np.zeros(2)
+    total, size = values if values.ndim > 1 else (values, np.ones(len(values)))
     for n in sizes:
-        unit, ones = np.arange(n), np.ones(n)
-        one, other = (arm(values[:n], ones, unit, n, unit % 2 == at) for at in (1, 0))
+        unit = np.arange(n)
+        one, other = (arm(total[:n], size[:n], unit, n, unit % 2 == at) for at in (1, 0))
         found = difference(one, other)
         assert found is not None  # noqa: S101 - every user counts
         ps = [Rules(None, "none", 0.95, kind).p(found) for kind in (False, True)]
