@@ -99,6 +99,20 @@ def test_weights() -> None:
         assert other.judgments.equals(found.judgments)
 
 
+def test_impressions_that_agree_are_no_certainty() -> None:
+    """One click of one impression has no error and no interval: it was 0, and a point."""
+    log = {
+        "query_id": ["q"] * 4,
+        "doc_id": ["a", "b", "b", "c"],
+        "position": [1] * 4,
+        "clicked": [1, 1, 1, 0],
+    }
+    found = clicks(log, "ips", propensities="0.5").judgments
+    assert found["estimate"].to_list() == [1 / 0.5, 1 / 0.5, 0]
+    for column in ("standard_error", "low", "high"):
+        assert found[column].to_list() == [None] * 3
+
+
 def test_clipping_is_told() -> None:
     """Propensities below the clip are taken as it; shares of impressions and clicks are told."""
     found = clicks(LOG, "ips", propensities="1,0.1", clip=0.5)
@@ -266,7 +280,15 @@ def test_threads_change_no_bit(tmp_path: Path) -> None:
     told = []
     for threads in ("1", "2"):
         many = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), threads)
-        command = [sys.executable, "-m", "rankstone", "clicks", tmp_path / "log.parquet", "--method", "pbm"]
+        command = [
+            sys.executable,
+            "-m",
+            "rankstone",
+            "clicks",
+            str(tmp_path / "log.parquet"),
+            "--method",
+            "pbm",
+        ]
         done = subprocess.run(
             [*command, "--format", "json"], capture_output=True, check=True, env=os.environ | many
         )
@@ -287,7 +309,7 @@ def test_few_swaps_warn() -> None:
     }
     found = clicks(log, "pbm")
     assert found.positions["moved"].to_list() == [8, 8]  # four of either document
-    few = [line for line in found.audit.warnings if "too few swaps tell what position 2 (8) hides" in line]
+    few = [line for line in found.audit.warnings if "too few swaps at position 2 (8)" in line]
     wide = [line for line in found.audit.warnings if "not known to within a factor of 2" in line]
     assert few
     assert wide

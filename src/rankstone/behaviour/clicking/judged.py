@@ -176,8 +176,8 @@ def _doubtful(judged: Judged) -> Iterator[str]:
     few = [f"{at} ({moved[at]:,.0f})" for at in others if moved[at] < _FEW]
     if few:
         yield (
-            f"too few swaps tell what position {some(few, 8)} hides: in brackets impressions of documents "
-            f"that stood elsewhere as often, of which {_FEW} are few; show results in more orders"
+            f"too few swaps at position {some(few, 8)}: in brackets the impressions of documents that also "
+            f"stood elsewhere, where {_FEW} or more are wanted; show results in more orders"
         )
     wide = [at for at in others if not high[at] <= _WIDE * low[at]]
     if wide:
