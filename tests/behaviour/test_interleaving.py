@@ -273,6 +273,7 @@ def test_counted() -> None:
     log = {"query_id": ["q"] * 3, "draw": [0] * 3, "doc_id": ["y", "y", "w"], "impression_id": [1] * 3}
     found = interleaving_preference(log, LISTS, unknown="drop")
     assert (found.audit.counts["elsewhere"], found.audit.counts["repeated"]) == (1, 1)
+    assert any(line.startswith("looks  ") and "one look" in line for line in found.audit.lines())
     assert any("no column clicked" in line for line in found.audit.warnings)
     with pytest.raises(NotComparable, match="no query is in both"):
         interleave({"q": ["x"]}, {"p": ["x"]})

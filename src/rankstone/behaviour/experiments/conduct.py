@@ -10,7 +10,7 @@ import polars as pl
 from rankstone.behaviour.clusters import cluster_of_impressions, skipping
 from rankstone.behaviour.experiments.dealt import dealt
 from rankstone.behaviour.experiments.family import Rules, differences
-from rankstone.behaviour.experiments.measuring import Arm, arm, names, ratios, repeated
+from rankstone.behaviour.experiments.measuring import Arm, arms_of, names, ratios, repeated
 from rankstone.behaviour.experiments.remarks import remarks, running, without_spread
 from rankstone.behaviour.experiments.result import Experiment
 from rankstone.behaviour.logs import Log, numbered, read_log
@@ -125,19 +125,15 @@ def ab(
     variant = cluster_of_impressions(read, by, impression)
     unit = np.arange(len(variant)) if cluster is None else cluster_of_impressions(read, cluster, impression)
     clicks, position = (read.frame[name].to_numpy() for name in ("clicked", "position"))
-    units = int(unit.max()) + 1
     measured = ratios(clicks, position, impression, k)
-    last = {"mean_click_rank": (1.0, float(position.max()))}
-    arms = {
-        measure: [
-            arm(*ratio, unit, units, variant == at, last.get(measure, (0.0, 1.0)))
-            for at in range(len(labels))
-        ]
-        for measure, ratio in measured.items()
-    }
-    repeats = repeated(measured)
+    arms, repeats = arms_of(measured, unit, variant, float(position.max())), repeated(measured)
     ratio, ratio_notes = dealt(labels, next(iter(arms.values())), shares, sequential=sequential)
-    warnings = [*ratio_notes, *running(units, planned, sequential=sequential), *without_spread(arms, labels)]
+    asked = {measure: of for measure, of in arms.items() if measure not in repeats}
+    warnings = [
+        *ratio_notes,
+        *running(int(unit.max()) + 1, planned, sequential=sequential),
+        *without_spread(asked, labels),
+    ]
     return Experiment(
         tables={
             "differences": floats(differences(arms, repeats, labels, code, names(k), rules), _DIFFERENCES),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["DIRECTIONS", "Arm", "arm", "difference", "names", "ratios", "repeated"]
+__all__ = ["DIRECTIONS", "Arm", "arm", "arms_of", "difference", "names", "ratios", "repeated"]
 
 #: measure → whether more of it is better
 DIRECTIONS: Final = {"CTR": "higher", "clicked": "higher", "mean_click_rank": "lower", "abandonment": "lower"}
@@ -118,6 +118,30 @@ def arm(
         return Arm(sums, sizes, present, None)
     found = estimates(Units(sums[present][:, None], sizes[present]))[0]
     return Arm(sums, sizes, present, spread_between(found, *ends), alike(found))
+
+
+def arms_of(
+    of: Mapping[str, tuple[Floats, Floats]], unit: Ints, variant: Ints, lowest: float
+) -> dict[str, list[Arm]]:
+    """Return each measure of each variant.
+
+    Parameters
+    ----------
+    of
+        Numerator and denominator of each measure.
+    unit, variant
+        int64 ``[impressions]``, from 0: whose an impression is, and what it showed.
+    lowest
+        The last position shown, which no rank of a click is below.
+    """
+    units, ends = int(unit.max()) + 1, {"mean_click_rank": (1.0, lowest)}
+    return {
+        measure: [
+            arm(*ratio, unit, units, variant == at, ends.get(measure, (0.0, 1.0)))
+            for at in range(int(variant.max()) + 1)
+        ]
+        for measure, ratio in of.items()
+    }
 
 
 def difference(one: Arm, other: Arm) -> Estimate | None:

@@ -31,6 +31,10 @@ __all__ = ["interleaving_preference"]
 #: signs that are drawn at most, units times flips: beyond it there are fewer flips, never below the least
 _SIGNS: Final = 2_000_000_000
 _FLIPS, _LEAST = 100_000, 1_000
+_REMARKS: Final = {
+    "looks": "intervals, p-values and the verdict hold for one look, at a number of impressions fixed "
+    "beforehand: who looks again and again until one is small finds preferences that are none far too often"
+}
 _SCHEMA: Final = (
     dict.fromkeys(("impressions", "wins", "ties", "losses"), pl.Int64)
     | dict.fromkeys(
@@ -195,7 +199,7 @@ def _notes(found: Credited, name: str | None) -> Notes:
     if found.elsewhere:
         told.append(f"{counted(found.elsewhere, 'click')} elsewhere left out")
     told += log.left_out()
-    return Notes(log.source, counts, tuple(told), tuple(_warnings(found)))
+    return Notes(log.source, counts, tuple(told), tuple(_warnings(found)), _REMARKS)
 
 
 def _warnings(found: Credited) -> Iterator[str]:
