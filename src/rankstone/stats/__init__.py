@@ -18,6 +18,7 @@ from rankstone.stats.poisson import PoissonBootstrap
 from rankstone.stats.power import chi_square, detectable, needed, power_of
 from rankstone.stats.proportions import ProportionDifference, Shared, proportion_difference, wilson
 from rankstone.stats.sample_ratio import SampleRatio, sample_ratio
+from rankstone.stats.sequential import always_valid_interval, always_valid_p, always_valid_ratio
 from rankstone.stats.sign_flips import sign_flips
 from rankstone.stats.tukey import RandomisedTukey, randomised_tukey, randomised_tukeys
 from rankstone.stats.units import Units
@@ -40,6 +41,9 @@ __all__ = [
     "Shared",
     "Units",
     "adjusted",
+    "always_valid_interval",
+    "always_valid_p",
+    "always_valid_ratio",
     "chi_square",
     "d_z",
     "detectable",
