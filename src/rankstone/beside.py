@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_queries",
     "collapser",
+    "declared_queries",
     "excluded_pairs",
     "intents_of",
     "query_table",
@@ -91,6 +92,17 @@ def check_queries(table: QueryTable, measures: Sequence[object], queries: pl.Ser
         unknown=len(table.ids) - len(np.unique(rows[rows >= 0])),
         missing=int((rows < 0).sum()),
     )
+
+
+def declared_queries(judged: Table, queries: QueryTable | None) -> pl.Series | None:
+    """Return the ids of queries that are said to be judged, whether or not a row of judgments names them.
+
+    They stand in the judgments with an empty entry, or in the query table as ``judged``.
+    """
+    dtype = judged.schema["query_id"]
+    said = [judged.unanswered, None if queries is None else queries.judged()]
+    found = [ids.cast(dtype, strict=False).drop_nulls() for ids in said if ids is not None]
+    return pl.concat(found) if found else None
 
 
 def intents_of(source: object, columns: Mapping[str, str] | None = None) -> Intents | None:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rankstone.asked import checked, choices, columns_read, of_rankings
 from rankstone.beside import (
     check_queries,
     collapser,
+    declared_queries,
     excluded_pairs,
     intents_of,
     query_table,
     refuse_beside_one_group,
     require_columns,
 )
-from rankstone.errors import BadParameter, UsageError, printable
+from rankstone.errors import BadParameter, EmptyInput, UsageError, printable
 from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
-from rankstone.hits.grouping import grouped
-from rankstone.hits.judgments import Judgments
+from rankstone.hits.grouping import prepared
 from rankstone.hits.options import Alignment
 from rankstone.hits.pairs import PairIndex, QueryIndex
 from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run, shown, stem
@@ -32,6 +32,7 @@ from rankstone.scores import RunScores, Scores
 if TYPE_CHECKING:
     import polars as pl
 
+    from rankstone.hits.judgments import Judgments
     from rankstone.measures import Measure
 
 __all__ = [
@@ -273,10 +274,10 @@ class Evaluator:
             table = self._table.with_text_ids(*texts)
             table = table.pairs_in_one_list() if self._one_group else table
             frame = table.collect("query_id", "doc_id", "relevance", *self._further)
-            if "subtopic" in self._further:
-                judgments = grouped(frame, self.options, table.locate, self._intents)
-            else:
-                judgments = Judgments.of(frame, self.options, table.locate)
+            if not frame.height:
+                raise EmptyInput("there are no judgments", where=table.source)
+            declared = declared_queries(table, self._queries)
+            judgments = prepared(frame, self.options, table.locate, self._intents, declared)
             if self._queries is not None:
                 check_queries(self._queries, self.measures, judgments.queries.names)
             self._prepared[texts] = judgments, self._excluded(judgments)
@@ -318,6 +319,12 @@ class Evaluator:
         vars(other).update(options=options, _one_group=one_group, _prepared=kept)
         return other
 
+    def of_rows(self) -> Self:
+        """Return an evaluator that takes no empty entry for a judged query, as most libraries do."""
+        other = copy(self)
+        vars(other).update(_table=self._table.without_empty(), _prepared={})
+        return other
+
     def _beside(self) -> tuple[BesideAudit | None, BesideAudit | None]:
         """Return what there is to say about the tables of queries and of intents."""
         judgments = next(iter(self._prepared.values()))[0]
@@ -342,6 +349,7 @@ class Evaluator:
             duplicates=judgments.duplicates,
             empty=int((relevant == 0).sum()),
             comments=self._table.comments(),
+            declared=judgments.declared,
         )
 
 

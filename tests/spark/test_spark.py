@@ -333,3 +333,21 @@ def test_arrays_that_do_not_fit(spark: Any) -> None:
         run = spark.createDataFrame([bad], kinds)
         with pytest.raises(BadValue):
             rankstone.spark.evaluate(qrels, run, "RR")
+
+
+@pytest.mark.parametrize("broadcast", [0, 1000])
+def test_declared_queries(spark: Any, broadcast: int) -> None:
+    """Empty arrays of judgments, and the table of queries, declare queries as they do on one machine."""
+    judged = pl.DataFrame(
+        {"query_id": ["a", "b"], "doc_id": [["x", "y"], []], "relevance": [[1, 1], []]},
+        schema_overrides={"relevance": pl.List(pl.Int64)},
+    )
+    run = pl.DataFrame({"query_id": ["a", "b", "d"], "doc_id": ["x", "x", "x"], "score": [1.0, 1.0, 1.0]})
+    about = {"a": {"judged": True}, "c": {"judged": True}, "d": {"judged": False}}
+    here = rankstone.evaluate(judged, run, "R@10", queries=about)
+    found = rankstone.spark.evaluate(
+        there(spark, judged), there(spark, run), "R@10", queries=about, broadcast=broadcast
+    )
+    assert here.to_dict()["run"]["R@10"] == (1 / 2 + 0 + 0) / 3
+    assert sorted(rows(found), key=str) == sorted(rows(here), key=str)
+    assert (found.audit.judgments.queries, found.audit.judgments.declared) == (3, 2)

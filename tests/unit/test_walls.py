@@ -103,7 +103,8 @@ WALLS = {
     },
     "tracing": {"curves", "evaluation", "measures"},
     "findings": set(),
-    "checking": {"against_chance", "findings", "io", "evaluation", "hits"},
+    "checking": {"checking_against", "findings", "io", "evaluation", "hits"},
+    "checking_against": {"against_chance", "findings"},
     "baselines": {"measures", "hits"},
     "gains": {"baselines", "measures"},
     "against_chance": {
@@ -221,6 +222,7 @@ PACKAGES = {
     "tracing": set(),
     "findings": set(),
     "checking": {"numpy", "polars"},
+    "checking_against": {"polars"},
     "baselines": {"numpy"},
     "gains": set(),
     "against_chance": {"numpy", "polars"},

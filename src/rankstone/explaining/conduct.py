@@ -124,7 +124,7 @@ def _explainer(qrels: object, measure: str | Measure, convention: str | None, gi
     from rankstone.by_convention import read_one
 
     reading, options = read_one(convention, measure, given)
-    return Explainer(qrels, reading.measure, ours=reading.ours, **options)
+    return Explainer(qrels, reading.measure, ours=reading.ours, **options).of_rows()
 
 
 class Explainer(Evaluator):

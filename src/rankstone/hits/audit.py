@@ -110,6 +110,8 @@ class JudgmentsAudit:
         Queries without a relevant document (grade > 0).
     comments
         Comment lines passed over.
+    declared
+        Those of ``empty`` that have no judgment at all, and were declared: ``{query: {}}``.
     """
 
     source: str
@@ -119,6 +121,7 @@ class JudgmentsAudit:
     duplicates: int
     empty: int
     comments: int
+    declared: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +290,8 @@ def _plain(audit: dict[str, Any]) -> dict[str, Any]:
 def _judgments_line(audit: JudgmentsAudit) -> str:
     parts = [f"{queries(audit.queries)}, {counted(audit.judgments, 'judgment')}"]
     if audit.empty:
-        parts.append(f"{queries(audit.empty)} without a relevant document")
+        declared = f", {audit.declared:,} of them declared without judgments" if audit.declared else ""
+        parts.append(f"{queries(audit.empty)} without a relevant document{declared}")
     if audit.negative:
         parts.append(f"{counted(audit.negative, 'grade')} below zero")
     if audit.duplicates:

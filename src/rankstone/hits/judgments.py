@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
 
-__all__ = ["Judgments", "SelfLabelled", "first", "merge_duplicates", "settle_negative"]
+__all__ = ["Judgments", "SelfLabelled", "first", "judged_queries", "merge_duplicates", "settle_negative"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,8 @@ class Judgments:
         The bottom of the grade scale.
     rows, negative, duplicates
         Counts for the audit: rows read, rows with a grade below zero, rows merged away.
+    declared
+        Queries that are judged without a row: they were said to have no relevant document.
     columns
         Further number columns by name, float64 ``[pairs]``.
     pooled
@@ -65,6 +67,7 @@ class Judgments:
     rows: int
     negative: int
     duplicates: int
+    declared: int = 0
     columns: Mapping[str, Floats] = field(default_factory=dict)
     pooled: PairIndex | None = None
     groups: Groups | None = None
@@ -102,6 +105,7 @@ class Judgments:
             twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
             ideal = sorting.result()
         settled, row, pooled = table, np.arange(table.height), None
+        declared = int((np.diff(pairs.offsets) == 0).sum())
         merged, negative = 0, int(below.sum())
         if len(twice) or negative:
             single = merge_duplicates(
@@ -125,6 +129,7 @@ class Judgments:
             rows=table.height,
             negative=negative,
             duplicates=merged,
+            declared=declared,
             columns={
                 name: pairs.arranged(settled[name].to_numpy())
                 for name in table.columns
@@ -192,6 +197,14 @@ class SelfLabelled:
         if self.ideal is not None:
             return self.ideal
         return ideal_of_lists(matches.list, self.grades(batch, matches), len(batch.lengths))
+
+
+def judged_queries(table: pl.DataFrame, declared: pl.Series | None = None) -> QueryIndex:
+    """Return the queries of a table of judgments, then those ``declared`` to have no relevant document."""
+    names = table["query_id"].unique(maintain_order=True)
+    if declared is not None:
+        names = pl.concat([names, declared]).unique(maintain_order=True)
+    return QueryIndex(names)
 
 
 def ideal_of_lists(lists: Ints, grades: Floats, count: int) -> Ideal:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.asked import checked, columns_read, of_rankings
-from rankstone.beside import collapser, excluded_pairs, intents_of, query_table
+from rankstone.beside import collapser, declared_queries, excluded_pairs, intents_of, query_table
 from rankstone.evaluation import name_runs, options_for
 from rankstone.hits.batches import Scattered
 from rankstone.hits.grade_scale import lowest_of
-from rankstone.hits.grouping import grouped
-from rankstone.hits.judgments import Judgments
+from rankstone.hits.grouping import prepared
 from rankstone.hits.pairs import PairIndex, QueryIndex
 from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run
 from rankstone.out_of_core.budget import Budget, parse_size
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankstone.hits.intents import Intents
+    from rankstone.hits.judgments import Judgments
     from rankstone.hits.options import Alignment
     from rankstone.hits.query_table import QueryTable
     from rankstone.measures import Measure
@@ -186,11 +186,10 @@ class _Work:
         """Return the road for one range: its judgments, and what is excluded from its lists."""
         table = judged if part.whole else judged.only(part.keep())
         frame = table.collect("query_id", "doc_id", "relevance", *self.further)
-        if "subtopic" in self.further and frame.height:
-            judgments = grouped(frame, options, table.locate, self.intents)
-        else:
-            queries = QueryIndex(frame["query_id"].unique(maintain_order=True))
-            judgments = Judgments.of(frame, options, table.locate, queries)
+        declared = declared_queries(table, self.queries)
+        if declared is not None:  # the query table knows nothing of ranges
+            declared = declared.to_frame("query_id").filter(part.keep()).to_series()
+        judgments = prepared(frame, options, table.locate, self.intents, declared)
         if self.lowest is not None:
             judgments = replace(judgments, lowest_grade=self.lowest)
         exclude = None if self.exclude is None else _pairs(self.exclude, judgments, part.keep())

@@ -101,13 +101,14 @@ def evaluate(
     most, beside = check_broadcast(broadcast), None  # judgments are sent once for all runs
     lowest = _lowest_grade(judged.require("relevance"), aligned, wanted)
     about, meant = query_table(queries, wanted, renamed), intents_of(intents, renamed)
+    declared = None if about is None else about.judged()
     found: dict[str, Computed] = {}
     try:
         for name, run in named.items():
             with telling_failures(name):
                 listed = Rows(run, name, renamed)
                 own = replace(aligned, order="input") if listed.listed else aligned
-                given = Given.of(judged, listed, excluded, own, further)
+                given = Given.of(judged, listed, excluded, own, further, declared)
                 beside = beside if found else brought(given, most)
                 task = Task(wanted, own, collapse, about, meant, further, lowest, name)
                 found[name] = computed(task, given, beside)

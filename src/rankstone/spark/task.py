@@ -15,8 +15,7 @@ import polars as pl
 
 from rankstone.beside import collapser
 from rankstone.errors import RankstoneError, printable
-from rankstone.hits.grouping import grouped
-from rankstone.hits.judgments import Judgments
+from rankstone.hits.grouping import prepared
 from rankstone.hits.pairs import PairIndex, QueryIndex
 from rankstone.io import read_run
 from rankstone.road import Road
@@ -28,15 +27,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from rankstone.hits.intents import Intents
+    from rankstone.hits.judgments import Judgments
     from rankstone.hits.options import Alignment
     from rankstone.hits.query_table import QueryTable
     from rankstone.measures import Measure
     from rankstone.tasks import Share
 
-__all__ = ["EXCLUDED", "JUDGMENT", "NUMBERS", "RETRIEVED", "Task", "as_spark_reads", "columns_given_back"]
+__all__ = [
+    "DECLARED",
+    "EXCLUDED",
+    "JUDGMENT",
+    "NUMBERS",
+    "RETRIEVED",
+    "Task",
+    "as_spark_reads",
+    "columns_given_back",
+]
 
 #: what a row is
 JUDGMENT, RETRIEVED, EXCLUDED = 0, 1, 2
+#: marks judgments that are none: queries that were declared to have no relevant document
+DECLARED: Final = "declared"
 #: what is told of each query, a number for each measure
 NUMBERS: Final = ("value", "numerator", "denominator", "weight")
 
@@ -117,7 +128,7 @@ class Task(Travelling):
             in ``position`` where they stood, that is their order.
         """
         judged, listed = _as_they_stood(judged), _as_they_stood(listed)
-        judgments = self._judgments(judged.select(["query_id", "doc_id", *self.further], relevance="number"))
+        judgments = self._judgments(judged)
         listed = listed.select("query_id", "doc_id", **{self._by: "number"})
         exclude = None if excluded is None else _pairs(excluded, judgments)
         road = Road(judgments, self.options, self.measures, exclude, collapser(self.collapse), self.queries)
@@ -130,12 +141,13 @@ class Task(Travelling):
         return "rank" if self.options.order == "rank" else "score"
 
     def _judgments(self, judged: pl.DataFrame) -> Judgments:
-        where = _places(judged, "judgments")
-        if "subtopic" in self.further:
-            judgments = grouped(judged, self.options, where, self.intents)
-        else:
-            queries = QueryIndex(judged["query_id"].unique(maintain_order=True))
-            judgments = Judgments.of(judged, self.options, where, queries)
+        declared = None
+        if DECLARED in judged.columns:
+            said = pl.col(DECLARED).fill_null(value=False)
+            declared, judged = judged.filter(said)["query_id"], judged.filter(~said)
+        rows = judged.select(["query_id", "doc_id", *self.further], relevance="number")
+        where = _places(rows, "judgments")
+        judgments = prepared(rows, self.options, where, self.intents, declared)
         lowest = self.lowest_grade
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
 

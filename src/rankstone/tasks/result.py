@@ -163,7 +163,7 @@ def check_met(run: str, told: Trailer, options: Alignment, where: str = "judgmen
     where
         What to call the judgments.
     """
-    if not told.judgments["queries"]:
+    if told.judgments["queries"] == told.judgments["declared"]:
         raise EmptyInput("there are no judgments", where=where)
     if not told.lengths and not told.extra:
         raise EmptyInput("the run is empty", where=run)

@@ -77,5 +77,6 @@ def _told_of(judgments: Judgments) -> dict[str, int]:
         "negative": judgments.negative,
         "duplicates": judgments.duplicates,
         "empty": int((judgments.ideal.relevant_count(ANY_GAIN) == 0).sum()),
+        "declared": judgments.declared,
         "several_subtopics": 0 if judgments.groups is None else judgments.groups.several(),
     }
