@@ -70,9 +70,9 @@ def check(
     for name, run in name_runs(runs).items():
         report = FileReport(name, _source(run, name), "run")
         files.append(report)
-        read = partial(read_run, run, columns, format_in, order=order, name=name)
-        once = isinstance(run, str) and run == "-"  # standard input cannot be read again
-        frame = _opened(report, read) if once else _with_ranks(report, read)
+        frame = _opened(
+            report, partial(read_run, run, columns, format_in, order=order, name=name, ranks=True)
+        )
         if frame is not None:
             _look_at_run(report, frame, truth, declared, order, depths)
     return CheckReport(files)
@@ -100,21 +100,6 @@ def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN4
         report.findings.append(Finding("error", "there are no rows"))
         return None
     return frame.with_columns(pl.lit(table.listed).alias("listed"))
-
-
-def _with_ranks(report: FileReport, read: Callable[..., Table]) -> pl.DataFrame | None:
-    """Read a run and its ranks; ranks that are no numbers are no obstacle where nobody asks for them."""
-    tried = FileReport(report.name, report.source, report.kind)
-    frame = _opened(tried, partial(read, ranks=True))
-    if frame is None:
-        frame = _opened(report, read)
-        if frame is not None:
-            broken = tried.findings[0]
-            tried.findings = [Finding("note", broken.what, broken.example, "no harm, scores give the order")]
-    if frame is not None:
-        report.facts |= tried.facts
-        report.findings += tried.findings
-    return frame
 
 
 def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
@@ -185,6 +170,8 @@ def _look_at_run(
     report.findings += _duplicates(frame, "duplicates=first_keep_rank, first_drop, last_drop or keep")
     if by != "input":
         report.findings += [*_bad_numbers(frame, by), *_ties(frame, by), *_order(frame, by)]
+    if "rank" in frame.columns and by != "rank":
+        report.findings += _no_ranks(frame)
     if {"rank", "score"} <= set(frame.columns):
         report.findings += _contradictions(frame, by)
     if frame["query_id"].rle().len() > len(lengths):
@@ -214,6 +201,13 @@ def _bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
     if len(infinite):
         level = "error" if column == "relevance" else "note"
         yield Finding(level, f"{counted(len(infinite), 'row')} whose {column} is infinite", _row(infinite))
+
+
+def _no_ranks(frame: pl.DataFrame) -> Iterator[Finding]:
+    bad = frame.filter(pl.col("rank").is_null())
+    if len(bad):
+        what = f"{counted(len(bad), 'row')} whose rank is no whole number"
+        yield Finding("note", what, _row(bad), "no harm, ranks do not give the order")
 
 
 def _duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
@@ -267,6 +261,7 @@ def _order(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
             "scores rise down every list: are they distances, smaller is better?",
             None,
             "negate them, or use --order rank",
+            doubtful=True,
         )
     else:
         yield Finding("note", f"rows are not in the order of {by}", None, "no harm, they are sorted")
@@ -283,7 +278,8 @@ def _contradictions(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
             "rank": "ranks give the order; --order score would take the scores",
         }
         what = f"ranks contradict scores in {queries(lists)}"
-        yield Finding("warning", what, _row(rises), fix.get(by, "the order of rows is what counts"))
+        said = fix.get(by, "the order of rows is what counts")
+        yield Finding("warning", what, _row(rises), said, doubtful=2 * lists > frame["query_id"].n_unique())
 
 
 def _spread(lengths: pl.Series) -> str:

@@ -88,7 +88,8 @@ def _against(
             .mean()
         )
         level = "warning" if share == 1.0 else "note"
-        yield Finding(level, f"unjudged@{depth}: {share:.1%}", None, _all_unjudged(share, frame, truth))
+        fix = _all_unjudged(share, frame, truth)
+        yield Finding(level, f"unjudged@{depth}: {share:.1%}", None, fix, doubtful=share == 1.0)
     yield from _sampled(shown, len(missing))
 
 

@@ -254,7 +254,7 @@ class Evaluator:
         return road.run(table)
 
     def _read(self, run: object, name: str) -> Table:
-        return read_run(run, self._columns, self._format_in, order=self.options.order, name=name)
+        return read_run(run, self._columns, self._format_in, order=self.options.order, name=name, ranks=True)
 
     def _matched(self, run: Table) -> tuple[Table, tuple[Judgments, PairIndex | None]]:
         """Bring ids of run and judgments to one kind."""

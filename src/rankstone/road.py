@@ -147,6 +147,7 @@ class Road:
             comments=table.comments(),
             cutoffs=cutoffs_of(self.measures),
             deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
+            order=self.options.order,
         )
 
     def assemble(self, parts: Sequence[Part], *, last: bool = False) -> RunScores:

@@ -37,6 +37,8 @@ class Tally:
         Rows in tie blocks, lists that have any, and rows that tie only as float32.
     duplicates
         Rows whose document stands in its list more than once.
+    contradicted
+        Lists in which a better rank goes with a lower score.
     single
         Lists that hold one judged document.
     n, judged
@@ -50,6 +52,7 @@ class Tally:
     tied_queries: int
     tied_float32: int
     duplicates: int
+    contradicted: int
     single: int
     n: Ints
     judged: Ints
@@ -65,6 +68,7 @@ def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Seq
         tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
         tied_float32=_near_ties(batch),
         duplicates=len(twice),
+        contradicted=_contradicted(batch),
         single=int((judged == 1).sum()),
         n=hits.n,
         judged=judged,
@@ -80,6 +84,28 @@ def _near_ties(batch: Batch) -> int:
     same = np.flatnonzero(narrow[1:] == narrow[:-1])
     apart = batch.key[same] != batch.key[same + 1]
     return int((apart & ~np.isin(same + 1, batch.heads)).sum()) if apart.any() else 0
+
+
+def _contradicted(batch: Batch) -> int:
+    """Count the lists of an ordered batch in which a better rank goes with a lower score.
+
+    Equal ranks, equal scores and rows without a rank say nothing.  Nearly always one look at neighbours
+    settles it; only lists in which these disagree are sorted.
+    """
+    if batch.key is None or batch.other is None:
+        return 0
+    rises = ~(batch.other[1:] <= batch.other[:-1])
+    rises[batch.heads[1:] - 1] = False
+    if not rises.any():
+        return 0
+    wanted = np.zeros(len(batch.lengths), bool)
+    wanted[batch.list_of_row[1:][rises]] = True
+    rows = np.flatnonzero(wanted[batch.list_of_row] & ~np.isnan(batch.other))
+    lists, key, other = batch.list_of_row[rows], batch.key[rows], batch.other[rows]
+    order = np.lexsort((-other, -key, lists))
+    lists, key, other = lists[order], key[order], other[order]
+    apart = (lists[1:] == lists[:-1]) & (key[1:] < key[:-1]) & (other[1:] > other[:-1])
+    return len(np.unique(lists[1:][apart]))
 
 
 def _judged(hits: Hits) -> Ints:
@@ -142,6 +168,8 @@ class RunAudit:
         Rows in tie blocks; queries that have any; rows that would tie only as float32.
     duplicates
         Rows whose document stands in its list more than once.
+    contradicted
+        Lists in which a better rank goes with a lower score, where the run has both.
     comments
         Comment lines passed over.
     shortest, median_length, longest
@@ -163,6 +191,7 @@ class RunAudit:
     tied_queries: int
     tied_float32: int
     duplicates: int
+    contradicted: int
     comments: int
     shortest: int
     median_length: float
@@ -181,8 +210,12 @@ class RunAudit:
         comments: int,
         cutoffs: Sequence[int],
         deepest: int | None,
+        order: str,
     ) -> RunAudit:
-        """Add the tallies of all batches up; ``deepest`` is the largest cutoff asked for."""
+        """Add the tallies of all batches up.
+
+        ``deepest`` is the largest cutoff asked for, ``order`` the option of that name.
+        """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
         unjudged = {
@@ -190,6 +223,10 @@ class RunAudit:
         }
         judged = sum(int(t.judged.sum()) for t in tallies)
         single = sum(t.single for t in tallies)
+        contradicted = sum(t.contradicted for t in tallies)
+        found = _warnings(n, judged, deepest, alone=not missing and single == len(n))
+        if 2 * contradicted > len(n):
+            found.append(_contradiction(contradicted, len(n), order))
         return cls(
             source=source,
             rows=sum(t.rows for t in tallies),
@@ -202,12 +239,13 @@ class RunAudit:
             tied_queries=sum(t.tied_queries for t in tallies),
             tied_float32=sum(t.tied_float32 for t in tallies),
             duplicates=sum(t.duplicates for t in tallies),
+            contradicted=contradicted,
             comments=comments,
             shortest=int(n.min()) if len(n) else 0,
             median_length=float(np.median(n)) if len(n) else 0.0,
             longest=int(n.max()) if len(n) else 0,
             unjudged=unjudged,
-            warnings=tuple(_warnings(n, judged, deepest, alone=not missing and single == len(n))),
+            warnings=tuple(found),
         )
 
 
@@ -226,6 +264,13 @@ def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list
             "values of sampled candidates are those of another measure (rankstone sampled)"
         )
     return found
+
+
+def _contradiction(lists: int, of: int, order: str) -> str:
+    """Say that ranks and scores give different orders, and which of the two counts."""
+    other = "rank" if order == "score" else "score"
+    which = "every list" if lists == of else f"{lists:,} of {of:,} lists"
+    return f"ranks contradict scores in {which}: {order}s give the order, order={other} takes the {other}s"
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,6 +370,8 @@ def _run_line(audit: RunAudit) -> str:
         parts.append(f"{counted(audit.tied_float32, 'row')} tied with the next only as float32")
     if audit.duplicates:
         parts.append(counted(audit.duplicates, "duplicate row"))
+    if audit.contradicted:
+        parts.append(f"ranks contradict scores in {queries(audit.contradicted)}")
     if audit.comments:
         parts.append(counted(audit.comments, "comment line"))
     parts += [f"unjudged@{k} {share:.1%}" for k, share in audit.unjudged.items()]

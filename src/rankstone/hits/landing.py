@@ -240,7 +240,7 @@ class Landing:
         """Return judged queries that are answered with an empty list."""
         chunk = self.missing(truth, codes)
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
-        counted = Tally(0, 0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs or ()))
+        counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs or ()))
         return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")
 
     def _candidates(self, queries: int) -> Ints | None:

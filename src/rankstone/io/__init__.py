@@ -22,7 +22,7 @@ from rankstone.io.matching import ids_of_two_kinds
 from rankstone.io.nested import holds_json, read_json, read_text
 from rankstone.io.objects import read_object
 from rankstone.io.table import Progress, Table, reading
-from rankstone.io.text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout
+from rankstone.io.text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout, Ranks
 from rankstone.io.write import atomic
 
 if TYPE_CHECKING:
@@ -81,8 +81,12 @@ def read_run(
     name: str = "run",
     ranks: bool = False,
 ) -> Table:
-    """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for; with ``ranks`` TREC's ranks, too."""
-    table = _opened(source, RUN, name, columns, format_in, rank=ranks or order == "rank")
+    """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for.
+
+    With ``ranks`` TREC's ranks, too; where nobody asks for them they may be missing or no numbers.
+    """
+    wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
+    table = _opened(source, RUN, name, columns, format_in, ranks=wanted)
     by = () if order == "input" or table.listed else (order,)
     return table.requires("query_id", "doc_id", *by)
 
@@ -172,7 +176,7 @@ def _opened(
     *,
     number: str | None = None,
     further: Sequence[str] = (),
-    rank: bool = False,
+    ranks: Ranks = "unread",
 ) -> Table:
     """Open a path or an object; an object's numbers are what the layout says unless ``number`` does."""
     if isinstance(source, Table):
@@ -184,5 +188,5 @@ def _opened(
     if isinstance(source, str) and is_database(source):
         return open_database(source).table(columns or {}, further)
     if isinstance(source, (str, os.PathLike)):
-        return read_files(source, layout, columns or {}, format_in, rank=rank, further=further)
+        return read_files(source, layout, columns or {}, format_in, ranks=ranks, further=further)
     return read_object(source, number, columns or {}, name, further)

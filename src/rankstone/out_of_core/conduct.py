@@ -118,7 +118,7 @@ def evaluate_out_of_core(
     told, files, listed = {}, {}, {}
     try:
         for name, given in name_runs(runs).items():
-            run = read_run(given, renamed, format_in, order=aligned.order, name=name)
+            run = read_run(given, renamed, format_in, order=aligned.order, name=name, ranks=True)
             aligned = options_for(run, aligned)
             told[name], files[name] = work.score(run, aligned)
             check_met(run.source, told[name], aligned, work.judged.source)

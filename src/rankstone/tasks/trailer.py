@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Trailer"]
 
-_COUNTS: Final = ("rows", "tied", "tied_queries", "tied_float32", "duplicates", "single")
+_COUNTS: Final = ("rows", "tied", "tied_queries", "tied_float32", "duplicates", "contradicted", "single")
 #: names that a message shows
 _SHOWN: Final = 5
 
