@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate_by", "evaluate_labelled_by", "read_one", "told_by"]
 
 #: what may be said beside a convention, since no library has a say in it
-_FREE = frozenset({"order", "depth", "candidates"})
+_FREE = frozenset({"order", "depth", "candidates", "exclude_from"})
 #: files that no library could read
 _UNREADABLE = (BadLine, EmptyInput, MissingColumn, MixedIds, UnknownFormat)
 

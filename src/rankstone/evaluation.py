@@ -20,9 +20,9 @@ from rankstone.beside import (
 )
 from rankstone.errors import BadParameter, EmptyInput, UsageError, printable
 from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
+from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.grouping import prepared
 from rankstone.hits.options import Alignment
-from rankstone.hits.pairs import PairIndex, QueryIndex
 from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run, shown, stem
 from rankstone.labelled import walk_labelled
 from rankstone.measures.base import ANY_GAIN
@@ -207,14 +207,14 @@ class Evaluator:
         self._format_in = format_in
         self._further = columns_read(self.measures)
         self._table = read_judgments(qrels, self._columns, format_in, further=self._further)
-        self._exclude = excluded_pairs(exclude, self._columns)
+        self._exclude = excluded_pairs(exclude, self._columns, self.options)
         self._collapse = collapser(collapse)
         self._queries = query_table(queries, self.measures, self._columns)
         self._intents = intents_of(intents, self._columns)
         self._one_group = one_group
         if one_group:
             refuse_beside_one_group(collapse=collapse, queries=queries, intents=intents)
-        self._prepared: dict[tuple[str, ...], tuple[Judgments, PairIndex | None]] = {}
+        self._prepared: dict[tuple[str, ...], tuple[Judgments, Exclusion | None]] = {}
 
     @staticmethod
     def _asked(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
@@ -256,7 +256,7 @@ class Evaluator:
     def _read(self, run: object, name: str) -> Table:
         return read_run(run, self._columns, self._format_in, order=self.options.order, name=name, ranks=True)
 
-    def _matched(self, run: Table) -> tuple[Table, tuple[Judgments, PairIndex | None]]:
+    def _matched(self, run: Table) -> tuple[Table, tuple[Judgments, Exclusion | None]]:
         """Bring ids of run and judgments to one kind."""
         texts = ids_of_two_kinds(self._table, run, "texts on both sides, or whole numbers on both sides")
         run = run.with_text_ids(*texts)
@@ -268,7 +268,7 @@ class Evaluator:
         """Return the judged queries, written as the run writes its own."""
         return self._table.collect("query_id")["query_id"].unique().cast(run.schema["query_id"])
 
-    def _prepare(self, texts: tuple[str, ...]) -> tuple[Judgments, PairIndex | None]:
+    def _prepare(self, texts: tuple[str, ...]) -> tuple[Judgments, Exclusion | None]:
         """Prepare judgments and exclusions, once for each choice of id columns written as texts."""
         if texts not in self._prepared:
             table = self._table.with_text_ids(*texts)
@@ -277,21 +277,18 @@ class Evaluator:
             if not frame.height:
                 raise EmptyInput("there are no judgments", where=table.source)
             declared = declared_queries(table, self._queries)
-            judgments = prepared(frame, self.options, table.locate, self._intents, declared)
+            pairs = self._excluded(frame.schema)
+            judgments = prepared(frame, self.options, table.locate, self._intents, declared, pairs)
             if self._queries is not None:
                 check_queries(self._queries, self.measures, judgments.queries.names)
-            self._prepared[texts] = judgments, self._excluded(judgments)
+            self._prepared[texts] = judgments, Exclusion.of(pairs, frame, self.options)
         return self._prepared[texts]
 
-    def _excluded(self, judgments: Judgments) -> PairIndex | None:
+    def _excluded(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
         if self._exclude is None:
             return None
-        names, docs = judgments.queries.names.dtype, judgments.pairs.docs.dtype
         table = self._exclude.pairs_in_one_list() if self._one_group else self._exclude
-        pairs = table.collect("query_id", "doc_id").unique()
-        pairs = pairs.cast({"query_id": names, "doc_id": docs}, strict=False).drop_nulls()
-        queries = QueryIndex(pairs["query_id"].unique(maintain_order=True))
-        return PairIndex(queries, queries.codes(pairs["query_id"]), pairs["doc_id"])
+        return pairs_of(table.collect("query_id", "doc_id"), kinds)
 
     def judgments(self) -> Judgments:
         """Return the prepared judgments (their ids as they were given)."""
@@ -312,7 +309,7 @@ class Evaluator:
 
         What is prepared already serves it, too, unless its options make other judgments of them.
         """
-        merges = ("negative", "duplicate_judgments")
+        merges = ("negative", "duplicate_judgments", "exclude_from")
         same = all(getattr(options, name) == getattr(self.options, name) for name in merges)
         kept = self._prepared if same and one_group == self._one_group else {}
         other = copy(self)
@@ -350,6 +347,8 @@ class Evaluator:
             empty=int((relevant == 0).sum()),
             comments=self._table.comments(),
             declared=judgments.declared,
+            excluded=judgments.excluded,
+            excluded_relevant=judgments.excluded_relevant,
         )
 
 

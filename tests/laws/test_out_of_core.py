@@ -276,3 +276,12 @@ def test_declared_queries(many_ranges: list[int]) -> None:
             table = {query: {doc: {"1": 1} for doc in docs} for query, docs in judged.items()}
         check(table, run, measures, queries=about)
     assert set(many_ranges) == {4}
+
+
+@pytest.mark.parametrize("where", ["lists", "judgments", "both"])
+def test_excluded_pairs(where: str) -> None:
+    """Every range takes its own pairs out, and the counts add up."""
+    world = small_world("nDCG", 40, seed=8, ties=True)
+    out = pl.concat([world.run.gather_every(3), world.judgments.gather_every(4)], how="diagonal")
+    out = out.select("query_id", "doc_id").unique()
+    check(world.judgments, world.run, "nDCG AP R@5", exclude=out, exclude_from=where)

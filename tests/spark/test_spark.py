@@ -351,3 +351,28 @@ def test_declared_queries(spark: Any, broadcast: int) -> None:
     assert here.to_dict()["run"]["R@10"] == (1 / 2 + 0 + 0) / 3
     assert sorted(rows(found), key=str) == sorted(rows(here), key=str)
     assert (found.audit.judgments.queries, found.audit.judgments.declared) == (3, 2)
+
+
+@pytest.mark.parametrize("broadcast", [0, 1000])
+def test_where_pairs_are_excluded_from(spark: Any, broadcast: int) -> None:
+    """Pairs leave judgments as well, and what the audit counts adds up."""
+    world = small_world("nDCG", 30, seed=8, ties=True)
+    judged, run = world.judgments, world.run
+    out = pl.concat([run.gather_every(3), judged.gather_every(4)], how="diagonal")
+    out = (
+        out.select("query_id", "doc_id")
+        .unique()
+        .filter(pl.col("query_id").is_in(judged["query_id"].implode()))
+    )
+    here = rankstone.evaluate(judged, run, "nDCG AP", exclude=out, exclude_from="both")
+    found = rankstone.spark.evaluate(
+        there(spark, judged),
+        there(spark, run),
+        "nDCG AP",
+        exclude=there(spark, out),
+        exclude_from="both",
+        broadcast=broadcast,
+    )
+    assert sorted(rows(found), key=str) == sorted(rows(here), key=str)
+    assert found.audit.runs["run"].left_out == here.audit.runs["run"].left_out
+    assert found.audit.judgments.excluded == here.audit.judgments.excluded > 0

@@ -45,6 +45,7 @@ _ALIGNMENT = {
         "a retrieved document without a judgment",
     ),
     "pool": ("judged|list", "what is known of a query: all judgments, or those of the list"),
+    "exclude_from": ("lists|judgments|both", "where pairs of --exclude are taken out"),
 }
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankstone.hits.arrays import Ints
+    from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.options import Alignment
-    from rankstone.hits.pairs import PairIndex
 
 __all__ = ["Aligner", "Chunk", "Stream"]
 
@@ -81,7 +81,7 @@ class Aligner:
 
     truth: Judgments | SelfLabelled
     options: Alignment
-    exclude: PairIndex | None = None
+    exclude: Exclusion | None = None
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
     cutoffs: tuple[int, ...] = (10,)
     brings: frozenset[str] = frozenset()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone.errors import printable
+from rankstone.hits.contradictions import contradicted, contradiction
 from rankstone.hits.ranking import as_float32
 from rankstone.words import InLines, counted, queries, spread
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.arrays import Ints
     from rankstone.hits.batches import Batch
+    from rankstone.hits.exclusion import LeftOut
     from rankstone.hits.ragged import Hits
     from rankstone.hits.ranking import TieBlocks
 
@@ -45,6 +47,8 @@ class Tally:
         int64 per list: documents retrieved, judged documents among them.
     unjudged
         Sum over lists of the share of unjudged documents, one number per audited cutoff.
+    left_out
+        int64: the excluded pair behind each row that was taken out of these lists.
     """
 
     rows: int
@@ -57,6 +61,7 @@ class Tally:
     n: Ints
     judged: Ints
     unjudged: tuple[float, ...]
+    left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Sequence[int]) -> Tally:
@@ -68,7 +73,7 @@ def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Seq
         tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
         tied_float32=_near_ties(batch),
         duplicates=len(twice),
-        contradicted=_contradicted(batch),
+        contradicted=contradicted(batch),
         single=int((judged == 1).sum()),
         n=hits.n,
         judged=judged,
@@ -84,28 +89,6 @@ def _near_ties(batch: Batch) -> int:
     same = np.flatnonzero(narrow[1:] == narrow[:-1])
     apart = batch.key[same] != batch.key[same + 1]
     return int((apart & ~np.isin(same + 1, batch.heads)).sum()) if apart.any() else 0
-
-
-def _contradicted(batch: Batch) -> int:
-    """Count the lists of an ordered batch in which a better rank goes with a lower score.
-
-    Equal ranks, equal scores and rows without a rank say nothing.  Nearly always one look at neighbours
-    settles it; only lists in which these disagree are sorted.
-    """
-    if batch.key is None or batch.other is None:
-        return 0
-    rises = ~(batch.other[1:] <= batch.other[:-1])
-    rises[batch.heads[1:] - 1] = False
-    if not rises.any():
-        return 0
-    wanted = np.zeros(len(batch.lengths), bool)
-    wanted[batch.list_of_row[1:][rises]] = True
-    rows = np.flatnonzero(wanted[batch.list_of_row] & ~np.isnan(batch.other))
-    lists, key, other = batch.list_of_row[rows], batch.key[rows], batch.other[rows]
-    order = np.lexsort((-other, -key, lists))
-    lists, key, other = lists[order], key[order], other[order]
-    apart = (lists[1:] == lists[:-1]) & (key[1:] < key[:-1]) & (other[1:] > other[:-1])
-    return len(np.unique(lists[1:][apart]))
 
 
 def _judged(hits: Hits) -> Ints:
@@ -138,6 +121,8 @@ class JudgmentsAudit:
         Comment lines passed over.
     declared
         Those of ``empty`` that have no judgment at all, and were declared: ``{query: {}}``.
+    excluded, excluded_relevant
+        Judgments taken out with their pairs (``exclude_from``); those of them with a grade above zero.
     """
 
     source: str
@@ -148,6 +133,8 @@ class JudgmentsAudit:
     empty: int
     comments: int
     declared: int = 0
+    excluded: int = 0
+    excluded_relevant: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +165,8 @@ class RunAudit:
         Cutoff → mean share of unjudged documents among those shown up to it.
     warnings
         Sentences a reader should not miss.
+    left_out
+        What excluding pairs did; ``None`` where none are taken out of the lists.
     """
 
     source: str
@@ -198,6 +187,7 @@ class RunAudit:
     longest: int
     unjudged: dict[int, float]
     warnings: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
 
     @classmethod
     def of(
@@ -211,10 +201,12 @@ class RunAudit:
         cutoffs: Sequence[int],
         deepest: int | None,
         order: str,
+        left_out: LeftOut | None = None,
     ) -> RunAudit:
         """Add the tallies of all batches up.
 
-        ``deepest`` is the largest cutoff asked for, ``order`` the option of that name.
+        ``deepest`` is the largest cutoff asked for, ``order`` the option of that name, ``left_out`` what was
+        excluded.
         """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
@@ -223,10 +215,12 @@ class RunAudit:
         }
         judged = sum(int(t.judged.sum()) for t in tallies)
         single = sum(t.single for t in tallies)
-        contradicted = sum(t.contradicted for t in tallies)
+        crossed = sum(t.contradicted for t in tallies)
         found = _warnings(n, judged, deepest, alone=not missing and single == len(n))
-        if 2 * contradicted > len(n):
-            found.append(_contradiction(contradicted, len(n), order))
+        if 2 * crossed > len(n):
+            found.append(contradiction(crossed, len(n), order))
+        if left_out is not None and not left_out.rows:
+            found.append("no pair to exclude is in any list: were they left out before, or do ids not match?")
         return cls(
             source=source,
             rows=sum(t.rows for t in tallies),
@@ -239,13 +233,14 @@ class RunAudit:
             tied_queries=sum(t.tied_queries for t in tallies),
             tied_float32=sum(t.tied_float32 for t in tallies),
             duplicates=sum(t.duplicates for t in tallies),
-            contradicted=contradicted,
+            contradicted=crossed,
             comments=comments,
             shortest=int(n.min()) if len(n) else 0,
             median_length=float(np.median(n)) if len(n) else 0.0,
             longest=int(n.max()) if len(n) else 0,
             unjudged=unjudged,
             warnings=tuple(found),
+            left_out=left_out,
         )
 
 
@@ -264,13 +259,6 @@ def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list
             "values of sampled candidates are those of another measure (rankstone sampled)"
         )
     return found
-
-
-def _contradiction(lists: int, of: int, order: str) -> str:
-    """Say that ranks and scores give different orders, and which of the two counts."""
-    other = "rank" if order == "score" else "score"
-    which = "every list" if lists == of else f"{lists:,} of {of:,} lists"
-    return f"ranks contradict scores in {which}: {order}s give the order, order={other} takes the {other}s"
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,12 +311,18 @@ class Audit(InLines):
             head.append(f"queries  {_beside_line(self.queries, 'queries')}")
         if self.intents is not None:
             head.append(f"intents  {_beside_line(self.intents, 'subtopics')}")
-        return head + [f"{printable(name)}  {_run_line(run)}" for name, run in self.runs.items()]
+        stay = self.judgments is not None and not self.judgments.excluded
+        return head + [
+            f"{printable(name)}  {_run_line(run, in_ideal=stay)}" for name, run in self.runs.items()
+        ]
 
 
 def _plain(audit: dict[str, Any]) -> dict[str, Any]:
     audit["unjudged"] = {f"@{k}": share for k, share in audit["unjudged"].items()}
     audit["warnings"] = list(audit["warnings"])
+    left_out = audit.pop("left_out")
+    if left_out is not None:
+        audit["excluded"] = {**left_out, "examples": list(left_out["examples"])}
     return audit
 
 
@@ -341,6 +335,10 @@ def _judgments_line(audit: JudgmentsAudit) -> str:
         parts.append(f"{counted(audit.negative, 'grade')} below zero")
     if audit.duplicates:
         parts.append(f"{counted(audit.duplicates, 'duplicate row')} merged")
+    if audit.excluded:
+        parts.append(
+            f"{counted(audit.excluded, 'judgment')} excluded, {audit.excluded_relevant:,} of them relevant"
+        )
     if audit.comments:
         parts.append(counted(audit.comments, "comment line"))
     return " · ".join(parts)
@@ -357,7 +355,7 @@ def _beside_line(audit: BesideAudit, what: str) -> str:
     return " · ".join(parts)
 
 
-def _run_line(audit: RunAudit) -> str:
+def _run_line(audit: RunAudit, *, in_ideal: bool) -> str:
     lengths = spread(audit.shortest, audit.longest, "document", audit.median_length)
     parts = [f"{queries(audit.queries)} × {lengths}, {audit.judged:,} judged"]
     if audit.missing:
@@ -372,6 +370,8 @@ def _run_line(audit: RunAudit) -> str:
         parts.append(counted(audit.duplicates, "duplicate row"))
     if audit.contradicted:
         parts.append(f"ranks contradict scores in {queries(audit.contradicted)}")
+    if audit.left_out is not None:
+        parts.append(audit.left_out.line(in_ideal=in_ideal))
     if audit.comments:
         parts.append(counted(audit.comments, "comment line"))
     parts += [f"unjudged@{k} {share:.1%}" for k, share in audit.unjudged.items()]

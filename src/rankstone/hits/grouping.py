@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue
+from rankstone.hits.exclusion import among
 from rankstone.hits.judgments import Judgments, first, judged_queries, merge_duplicates, settle_negative
 from rankstone.hits.pairs import PairIndex
 from rankstone.hits.pool import Groups
@@ -30,6 +31,7 @@ def prepared(
     locate: Callable[[int], str],
     intents: Intents | None = None,
     declared: pl.Series | None = None,
+    excluded: pl.DataFrame | None = None,
 ) -> Judgments:
     """Prepare a table of judgments, in groups where it has a column ``subtopic``.
 
@@ -41,11 +43,29 @@ def prepared(
         How much subtopics count.
     declared
         Ids of queries that are judged, too, and have no relevant document.
+    excluded
+        Pairs to leave out, if ``exclude_from`` says so; their queries stay judged.
     """
     queries = judged_queries(table, declared)
-    if "subtopic" in table.columns:
-        return _grouped(table, options, locate, intents, queries)
-    return Judgments.of(table, options, locate, queries)
+
+    def of(rows: pl.DataFrame, place: Callable[[int], str]) -> Judgments:
+        if "subtopic" in rows.columns:
+            return _grouped(rows, options, place, intents, queries)
+        return Judgments.of(rows, options, place, queries)
+
+    if excluded is None or options.exclude_from == "lists":
+        return of(table, locate)
+    out = among(table, excluded)
+    rest = np.flatnonzero(~out)
+    judgments = of(table[rest], lambda row: locate(int(rest[row])))
+    return replace(
+        judgments,
+        row=rest[judgments.row],
+        rows=table.height,
+        declared=len(queries) - table["query_id"].n_unique(),
+        excluded=int(out.sum()),
+        excluded_relevant=int((out & (table["relevance"] > 0).to_numpy()).sum()),
+    )
 
 
 def _grouped(

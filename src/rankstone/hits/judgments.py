@@ -50,6 +50,8 @@ class Judgments:
         Counts for the audit: rows read, rows with a grade below zero, rows merged away.
     declared
         Queries that are judged without a row: they were said to have no relevant document.
+    excluded, excluded_relevant
+        Rows taken out because their pairs are excluded; those of them with a grade above zero.
     columns
         Further number columns by name, float64 ``[pairs]``.
     pooled
@@ -68,6 +70,8 @@ class Judgments:
     negative: int
     duplicates: int
     declared: int = 0
+    excluded: int = 0
+    excluded_relevant: int = 0
     columns: Mapping[str, Floats] = field(default_factory=dict)
     pooled: PairIndex | None = None
     groups: Groups | None = None

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rankstone.asked import checked, columns_read, of_rankings
-from rankstone.beside import collapser, intents_of, query_table
+from rankstone.beside import collapser, intents_of, query_table, refuse_without_pairs
 from rankstone.errors import BadParameter, MissingExtra, UsageError
 from rankstone.hits.grade_scale import lowest_settled
 from rankstone.spark.computing import BROADCAST, Computed, brought, check_broadcast, computed
@@ -87,6 +87,7 @@ def evaluate(
     wanted = of_rankings(measures)
     aligned = checked(options, wanted)
     refuse_what_looks_at_others(aligned, wanted)
+    refuse_without_pairs(exclude, aligned)
     if not (collapse is None or isinstance(collapse, str)):
         raise BadParameter(
             "collapse is a regular expression here", fix="join a mapping to the run beforehand"

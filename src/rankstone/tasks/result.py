@@ -144,6 +144,7 @@ class SummedScores(TellsMeans, ShowsTable):
             cutoffs=cutoffs_of(self.measures),
             deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
             order=self.options.order,
+            left_out=told.excluded(),
         )
         bounded = {m: one.count(Status.lower_bound) for m, one in zip(self.measures, told.sums, strict=True)}
         more = what_to_wonder_about(bounded, told.judgments["several_subtopics"])

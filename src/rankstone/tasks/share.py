@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankstone.beside import check_queries
+from rankstone.hits.exclusion import LeftOut
 from rankstone.hits.judgments import Judgments
 from rankstone.measures.base import ANY_GAIN
 from rankstone.road import in_order
@@ -58,14 +59,16 @@ def scored_share(road: Road, table: Table) -> Share:
     if road.queries is not None:
         found = check_queries(road.queries, road.measures, judgments.queries.names)
         asked = {"known": found.rows - found.unknown, "missing": found.missing}
+    tallies = [part.tally for part in parts if part.tally is not None]
     trailer = Trailer.of(
         road.measures,
         scores,
-        [part.tally for part in parts if part.tally is not None],
+        tallies,
         int((~lists.seen).sum()),
         lists.unjudged(),
         _told_of(judgments),
         asked,
+        LeftOut.of(road.exclude, tallies),
     )
     return Share(scores, codes >= 0, trailer)
 
@@ -78,5 +81,7 @@ def _told_of(judgments: Judgments) -> dict[str, int]:
         "duplicates": judgments.duplicates,
         "empty": int((judgments.ideal.relevant_count(ANY_GAIN) == 0).sum()),
         "declared": judgments.declared,
+        "excluded": judgments.excluded,
+        "excluded_relevant": judgments.excluded_relevant,
         "several_subtopics": 0 if judgments.groups is None else judgments.groups.several(),
     }
