@@ -17,7 +17,10 @@ from rankstone.checking_against import against
 from rankstone.errors import InputError, printable
 from rankstone.evaluation import name_runs
 from rankstone.findings import CheckReport, FileReport, Finding
+from rankstone.hits.arrays import offsets_of
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.options import LARGEST_GRADE
+from rankstone.hits.score_like import Grades
 from rankstone.io import Table, read_judgments, read_run, shown
 from rankstone.words import counted, queries, some
 
@@ -116,6 +119,7 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
         *_bad_numbers(frame, "relevance"),
         *_huge(frame),
         *_negative(frame),
+        *_score_like(frame),
     ]
     best = frame.group_by("query_id").agg(pl.col("relevance").max())
     empty = best.filter(pl.col("relevance") <= 0)["query_id"]
@@ -233,6 +237,14 @@ def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
     below = frame.filter(pl.col("relevance") < 0)
     if len(below):
         yield Finding("warning", f"{counted(len(below), 'grade')} below zero", _row(below), "see --negative")
+
+
+def _score_like(frame: pl.DataFrame) -> Iterator[Finding]:
+    ordered = frame.drop_nulls().sort("query_id", "relevance", descending=[False, True])
+    lengths = ordered["query_id"].rle().struct.field("len").to_numpy().astype(np.int64)
+    judged = Ideal(offsets_of(lengths), ordered["relevance"].to_numpy())
+    for sentence in Grades.of(judged).doubts():
+        yield Finding("warning", sentence, None, "QRELS comes first", doubtful=True)
 
 
 def _ties(frame: pl.DataFrame, by: str) -> Iterator[Finding]:

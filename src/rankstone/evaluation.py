@@ -349,6 +349,7 @@ class Evaluator:
             declared=judgments.declared,
             excluded=judgments.excluded,
             excluded_relevant=judgments.excluded_relevant,
+            warnings=judgments.given.doubts(),
         )
 
 

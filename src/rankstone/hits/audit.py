@@ -123,6 +123,8 @@ class JudgmentsAudit:
         Those of ``empty`` that have no judgment at all, and were declared: ``{query: {}}``.
     excluded, excluded_relevant
         Judgments taken out with their pairs (``exclude_from``); those of them with a grade above zero.
+    warnings
+        Sentences a reader should not miss.
     """
 
     source: str
@@ -135,6 +137,7 @@ class JudgmentsAudit:
     declared: int = 0
     excluded: int = 0
     excluded_relevant: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +302,7 @@ class Audit(InLines):
         """Return plain dicts, ready for JSON."""
         beside = {"queries": self.queries, "intents": self.intents}
         return {
-            "judgments": None if self.judgments is None else asdict(self.judgments),
+            "judgments": None if self.judgments is None else _plain_judgments(self.judgments),
             "runs": {name: _plain(asdict(run)) for name, run in self.runs.items()},
             **{name: asdict(table) for name, table in beside.items() if table is not None},
         }
@@ -315,6 +318,10 @@ class Audit(InLines):
         return head + [
             f"{printable(name)}  {_run_line(run, in_ideal=stay)}" for name, run in self.runs.items()
         ]
+
+
+def _plain_judgments(audit: JudgmentsAudit) -> dict[str, Any]:
+    return {**asdict(audit), "warnings": list(audit.warnings)}
 
 
 def _plain(audit: dict[str, Any]) -> dict[str, Any]:
@@ -341,6 +348,7 @@ def _judgments_line(audit: JudgmentsAudit) -> str:
         )
     if audit.comments:
         parts.append(counted(audit.comments, "comment line"))
+    parts += [f"warning: {sentence}" for sentence in audit.warnings]
     return " · ".join(parts)
 
 

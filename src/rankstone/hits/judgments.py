@@ -17,6 +17,7 @@ from rankstone.hits.ideal import Ideal
 from rankstone.hits.options import LARGEST_GRADE
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex, QueryIndex
 from rankstone.hits.pool import Groups, Pool
+from rankstone.hits.score_like import Grades
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,6 +53,8 @@ class Judgments:
         Queries that are judged without a row: they were said to have no relevant document.
     excluded, excluded_relevant
         Rows taken out because their pairs are excluded; those of them with a grade above zero.
+    given
+        What the grades were like before any was merged or left out.
     columns
         Further number columns by name, float64 ``[pairs]``.
     pooled
@@ -72,6 +75,7 @@ class Judgments:
     declared: int = 0
     excluded: int = 0
     excluded_relevant: int = 0
+    given: Grades = field(default_factory=Grades)
     columns: Mapping[str, Floats] = field(default_factory=dict)
     pooled: PairIndex | None = None
     groups: Groups | None = None
@@ -109,7 +113,7 @@ class Judgments:
             twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
             ideal = sorting.result()
         settled, row, pooled = table, np.arange(table.height), None
-        declared = int((np.diff(pairs.offsets) == 0).sum())
+        declared, given = int((np.diff(pairs.offsets) == 0).sum()), Grades.of(ideal)
         merged, negative = 0, int(below.sum())
         if len(twice) or negative:
             single = merge_duplicates(
@@ -134,6 +138,7 @@ class Judgments:
             negative=negative,
             duplicates=merged,
             declared=declared,
+            given=given,
             columns={
                 name: pairs.arranged(settled[name].to_numpy())
                 for name in table.columns

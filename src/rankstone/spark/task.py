@@ -129,7 +129,7 @@ class Task(Travelling):
         """
         judged, listed = _as_they_stood(judged), _as_they_stood(listed)
         pairs = None
-        if excluded is not None:  # those of the queries here, wherever the others are
+        if excluded is not None and excluded.height:  # those of the queries here, wherever the others are
             here = pl.concat([judged["query_id"], listed["query_id"]]).unique()
             pairs = pairs_of(excluded, judged.schema).filter(pl.col("query_id").is_in(here.implode()))
         judgments = self._judgments(judged, pairs)

@@ -11,6 +11,7 @@ import polars as pl
 from rankstone.asked import choices
 from rankstone.errors import EmptyInput, NotComparable
 from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
+from rankstone.hits.score_like import Grades
 from rankstone.measures import Measure, Status
 from rankstone.results import ShowsTable, TellsMeans
 from rankstone.road import cutoffs_of, what_to_wonder_about
@@ -122,7 +123,8 @@ class SummedScores(TellsMeans, ShowsTable):
         """What alignment did."""
         first = next(iter(self.told.values()))
         counts = {name: count for name, count in first.judgments.items() if name != "several_subtopics"}
-        judgments = JudgmentsAudit(source=self.judged.source, comments=self.judged.comments, **counts)
+        origin = {"source": self.judged.source, "comments": self.judged.comments}
+        judgments = JudgmentsAudit(**origin, **counts, warnings=Grades.summed(first.grades).doubts())
         runs = {name: self._audit(name, one) for name, one in self.told.items()}
         if self.queries is None:
             return Audit(judgments, runs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -67,6 +68,7 @@ def scored_share(road: Road, table: Table) -> Share:
         int((~lists.seen).sum()),
         lists.unjudged(),
         _told_of(judgments),
+        asdict(judgments.given),
         asked,
         LeftOut.of(road.exclude, tallies),
     )

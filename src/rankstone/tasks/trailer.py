@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Trailer"]
 
 _COUNTS: Final = ("rows", "tied", "tied_queries", "tied_float32", "duplicates", "contradicted", "single")
+#: counters of what is added up by name
+_ADDED: Final = ("counts", "judgments", "grades", "asked", "left_out")
 _LEFT_OUT: Final = ("rows", "relevant", "pairs_relevant", "unmatched")
 #: names that a message shows
 _SHOWN: Final = 5
@@ -43,8 +45,8 @@ class Trailer:
         unjudged documents at each cutoff.
     missing, extra
         Judged queries without a list; queries nobody judged, and some of their names.
-    judgments, asked
-        What the audits of judgments and of the query table count.
+    judgments, grades, asked
+        What the audits of judgments and of the query table count, and what grades were like.
     left_out, unmatched
         What excluding pairs did to the lists, and pairs that stand in none.
     error
@@ -60,6 +62,7 @@ class Trailer:
     extra: int = 0
     strangers: list[str] = field(default_factory=list)
     judgments: Counter[str] = field(default_factory=Counter)
+    grades: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     unmatched: list[str] = field(default_factory=list)
@@ -74,6 +77,7 @@ class Trailer:
         missing: int,
         extra: pl.Series,
         judgments: dict[str, int],
+        grades: dict[str, int],
         asked: dict[str, int] | None,
         left_out: LeftOut | None,
     ) -> Trailer:
@@ -85,6 +89,7 @@ class Trailer:
             extra=len(extra),
             strangers=[printable(name) for name in extra[:_SHOWN]],
             judgments=Counter(judgments),
+            grades=Counter(grades),
             asked=Counter(asked or {}),
         )
         if left_out is not None:
@@ -118,7 +123,7 @@ class Trailer:
             raise kind(told["error"].pop("what"), **told["error"])
         sums = [Sums.read(one) for one in told["sums"]]
         lengths = Counter({int(length): lists for length, lists in told["lengths"].items()})
-        counts = {name: Counter(told[name]) for name in ("counts", "judgments", "asked", "left_out")}
+        counts = {name: Counter(told[name]) for name in _ADDED}
         return cls(**{**told, **counts, "lengths": lengths, "sums": sums})
 
     def merge(self, other: Trailer) -> None:
@@ -128,7 +133,7 @@ class Trailer:
         if other.sums:  # one that has seen nothing has none
             for one, more in zip(self.sums, other.sums, strict=True):
                 one.merge(more)
-        for name in ("counts", "lengths", "judgments", "asked", "left_out"):
+        for name in ("lengths", *_ADDED):
             getattr(self, name).update(getattr(other, name))
         if other.unjudged:
             mine = self.unjudged or [0.0] * len(other.unjudged)
