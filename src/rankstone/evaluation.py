@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,18 +16,21 @@ from rankstone.beside import (
     refuse_beside_one_group,
     require_columns,
 )
-from rankstone.errors import BadParameter, EmptyInput, UsageError, printable
+from rankstone.errors import BadParameter, EmptyInput
 from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.grouping import prepared
 from rankstone.hits.options import Alignment
-from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run, shown, stem
+from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run
 from rankstone.labelled import walk_labelled
 from rankstone.measures.base import ANY_GAIN
+from rankstone.naming import name_runs, split_runs
 from rankstone.road import Road, Walked
 from rankstone.scores import RunScores, Scores
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import polars as pl
 
     from rankstone.hits.judgments import Judgments
@@ -43,6 +44,7 @@ __all__ = [
     "evaluate_labelled",
     "name_runs",
     "options_for",
+    "split_runs",
     "walk_labelled",
 ]
 
@@ -58,6 +60,7 @@ def evaluate(
     queries: object = None,
     intents: object = None,
     one_group: bool = False,
+    run_column: str | None = None,
     convention: str | None = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
@@ -93,6 +96,8 @@ def evaluate(
         ``{query: {subtopic: weight}}``; all the same where nothing is said.
     one_group
         All lists are one, so that scores are compared across queries: the AUC over all users at once.
+    run_column
+        The column of a long table of runs that names the run of each row; such a table is held in memory.
     convention
         The library whose numbers are wanted, ``"xgboost"`` or ``"xgboost-3.2"``: measures are then written
         as it writes them, and it decides the options.
@@ -122,11 +127,15 @@ def evaluate(
     """
     beside: dict[str, Any] = {"columns": columns, "exclude": exclude, "collapse": collapse}
     beside |= {"queries": queries, "intents": intents, "one_group": one_group, **options}
+    named = name_runs(runs)
+    if run_column is not None:
+        read = {"format_in": options.get("format_in"), "order": options.get("order", "score")}
+        named = split_runs(named, run_column, columns, **read)
     if convention is not None:
         from rankstone.by_convention import evaluate_by
 
-        return evaluate_by(convention, qrels, runs, measures, progress=progress, **beside)
-    return Evaluator(qrels, measures, **beside).runs(name_runs(runs), progress=progress)
+        return evaluate_by(convention, qrels, named, measures, progress=progress, **beside)
+    return Evaluator(qrels, measures, **beside).runs(named, progress=progress)
 
 
 def evaluate_labelled(
@@ -356,32 +365,3 @@ class Evaluator:
 def options_for(run: Table, options: Alignment) -> Alignment:
     """Return the options for a run; plain lists of documents have no order but their own."""
     return Alignment(**{**options.as_dict(), "order": "input"}) if run.listed else options
-
-
-def name_runs(runs: object) -> dict[str, object]:
-    """Return runs by name; a single run is called ``run``, a file by its name.
-
-    >>> name_runs(["runs/bm25.run.gz", "runs/dense.parquet"])
-    {'bm25': 'runs/bm25.run.gz', 'dense': 'runs/dense.parquet'}
-    """
-    if isinstance(runs, Mapping) and runs and all(_is_run(value) for value in runs.values()):
-        return {str(name): run for name, run in runs.items()}
-    if isinstance(runs, (list, tuple)) and runs and all(isinstance(r, (str, os.PathLike)) for r in runs):
-        names = [stem(run) for run in runs]
-        if len(set(names)) < len(names):
-            names = [shown(run) for run in runs]
-        if len(set(names)) < len(names):
-            raise UsageError("the same run is named twice", given=", ".join(map(printable, names)))
-        return dict(zip(names, runs, strict=True))
-    if isinstance(runs, (str, os.PathLike)):
-        return {stem(runs): runs}
-    return {"run": runs}
-
-
-def _is_run(value: object) -> bool:
-    """Tell ``{name: run}`` from a run that is itself a dict, ``{query: {doc: score}}``."""
-    if isinstance(value, Mapping):
-        return bool(value) and all(isinstance(v, (Mapping, list)) for v in value.values())
-    return not isinstance(value, (list, int, float)) or (
-        isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - a triple of arrays
-    )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankstone.errors import InputError
+from rankstone.errors import InputError, MissingColumn, nearest, printable
 from rankstone.io.addresses import is_database, parse_address, shown
 from rankstone.io.attributes import Attributes, read_attributes
 from rankstone.io.columns import Renames, parse_columns
@@ -21,6 +21,7 @@ from rankstone.io.files import read_files, stem
 from rankstone.io.matching import ids_of_two_kinds
 from rankstone.io.nested import holds_json, read_json, read_text
 from rankstone.io.objects import read_object
+from rankstone.io.several import refuse_several, split
 from rankstone.io.table import Progress, Table, reading
 from rankstone.io.text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout, Ranks
 from rankstone.io.write import atomic
@@ -47,6 +48,7 @@ __all__ = [
     "read_labelled",
     "read_pairs",
     "read_run",
+    "read_runs",
     "read_text",
     "reading",
     "shown",
@@ -87,8 +89,40 @@ def read_run(
     """
     wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
     table = _opened(source, RUN, name, columns, format_in, ranks=wanted)
+    if isinstance(source, (str, os.PathLike)):
+        refuse_several(source, format_in, lambda part: _opened(part, RUN, name, columns, format_in))
     by = () if order == "input" or table.listed else (order,)
     return table.requires("query_id", "doc_id", *by)
+
+
+def read_runs(
+    source: object,
+    run_column: str,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    *,
+    order: str = "score",
+) -> dict[str, Table]:
+    """Open a long table of several runs, ``run_column`` of which names the run of each row.
+
+    Raises
+    ------
+    MissingColumn
+        When there is no such column.
+    """
+    given = {theirs: ours for theirs, ours in (columns or {}).items() if theirs != run_column}
+    renamed = Renames({**given, run_column: "run"}, getattr(columns, "present", None))
+    table = _opened(source, RUN, "runs", renamed, format_in, further=("run",))
+    if "run" not in table.columns:
+        close = nearest(run_column, renamed.present, n=1)
+        raise MissingColumn(
+            f"there is no column {printable(run_column)} that names runs",
+            where=table.source,
+            given=f"columns {', '.join(map(printable, sorted(renamed.present))) or 'without names'}",
+            fix=f"did you mean {printable(close[0])}?" if close else None,
+        )
+    by = () if order == "input" or table.listed else (order,)
+    return split(table.requires("query_id", "doc_id", *by), run_column)
 
 
 def read_pairs(

@@ -122,9 +122,10 @@ class SummedScores(TellsMeans, ShowsTable):
     def audit(self) -> Audit:
         """What alignment did."""
         first = next(iter(self.told.values()))
-        counts = {name: count for name, count in first.judgments.items() if name != "several_subtopics"}
-        origin = {"source": self.judged.source, "comments": self.judged.comments}
-        judgments = JudgmentsAudit(**origin, **counts, warnings=Grades.summed(first.grades).doubts())
+        counts: dict[str, Any] = {**first.judgments}
+        counts.pop("several_subtopics", None)
+        counts |= {"comments": self.judged.comments, "warnings": Grades.summed(first.grades).doubts()}
+        judgments = JudgmentsAudit(source=self.judged.source, **counts)
         runs = {name: self._audit(name, one) for name, one in self.told.items()}
         if self.queries is None:
             return Audit(judgments, runs)
