@@ -73,7 +73,8 @@ def evaluate(
         Judgments: a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), an
         address of a database (``duckdb:file.db#table``, ``postgresql://host/db?query=SELECT …``), a
         Polars, pandas or PyArrow table, a DuckDB relation, ``{query: {doc: grade}}``, or a triple
-        of arrays (queries, docs, grades).
+        of arrays (queries, docs, grades).  An empty entry, ``{query: {}}``, declares a query without
+        relevant documents.
     runs
         One run or ``{name: run}``; each like ``qrels`` with scores instead of grades, or
         ``{query: [doc, …]}`` in ranked order.
@@ -83,7 +84,7 @@ def evaluate(
         ``{their name: our name}`` for tables: ``{"user_id": "query_id", "item_id": "doc_id"}``.
     exclude
         A table with ``query_id`` and ``doc_id`` of pairs that are taken out of every list first:
-        seen items, the query's own document.
+        seen items, the query's own document; ``exclude_from="both"`` takes them out of the judgments, too.
     collapse
         Passages to documents: a regular expression whose first group is the document's id, or a
         mapping ``{passage: document}``; the best passage stands for its document.
