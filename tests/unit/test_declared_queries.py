@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RUN = {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}, "q3": {"d1": 1.0}}
-QUERIES = {"q1": {"judged": True}, "q2": {"judged": True}, "q3": {"judged": None}}
+QUERIES: dict[str, dict[str, Any]] = {"q1": {"judged": True}, "q2": {"judged": True}, "q3": {"judged": None}}
 #: judgments of q1, and the entry of q2 without a document; nobody says a word of q3
 DECLARING: dict[str, object] = {
     "grades": {"q1": {"d1": 1}, "q2": {}},
@@ -121,6 +121,7 @@ def test_judged_below_zero_is_not_declared() -> None:
     """A query whose grades are all negative has judgments: it was without a relevant document before."""
     scores = rankstone.evaluate({"q1": {"d1": 1}, "q2": {"d1": -1}}, RUN, "R@10")
     audit = scores.audit.judgments
+    assert audit is not None
     assert (scores.to_dict()["run"]["R@10"], audit.empty, audit.declared) == (1 / 2, 1, 0)
 
 
@@ -128,7 +129,7 @@ def test_no_judgment_at_all_is_refused() -> None:
     """Where every query is declared empty there is nothing to measure against."""
     for evaluate in (rankstone.evaluate, rankstone.evaluate_out_of_core):
         with pytest.raises(EmptyInput, match="there are no judgments"):
-            evaluate({"q1": {}, "q2": {}}, RUN, "RR")  # type: ignore[operator] # both take the same
+            evaluate({"q1": {}, "q2": {}}, RUN, "RR")
 
 
 def test_comparisons_count_declared_queries() -> None:

@@ -111,7 +111,7 @@ def test_without_pairs_there_is_no_place() -> None:
     """To say where without saying what is a slip."""
     for evaluate in (rankstone.evaluate, rankstone.evaluate_out_of_core):
         with pytest.raises(BadOption, match="exclude_from=both, and nothing is excluded"):
-            evaluate(QRELS, RUN, "RR", exclude_from="both")  # type: ignore[operator] # both take the same
+            evaluate(QRELS, RUN, "RR", exclude_from="both")
 
 
 def test_judgments_taken_out_keep_their_places() -> None:
@@ -125,6 +125,7 @@ def test_judgments_taken_out_keep_their_places() -> None:
 def test_explanations_and_comparisons_take_it_along() -> None:
     """The option holds wherever pairs are excluded."""
     found = rankstone.explain(QRELS, RUN, "R@10", "q1", exclude=SEEN, exclude_from="both")
+    assert isinstance(found, rankstone.Explanation)
     assert found.value == 1.0
     other = {query: list(reversed(docs)) for query, docs in RUN.items()}
     runs = {"a": RUN, "b": other}

@@ -54,7 +54,7 @@ def test_every_small_list_is_counted_as_pairs_say(order: str) -> None:
     assert audit.contradicted == sum(contradict(*way) for way in ways)
 
 
-BOTH = {
+BOTH: dict[str, dict[str, list[float]]] = {
     "ranks": {"q0": [1, 2, 3], "q1": [1, 2, 3], "q2": [1, 2, 3], "q3": [1, 2, 3]},
     "scores": {"q0": [0.1, 0.2, 0.3], "q1": [0.1, 0.3, 0.2], "q2": [0.3, 0.2, 0.3], "q3": [0.9, 0.5, 0.5]},
 }
@@ -76,6 +76,7 @@ def test_most_lists_are_worth_a_warning(form: str, tmp_path: Path) -> None:
         rankstone.evaluate_out_of_core(QRELS, given, "RR"),
         rankstone.compare(QRELS, {**given, "b": {query: ["d1"] for query in QRELS}}, "RR"),
     ):
+        assert scores.audit is not None
         audit = scores.audit.runs["a"]
         assert (audit.contradicted, audit.warnings[-1]) == (3, SENTENCE)
         line = next(line for line in scores.audit.lines() if line.startswith("a "))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ SENTENCE = "as scores do: are judgments and run in the right order?"
 DRAW = np.random.default_rng(1)
 
 
-def table(draw: Callable[[int], NDArray[np.float64]], queries: int, length: int) -> pl.DataFrame:
+def table(draw: Callable[[int], NDArray[Any]], queries: int, length: int) -> pl.DataFrame:
     """Return judgments with grades that ``draw`` returns for each query."""
     query, doc = np.repeat(np.arange(queries), length), np.tile(np.arange(length), queries)
     ids = pl.DataFrame({"query": query, "doc": doc})
