@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAMES = ["a", "b", "c", "d"]
-FRAMES = {
+FRAMES: dict[str, Any] = {
     "pandas": lambda X, names: pd.DataFrame(X, columns=names),
     "polars": lambda X, names: pl.DataFrame(X, schema=names),
     "arrow": lambda X, names: pa.table({name: X[:, at] for at, name in enumerate(names)}),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Padded"]
 
 #: pairs of documents that are computed with at a time
-_PAIRS = 1 << 19
+_PAIRS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +87,9 @@ class Padded:
         return cls(xp, scores, xp.where(judged, grade, np.nan), there, not traced)
 
     def parts(self) -> Iterator[Padded]:
-        """Yield some lists at a time, so that tables of their pairs stay in a processor's cache."""
+        """Yield some lists at a time: tables of all their pairs, several at once, take memory."""
         count, step = len(self.scores), max(1, _PAIRS // max(self.width, 1) ** 2)
-        dispatched = self.xp.__name__.startswith("jax") or not home_of(self.scores).near
-        if dispatched or count <= step:  # a call costs more than the cache gains
+        if not self.known or count <= step:
             yield self
             return
         for begin in range(0, count, step):
@@ -114,8 +113,8 @@ class Padded:
 
         return jax.lax.stop_gradient(self.scores).astype(self.grade.dtype)
 
-    def own(self, values: NDArray[Any]) -> Data:
-        """Return an array of NumPy's as the library's, on the device of the scores."""
+    def own(self, values: NDArray[Any] | float) -> Data:
+        """Return a number or an array of NumPy's as the library's, on the device of the scores."""
         return _own(self.xp, values, self.scores)
 
     def back(self, values: Data) -> Data:
@@ -210,7 +209,7 @@ def _functions(scores: object) -> Any:  # noqa: ANN401 - a module
 def _own(xp: Any, values: object, scores: Data) -> Data:  # noqa: ANN401 - a module
     """Return numbers as the scores' library has them, beside the scores, in its widest floating type."""
     if hasattr(scores, "detach"):
-        given = values.detach() if hasattr(values, "detach") else np.asarray(values)  # type: ignore[attr-defined]
+        given = values.detach() if hasattr(values, "detach") else np.asarray(values)
         return xp.as_tensor(given, dtype=xp.float64, device=scores.device)
     if xp is np:
         return home_of(values).host(values).astype(np.float64)

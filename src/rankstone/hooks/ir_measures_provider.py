@@ -20,7 +20,7 @@ __all__ = ["Ours", "Rankstone"]
 _LIBRARY: Any = import_module("ir_measures")
 
 
-class Ours(_LIBRARY.Measure):  # type: ignore[misc, name-defined] # the library ships no types
+class Ours(_LIBRARY.Measure):  # type: ignore[misc] # the library ships no types
     """A measure of ours, with its options."""
 
     NAME = "rankstone"
@@ -35,7 +35,7 @@ class Ours(_LIBRARY.Measure):  # type: ignore[misc, name-defined] # the library 
         return f"rankstone:{self.params['asked']}{f'[{said}]' if said else ''}"
 
 
-class Rankstone(_LIBRARY.providers.Provider):  # type: ignore[misc, name-defined]
+class Rankstone(_LIBRARY.providers.Provider):  # type: ignore[misc]
     """Says which measures are computed here, and by what."""
 
     NAME = "rankstone"
@@ -49,7 +49,7 @@ class Rankstone(_LIBRARY.providers.Provider):  # type: ignore[misc, name-defined
         return _Evaluation(list(measures), table)
 
 
-class _Evaluation(_LIBRARY.providers.Evaluator):  # type: ignore[misc, name-defined]
+class _Evaluation(_LIBRARY.providers.Evaluator):  # type: ignore[misc]
     def __init__(self, measures: list[Any], qrels: pl.DataFrame) -> None:
         self.qrels, self.ids = qrels, {str(q): q for q in qrels["query_id"].unique().to_list()}
         super().__init__(measures, set(self.ids.values()))

@@ -51,7 +51,7 @@ class Watch(_LIBRARY.callback.TrainingCallback):  # type: ignore[misc] # the lib
         return {**vars(self), "data": {name: _arrays(matrix) for name, matrix in self.data.items()}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        self.__dict__.update(state)
         self.data = {name: _LIBRARY.DMatrix(**arrays) for name, arrays in state["data"].items()}
 
 

@@ -82,7 +82,7 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc] # scikit-learn ships no
 
     def _remember(self, features: object, labels: Floats, queries: Queries) -> None:
         """Keep the names of a frame's columns, and which queries were learnt from."""
-        vars(self).pop("feature_names_in_", None)
+        self.__dict__.pop("feature_names_in_", None)
         if (names := names_of(features)) is not None:
             self.feature_names_in_ = np.array(names, object)
         self.trained_queries_ = _census(labels, queries)

@@ -120,8 +120,8 @@ class RankSVM(LinearRanker):
         """
         start = self._last(X) if self.warm_start else None
         for model in self.path(X, y, qid=qid, Cs=[self.C], start=start):
-            vars(self).pop("feature_names_in_", None)
-            vars(self).update(vars(model))
+            self.__dict__.pop("feature_names_in_", None)
+            self.__dict__.update(vars(model))
         return self
 
     def _last(self, X: object) -> Floats | None:
