@@ -95,16 +95,17 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics tells no type
         self.target.append(target.detach()[kept].reshape(-1))
         self.indexes.append(indexes.detach()[kept].reshape(-1))
 
-    def sync(self, *args: Any, **settings: Any) -> None:  # noqa: ANN401 - torchmetrics'
+    def sync(self, **settings: Any) -> None:  # noqa: ANN401 - torchmetrics'
         """Bring the rows of all processes together.
 
         torchmetrics gathers a state where there is one, so a process without rows would leave the others
         waiting; and what it gathers must have one type.  So every process brings tensors of the same types.
         """
-        for name, kind in _KINDS.items():
-            state = _together(getattr(self, name)).to(self.device, kind)
-            setattr(self, name, [state])
-        super().sync(*args, **settings)
+        available = settings.get("distributed_available") or self.distributed_available_fn
+        if settings.get("should_sync", True) and not self._is_synced and callable(available) and available():
+            for name, kind in _KINDS.items():
+                setattr(self, name, [_together(getattr(self, name)).to(self.device, kind)])
+        super().sync(**settings)
 
     def scores(self) -> ArrayScores:
         """Return the values of every query met so far; ``queries`` are their indexes."""
