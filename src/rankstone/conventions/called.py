@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankstone.measures import Measure
+from rankstone.measures.aggregation import aggregated, running_sum
 from rankstone.measures.base import Status
 
 if TYPE_CHECKING:
@@ -27,15 +28,19 @@ class _Called:
     digits: ClassVar[int | None]
     bounded: ClassVar[bool]
     nobody: ClassVar[str | None]
+    summed: ClassVar[str | None]
 
     def __str__(self) -> str:
         return self.label
 
     def aggregate(self: Any, *parts: Any) -> float:  # noqa: ANN401 - a mixin of measures
-        """Aggregate as the measure does, and round where the library rounds."""
+        """Aggregate as the measure does; add up and round as the library does."""
         if not len(parts[0]) and self.nobody == "zero":
             return 0.0
-        value: float = super().aggregate(*parts)  # type: ignore[misc]
+        if self.summed and len(parts[0]):
+            value = aggregated(self.agg, parts[0], running_sum)
+        else:
+            value = super().aggregate(*parts)  # type: ignore[misc]
         rounded: float = self._rounded(value)
         return rounded
 
@@ -89,6 +94,7 @@ def called(
     bounded: bool = True,
     spoils: bool = False,
     nobody: str | None = None,
+    summed: str | None = None,
 ) -> Any:  # noqa: ANN401 - of the kind that is given
     """Return the measure under a library's name, with the library's ways with its values.
 
@@ -98,7 +104,7 @@ def called(
     """
     kind = type(measure)
     facts = {"label": label, "empty": empty, "digits": digits, "bounded": bounded}
-    facts |= {"spoils": spoils, "nobody": nobody}
+    facts |= {"spoils": spoils, "nobody": nobody, "summed": summed}
     before = _OfJudgments if isinstance(measure, Measure) else _OfLists
     made = type(kind.__name__, (before, kind), {**facts, "__module__": __name__})
     return made(**{f.name: getattr(measure, f.name) for f in fields(measure)})
