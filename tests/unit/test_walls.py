@@ -171,7 +171,7 @@ WALLS = {
         "hits",
     },
     "ltr": {"ltr", "comparing", "evaluation", "results", "measures", "hits", "io"},
-    "trec_eval": {"trec_eval", "evaluation", "scores", "measures", "hits", "io"},
+    "trec_eval": {"trec_eval", "conventions", "evaluation", "scores", "measures", "hits", "io"},
     "cli": {
         "cli",
         "behaviour",

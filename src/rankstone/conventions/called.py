@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankstone.measures import Measure
+from rankstone.measures.aggregation import aggregated, running_sum
 from rankstone.measures.base import Status
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class _Called:
     digits: ClassVar[int | None]
     bounded: ClassVar[bool]
     nobody: ClassVar[str | None]
+    summed: ClassVar[str | None]
     _made_of: ClassVar[tuple[type, tuple[tuple[str, Any], ...]]]
 
     def __str__(self) -> str:
@@ -37,10 +39,13 @@ class _Called:
         return _made, (*self._made_of, _values(self))
 
     def aggregate(self: Any, *parts: Any) -> float:  # noqa: ANN401 - a mixin of measures
-        """Aggregate as the measure does, and round where the library rounds."""
+        """Aggregate as the measure does; add up and round as the library does."""
         if not len(parts[0]) and self.nobody == "zero":
             return 0.0
-        value: float = super().aggregate(*parts)  # type: ignore[misc]
+        if self.summed and len(parts[0]):
+            value = aggregated(self.agg, parts[0], running_sum)
+        else:
+            value = super().aggregate(*parts)  # type: ignore[misc]
         rounded: float = self._rounded(value)
         return rounded
 
@@ -94,6 +99,7 @@ def called(
     bounded: bool = True,
     spoils: bool = False,
     nobody: str | None = None,
+    summed: str | None = None,
 ) -> Any:  # noqa: ANN401 - of the kind that is given
     """Return the measure under a library's name, with the library's ways with its values.
 
@@ -102,7 +108,7 @@ def called(
     precision@5
     """
     facts = {"label": label, "empty": empty, "digits": digits, "bounded": bounded}
-    facts |= {"spoils": spoils, "nobody": nobody}
+    facts |= {"spoils": spoils, "nobody": nobody, "summed": summed}
     return _made(type(measure), tuple(facts.items()), _values(measure))
 
 
