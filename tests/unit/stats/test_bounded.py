@@ -130,7 +130,7 @@ def test_clusters_of_unequal_size_have_cr2() -> None:
 def test_rare_total_losses_seldom_pass_falsely(n: int, drop: float) -> None:
     """Exactly, over all numbers of losses: a candidate that is worse by the margin, scores of 0 and 1."""
     losses = np.arange(n + 1)
-    sample = -1.0 * (np.arange(n)[:, None] < losses)
+    sample = np.where(np.arange(n)[:, None] < losses, -1.0, 0.0)
     passes = difference_p(sample, np.ones(n), 1.0, -drop) < ALPHA
 
     assert stats.binom.pmf(losses, n, drop)[passes].sum() <= 0.03
