@@ -8,13 +8,15 @@ bit by bit, on any number of threads.  SciPy is imported when a distribution is 
 from __future__ import annotations
 
 from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
-from rankstone.stats.corrections import CORRECTIONS, adjusted, family_level
+from rankstone.stats.corrections import CORRECTIONS, SIMULTANEOUS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
 from rankstone.stats.intervals import METHODS, Estimate, estimates
+from rankstone.stats.max_t import MaxT, flipped_max_t, resampled_max_t
 from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
 from rankstone.stats.poisson import PoissonBootstrap
 from rankstone.stats.power import chi_square, detectable, needed, power_of
 from rankstone.stats.proportions import ProportionDifference, Shared, proportion_difference, wilson
+from rankstone.stats.ranks import Friedman, friedman, nemenyi, nemenyi_reach, ranks
 from rankstone.stats.sample_ratio import SampleRatio, sample_ratio
 from rankstone.stats.sign_flips import sign_flips
 from rankstone.stats.tukey import RandomisedTukey, randomised_tukey, randomised_tukeys
@@ -25,8 +27,11 @@ __all__ = [
     "CORRECTIONS",
     "METHODS",
     "PAIRED",
+    "SIMULTANEOUS",
     "Blocked",
     "Estimate",
+    "Friedman",
+    "MaxT",
     "PoissonBootstrap",
     "ProportionDifference",
     "RandomisedTukey",
@@ -39,15 +44,21 @@ __all__ = [
     "detectable",
     "estimates",
     "family_level",
+    "flipped_max_t",
+    "friedman",
     "hedges",
     "hsd_reach",
     "mcnemar",
     "needed",
+    "nemenyi",
+    "nemenyi_reach",
     "paired_t",
     "power_of",
     "proportion_difference",
     "randomised_tukey",
     "randomised_tukeys",
+    "ranks",
+    "resampled_max_t",
     "sample_ratio",
     "sign_flips",
     "sign_test",
