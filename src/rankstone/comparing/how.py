@@ -32,7 +32,9 @@ class How:
         Of one pair: ``randomisation`` (signs of differences flipped; exact up to 20 queries that differ),
         ``t``, ``wilcoxon``, ``sign`` or ``mcnemar`` (for measures that are 0 or 1).
     interval
-        ``t``, ``bca``, ``percentile``, ``studentised`` or ``poisson``.
+        ``auto``: limits that hold for few queries, for measures of 0 and 1 and where few queries differ (see
+        :mod:`rankstone.stats.automatic`); ``worst_case``: those that hold whatever was not seen; ``t``,
+        ``bca``, ``percentile``, ``studentised`` or ``poisson``.
     correction
         Of a family: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``, ``hochberg``, ``hommel``, ``bh``,
         ``by``, ``none``; for all pairs ``robust_tukey`` (randomised Tukey and the largest t by sign flips,
@@ -52,7 +54,7 @@ class How:
     """
 
     test: str = "randomisation"
-    interval: str = "t"
+    interval: str = "auto"
     correction: str | None = None
     confidence: float = 0.95
     margin: float | None = None

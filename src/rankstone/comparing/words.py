@@ -75,9 +75,9 @@ _EN: Final = {
     "pointwise": "each interval holds by itself with the confidence named; all of them together with less",
     "assumed_robust_tukey": "assumed: where there is no difference, either scores are exchangeable within a "
     "query or differences are symmetric about 0; where neither is so, it rests on simulations",
-    "assumed_tukey": "assumed: scores of systems without a difference are exchangeable within a query, and so "
-    "vary alike",
-    "assumed_max_t": "assumed: queries are drawn independently, and there are enough of them, about 25",
+    "assumed_tukey": "assumed: scores of systems without a difference are exchangeable within a query, and "
+    "so vary alike",
+    "assumed_max_t": "assumed: queries are drawn independently, and there are enough of them, 25 or more",
     "assumed_hsd": "assumed: errors are normal and of one variance",
     "assumed_nemenyi": "assumed: scores of systems without a difference are exchangeable within a query",
     "runs": "systems with several runs: {systems}",

@@ -8,9 +8,11 @@ bit by bit, on any number of threads.  SciPy is imported when a distribution is 
 from __future__ import annotations
 
 from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
+from rankstone.stats.automatic import FEW_CLUSTERS, Difference, Mean, difference_estimate, mean_estimates
+from rankstone.stats.bounded import unseen_share
 from rankstone.stats.corrections import CORRECTIONS, SIMULTANEOUS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
-from rankstone.stats.intervals import METHODS, Estimate, estimates
+from rankstone.stats.intervals import METHODS, RESAMPLED, Estimate, estimates
 from rankstone.stats.max_t import MaxT, flipped_max_t, resampled_max_t
 from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
 from rankstone.stats.poisson import PoissonBootstrap
@@ -18,6 +20,7 @@ from rankstone.stats.power import chi_square, detectable, needed, power_of
 from rankstone.stats.proportions import ProportionDifference, Shared, proportion_difference, wilson
 from rankstone.stats.ranks import Friedman, friedman, nemenyi, nemenyi_reach, ranks
 from rankstone.stats.sample_ratio import SampleRatio, sample_ratio
+from rankstone.stats.sequential import always_valid_interval, always_valid_p, always_valid_ratio
 from rankstone.stats.sign_flips import sign_flips
 from rankstone.stats.tukey import RandomisedTukey, randomised_tukey, randomised_tukeys
 from rankstone.stats.units import Units
@@ -25,13 +28,17 @@ from rankstone.stats.verdicts import verdict
 
 __all__ = [
     "CORRECTIONS",
+    "FEW_CLUSTERS",
     "METHODS",
     "PAIRED",
+    "RESAMPLED",
     "SIMULTANEOUS",
     "Blocked",
+    "Difference",
     "Estimate",
     "Friedman",
     "MaxT",
+    "Mean",
     "PoissonBootstrap",
     "ProportionDifference",
     "RandomisedTukey",
@@ -39,9 +46,13 @@ __all__ = [
     "Shared",
     "Units",
     "adjusted",
+    "always_valid_interval",
+    "always_valid_p",
+    "always_valid_ratio",
     "chi_square",
     "d_z",
     "detectable",
+    "difference_estimate",
     "estimates",
     "family_level",
     "flipped_max_t",
@@ -49,6 +60,7 @@ __all__ = [
     "hedges",
     "hsd_reach",
     "mcnemar",
+    "mean_estimates",
     "needed",
     "nemenyi",
     "nemenyi_reach",
@@ -65,6 +77,7 @@ __all__ = [
     "tost",
     "tukey_hsd",
     "two_way",
+    "unseen_share",
     "verdict",
     "wilcoxon",
     "wilson",
