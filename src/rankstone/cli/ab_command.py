@@ -22,7 +22,11 @@ from rankstone.cli.of_logs import answer, of_logs
 )
 @click.option("--shares", metavar="VARIANT=SHARE,…", help="how units should have been dealt out [equally]")
 @click.option("--margin", type=float, metavar="D", help="a difference that does not matter")
-@click.option("--correction", metavar="holm|bonferroni|hochberg|bh|by|none", help="of all p together [holm]")
+@click.option(
+    "--correction",
+    metavar="holm|bonferroni|holm_sidak|sidak|hochberg|hommel|bh|by|none",
+    help="of all p together [holm]",
+)
 @click.option("--confidence", type=float, metavar="SHARE", help="of intervals [0.95]")
 @click.option(
     "--sequential", is_flag=True, help="results that hold at every look at a running experiment, not at one"

@@ -108,8 +108,8 @@ def statistics(command: Command) -> Command:
         "test": ("randomisation|t|wilcoxon|sign|mcnemar", "of a pair"),
         "interval": ("auto|worst_case|t|bca|percentile|studentised|poisson", "of a difference [auto]"),
         "correction": (
-            "holm|bonferroni|hochberg|bh|by|none|tukey|hsd",
-            "of a family [all pairs: tukey, else holm]",
+            "holm|bonferroni|holm_sidak|sidak|hochberg|hommel|bh|by|none|robust_tukey|tukey|max_t|hsd|nemenyi",
+            "of a family [all pairs: robust_tukey, else holm]",
         ),
     }
     for name, (kind, value, text) in reversed(numbers.items()):

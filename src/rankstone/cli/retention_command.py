@@ -32,7 +32,10 @@ def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
         "early": ("error|drop|move", "events before the registration; move: the first event registers"),
         "unregistered": ("error|drop|first|earlier", "users without a registration"),
         "duplicate_registrations": ("error|first|last", "users who register on several days"),
-        "correction": ("holm|bonferroni|hochberg|bh|by|none", "of the differences' p"),
+        "correction": (
+            "holm|bonferroni|holm_sidak|sidak|hochberg|hommel|bh|by|none",
+            "of the differences' p",
+        ),
     }
     texts = {
         "by": ("COLUMN", "tell users apart by a column of the events, or of the registrations"),
