@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 
 from rankstone.conventions import Convention, convention
 from rankstone.conventions.refusing import refused, refused_grade, witnesses
+from rankstone.conventions.topics import confused
 from rankstone.errors import (
     BadLine,
     BadOption,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from rankstone.conventions import Reading
     from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.audit import Audit
     from rankstone.measures import Measure
 
     Progress = Callable[[int], None]
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate_by", "evaluate_labelled_by", "read_one", "told_by"]
 
 #: what may be said beside a convention, since no library has a say in it
-_FREE = frozenset({"order", "depth", "candidates"})
+_FREE = frozenset({"order", "depth", "candidates", "exclude_from"})
 #: files that no library could read
 _UNREADABLE = (BadLine, EmptyInput, MissingColumn, MixedIds, UnknownFormat)
 
@@ -70,7 +73,7 @@ def evaluate_by(
     for group in _groups(readings):
         options = {**beside, **group[0].options}
         witnesses = _witnesses(group, options)
-        ready = Evaluator(qrels, [*(r.measure for r in group), *witnesses.values()], **options)
+        ready = Evaluator(qrels, [*(r.measure for r in group), *witnesses.values()], **options).of_rows()
         _check_grades(meant, group, ready.judgments().grade)
         parts.append(ready.runs(name_runs(runs), progress=progress))
         _check_refusals(meant, group, parts[-1], witnesses)
@@ -211,6 +214,8 @@ def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Sc
         name: _joined([part.runs[name] for part in parts], [r.measure for r in readings])
         for name in parts[0].runs
     }
+    if any(reading.entry.summed == "by_id" for reading in readings):
+        runs = {name: _by_id(run) for name, run in runs.items()}
     usual = Alignment().as_dict()
     said = {
         reading.text: {
@@ -229,10 +234,32 @@ def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Sc
     return Scores(
         runs,
         tuple(r.measure for r in readings),
-        parts[0].audit,
+        _warned(meant, readings, parts[0].audit, runs),
         conventions,
         parts[0].inputs,
     )
+
+
+def _by_id(run: RunScores) -> RunScores:
+    """Put queries in the order of their ids' bytes, in which some libraries add them up."""
+    order = run.queries.cast(pl.String).arg_sort().to_numpy()
+    by_measure = {measure: Scored.joined([scored], order) for measure, scored in run.by_measure.items()}
+    return RunScores(run.queries[order], by_measure, None if run.about is None else run.about[order])
+
+
+def _warned(
+    meant: Convention, readings: Sequence[Reading], audit: Audit, runs: Mapping[str, RunScores]
+) -> Audit:
+    """Add what a reader must know of query ids that the library would take otherwise."""
+    patterns = {reading.entry.topics for reading in readings} - {None}
+    found = {
+        name: tuple(
+            one for p in patterns for one in confused(meant.title, str(p), run.queries.cast(pl.String))
+        )
+        for name, run in runs.items()
+    }
+    told = {n: replace(run, warnings=(*run.warnings, *found.get(n, ()))) for n, run in audit.runs.items()}
+    return replace(audit, runs=told)
 
 
 def _joined(parts: Sequence[RunScores], measures: Sequence[Measure]) -> RunScores:

@@ -268,6 +268,18 @@ def test_one_query(files: tuple[str, str]) -> None:
     assert "nothing of the inner workings" in out.stderr
 
 
+def test_gains_of_rbp_may_be_said(files: tuple[str, str]) -> None:
+    """They stand beside p, other grades keep theirs, and the largest gain of the query is worth 1."""
+    qrels, run = files
+    found = table("-q", "-m", "rbp.p=0.5,1=0.25,2=1", qrels, run)
+    assert found["rbp_p=0.5,1=0.25,2=1", "q1"] == f"{0.5 * 0.5 * 0.25:6.4f}"
+    scaled = table("-q", "-m", "rbp.p=0.5,1=3", qrels, run)
+    assert scaled["rbp_p=0.5,1=3", "q1"] == f"{0.5 * 0.5 * (3 / 3):6.4f}"
+    foreign = table("-q", "-m", "rbp.p=0.5,7=4", qrels, run)
+    assert foreign["rbp_p=0.5,7=4", "q1"] == f"{0.5 * 0.5 * (1 / 4):6.4f}"
+    assert table("-q", "-m", "rbp_resid.p=0.5,7=4", qrels, run)["rbp_resid_p=0.5,7=4", "q10"] == "0.0000"
+
+
 def test_grades_are_cut_as_in_c(tmp_path: Path, files: tuple[str, str]) -> None:
     """1.9 counts as 1, and the reader is told."""
     qrels = tmp_path / "fractions"
@@ -294,7 +306,6 @@ def test_notes_on_gains(files: tuple[str, str]) -> None:
         (("-m", "P.5,5"), "no cutoffs"),
         (("-m", "P.five"), "no number"),
         (("-m", "ndcg.1"), "no pair"),
-        (("-m", "rbp.1=2"), "only p can be said here"),
         (("-m", "utility.1,2"), "four coefficients"),
         (("-m", "utility.1,1,1,1"), "nobody said how many there are"),
         (("-m", "relstring.-3"), "no length"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.oracle.worlds import close
 
+import rankstone
 from rankstone.trec_eval.lines import Line, asked_for, lines_of
 from rankstone.trec_eval.reader import Judgments
 from rankstone.trec_eval.results import Ready, Results
@@ -187,3 +188,23 @@ def test_preferences(form: str, tmp_path: Path) -> None:
             options["depth"] = int(rng.integers(1, 9))
         wrong += disagreements(qrels, run, PREFERENCES, **options)
     assert not wrong, "\n".join([f"{len(wrong)} differences", *wrong[:10]])
+
+
+def test_a_tie_at_the_fourth_decimal(tmp_path: Path) -> None:
+    """100 lists of 200 with 665 relevant documents: 0.03325, which falls as the sum was rounded."""
+    found = [at * 5 % 14 for at in range(99)]
+    ids = [library.fresh_id("q") for _ in range(100)]
+    counts = dict(zip(ids, [*found, 665 - sum(found)], strict=True))
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text("".join(f"{q} 0 d{at} 1\n" for q, many in counts.items() for at in range(many or 1)))
+    run.write_text(
+        "".join(
+            f"{q} Q0 {'d' if at < many else 'x'}{at} 1 {-at} r\n"
+            for q, many in counts.items()
+            for at in range(200)
+        )
+    )
+    _, theirs = library.trec_eval_9(qrels, run, ["set_P"])
+    ours = rankstone.evaluate(qrels, run, "set_P", convention="trec_eval-9").to_dict()["run"]
+    assert f"{ours['set_P']:.4f}" == f"{theirs['set_P']:.4f}"
+    assert f"{theirs['set_P']:.4f}" != f"{math.fsum(many / 200 for many in counts.values()) / 100:.4f}"

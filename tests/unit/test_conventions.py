@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -192,3 +193,52 @@ def test_what_is_asked_beside_changes_nothing() -> None:
     for text in texts:
         alone = rankstone.evaluate(qrels, run, text, convention="recommenders").to_dict()["run"]
         assert alone[text] == together[text]
+
+
+def test_rank_biased_precision_of_trec_eval_is_graded() -> None:
+    """Grades are divided by the highest of their query; of 0 and 1 only, it is RBP."""
+    qrels = {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 0}}
+    run = {"a": ["x", "u", "y"], "b": ["y", "x"]}
+    scores = rankstone.evaluate(qrels, run, "rbp rbp_p=0.5 rbp_resid", convention="trec_eval-10")
+    values = {row["query_id"]: row["value"] for row in scores.per_query.filter(measure="rbp").to_dicts()}
+    assert values["a"] == pytest.approx(0.1 * (1 / 2 + 0.9**2 * 2 / 2))
+    assert values["b"] == pytest.approx(0.1 * 0.9)
+    means = scores.to_dict()["run"]
+    assert means["rbp"] == round((values["a"] + values["b"]) / 2, 4)
+    assert means["rbp_p=0.5"] == round((0.5 * (1 / 2 + 0.5**2) + 0.5 * 0.5) / 2, 4)
+    assert means["rbp_resid"] == round((0.1 * 0.9 + 0.9**3) / 2, 4)
+
+
+def test_a_mean_is_added_up_as_trec_eval_does() -> None:
+    """Where the fourth decimal is a tie, a loop over the sorted ids decides it, as in the program."""
+    queries = [f"t{at}" for at in range(100)]
+    found = [at * 5 % 14 for at in range(99)]  # relevant among 200 retrieved
+    counts = dict(zip(queries, [*found, 665 - sum(found)], strict=True))
+    qrels = {q: {f"d{at}": 1 for at in range(max(count, 1))} for q, count in counts.items()}
+    run = {
+        q: [*(f"d{at}" for at in range(count)), *(f"x{at}" for at in range(200 - count))]
+        for q, count in counts.items()
+    }
+    looped = 0.0
+    for query in sorted(queries):
+        looped += counts[query] / 200
+    exact = math.fsum(count / 200 for count in counts.values())
+    assert f"{looped / 100:.4f}" != f"{exact / 100:.4f}"
+    for version in ("trec_eval-9", "trec_eval-10"):
+        scores = rankstone.evaluate(qrels, run, "set_P", convention=version)
+        assert scores.to_dict()["run"]["set_P"] == float(f"{looped / 100:.4f}")
+        assert scores.per_query["query_id"].to_list() == sorted(queries)
+
+
+def test_query_ids_a_library_takes_for_one_are_named() -> None:
+    """To gdeval a topic is the number behind its last hyphen: equal ones are merged, others are an error."""
+    qrels = {q: {"d": 1} for q in ("2010-1", "2011-1", "01", "7", "q8")}
+    run = {q: ["d"] for q in qrels}
+    for library, measure in (("gdeval", "err@5"), ("ir_measures", "ERR@5")):
+        scores = rankstone.evaluate(qrels, run, measure, convention=library)
+        merged, refused = scores.audit.runs["run"].warnings[-2:]
+        assert merged.endswith("for one query: 2010-1, 2011-1, 01")
+        assert refused.endswith("end in no number: q8")
+    numbers = {q: {"d": 1} for q in ("1", "2", "wt-3")}
+    told = rankstone.evaluate(numbers, {q: ["d"] for q in numbers}, "err@5", convention="gdeval")
+    assert not any("query ids" in one for one in told.audit.runs["run"].warnings)

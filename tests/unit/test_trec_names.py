@@ -38,6 +38,8 @@ from rankstone.measures.trec_table import NICKNAMES, TREC
         ("unj_5", "Unjudged@5"),
         ("rbp", "RBP(p=0.9)"),
         ("rbp.p=0.5", "RBP(p=0.5)"),
+        ("rbp.p=0.5,1=0.25,2=1", "RBP(gain={1: 0.25, 2: 1}, p=0.5)"),
+        ("rbp_resid.p=0.5,1=0.25", "RBP_residual(p=0.5)"),
         ("num_nonrel_judged_ret num_q", "NumNonrelRet NumQ"),
         ("map_avgjg P_avgjg_5", "AP_avgjg P_avgjg@5"),
         ("prefs_pair_ret", "Prefs(over=pairs, when=both)"),
@@ -92,7 +94,7 @@ def test_names_of_measures(ours: str, theirs: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["P.0", "P_5,5", "utility.1,2,3", "ndcg.1", "rbp.2=1", "IPrec", "IPrec@2", "IPrec@x", "IAP(levels=1)",
+    ["P.0", "P_5,5", "utility.1,2,3", "ndcg.1", "IPrec", "IPrec@2", "IPrec@x", "IAP(levels=1)",
      "IAP(levels=2.5)", "IAP(levels={0.5, 2})", "IAP(levels={0.5, 0.5})", "IAP(levels={a})", "Rprec@5",
      "Rndcg@5",
      "Prefs(nonrel=R)", "Prefs(over=groups, when=one, nonrel=R)", "Utility(d=nan)"],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankstone.measures import Measure
+from rankstone.measures.aggregation import aggregated, running_sum
 from rankstone.measures.base import Status
 
 if TYPE_CHECKING:
@@ -27,15 +29,23 @@ class _Called:
     digits: ClassVar[int | None]
     bounded: ClassVar[bool]
     nobody: ClassVar[str | None]
+    summed: ClassVar[str | None]
+    _made_of: ClassVar[tuple[type, tuple[tuple[str, Any], ...]]]
 
     def __str__(self) -> str:
         return self.label
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (*self._made_of, _values(self))
+
     def aggregate(self: Any, *parts: Any) -> float:  # noqa: ANN401 - a mixin of measures
-        """Aggregate as the measure does, and round where the library rounds."""
+        """Aggregate as the measure does; add up and round as the library does."""
         if not len(parts[0]) and self.nobody == "zero":
             return 0.0
-        value: float = super().aggregate(*parts)  # type: ignore[misc]
+        if self.summed and len(parts[0]):
+            value = aggregated(self.agg, parts[0], running_sum)
+        else:
+            value = super().aggregate(*parts)  # type: ignore[misc]
         rounded: float = self._rounded(value)
         return rounded
 
@@ -89,6 +99,7 @@ def called(
     bounded: bool = True,
     spoils: bool = False,
     nobody: str | None = None,
+    summed: str | None = None,
 ) -> Any:  # noqa: ANN401 - of the kind that is given
     """Return the measure under a library's name, with the library's ways with its values.
 
@@ -96,9 +107,23 @@ def called(
     >>> print(called(P(k=5), "precision@5"))
     precision@5
     """
-    kind = type(measure)
     facts = {"label": label, "empty": empty, "digits": digits, "bounded": bounded}
-    facts |= {"spoils": spoils, "nobody": nobody}
-    before = _OfJudgments if isinstance(measure, Measure) else _OfLists
-    made = type(kind.__name__, (before, kind), {**facts, "__module__": __name__})
-    return made(**{f.name: getattr(measure, f.name) for f in fields(measure)})
+    facts |= {"spoils": spoils, "nobody": nobody, "summed": summed}
+    return _made(type(measure), tuple(facts.items()), _values(measure))
+
+
+def _values(measure: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
+    return {f.name: getattr(measure, f.name) for f in fields(measure)}
+
+
+def _made(kind: type, facts: tuple[tuple[str, Any], ...], values: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return a measure of a kind under another name; pickles are read by it, too."""
+    return _kind(kind, facts)(**values)
+
+
+@cache
+def _kind(kind: type, facts: tuple[tuple[str, Any], ...]) -> type:
+    before = _OfJudgments if issubclass(kind, Measure) else _OfLists
+    return type(
+        kind.__name__, (before, kind), {**dict(facts), "_made_of": (kind, facts), "__module__": __name__}
+    )

@@ -21,6 +21,11 @@ __all__ = ["Convention", "Entry", "Grades", "Reading", "Refusal", "named"]
 
 #: what stands for a number in a spelling: ``ndcg@<k>``
 _PLACE: Final = re.compile(r"<(\w+)>")
+#: how a library adds queries up, in words
+_SUMMED: Final = {
+    "in_order": "added up query by query and ",
+    "by_id": "added up in the order of query ids and ",
+}
 _NUMBER: Final = r"[0-9]+(?:\.[0-9]+)?"
 
 
@@ -95,6 +100,11 @@ class Entry:
         Whether one query without a value leaves the mean without one (a NaN among numbers).
     nobody
         What the mean over no query is: ``zero``, an ``error``; ``None`` for no value.
+    summed
+        How the library adds queries up where that decides the last decimal it prints: one after the other
+        ``in_order``, or in the order of their ids (``by_id``); ``None`` for sums rounded once.
+    topics
+        A pattern of the query ids it takes: queries that it captures equal numbers of are one to it.
     refuses
         What else the library raises errors for.
     unbounded
@@ -115,6 +125,8 @@ class Entry:
     digits: int | None = None
     spoils: bool = False
     nobody: str | None = None
+    summed: str | None = None
+    topics: str | None = None
     refuses: tuple[Refusal, ...] = ()
     unbounded: bool = False
     of_lists: bool = False
@@ -138,7 +150,9 @@ class Entry:
         nobody = {"zero": "the mean over no query is 0", "error": "a mean over no query is an error"}
         said = (
             None if self.grades is None else f"takes {self.grades}",
-            None if self.digits is None else f"means are rounded to {self.digits} decimals",
+            None
+            if self.digits is None
+            else f"means are {_SUMMED.get(self.summed or '', '')}rounded to {self.digits} decimals",
             "one query without a value, and the mean has none (NaN)" if self.spoils else None,
             nobody.get(self.nobody or ""),
             *(f"raises an error: {refusal.why}" for refusal in self.refuses),
@@ -358,6 +372,7 @@ def _reading(text: str, entry: Entry, measure: Named) -> Reading:
         bounded=not entry.unbounded,
         spoils=entry.spoils,
         nobody=entry.nobody,
+        summed=entry.summed,
     )
     return Reading(text, ours, str(measure), options, entry)
 

@@ -20,7 +20,7 @@ __all__ = ["convention", "conventions"]
 _NAME: Final = re.compile(r"(.+?)(?:[-=\s]+v?(\d[\w.]*))?")
 
 #: what a library may say once for all its measures
-_SHARED: Final = frozenset({"grades", "digits", "nan", "nobody", "refuses"})
+_SHARED: Final = frozenset({"grades", "digits", "nan", "nobody", "refuses", "summed", "topics"})
 #: what a data file may say of a library, and of each measure
 _OF_LIBRARY: Final = frozenset(
     {"name", "version", "title", "url", "about", "checked", "also", "options"}
@@ -155,6 +155,8 @@ def _entry(data: dict[str, Any]) -> Entry:
         digits=data.get("digits"),
         spoils=data.get("nan") == "spoils",
         nobody=data.get("nobody"),
+        summed=data.get("summed"),
+        topics=data.get("topics"),
         refuses=tuple(_refusal(one) for one in data.get("refuses", ())),
         unbounded=data.get("unbounded", False),
         of_lists=data.get("of_lists", False),

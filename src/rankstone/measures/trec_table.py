@@ -31,7 +31,7 @@ class TrecMeasure:
         Our text, with ``{x}`` where the parameter goes; empty for what is no measure here.
     values
         What stands behind the name: nothing (``none``), ``cutoffs``, ``shares``, ``coefficients``,
-        ``gains`` or a ``persistence``.
+        ``gains`` or a ``persistence`` (``p``, and gains beside it).
     default
         The values when none are given.
     counts
@@ -86,17 +86,13 @@ class TrecMeasure:
     def _paired(self, ours: str, given: str | None) -> tuple[str, str]:
         pairs = {} if given is None else _pairs(self.name, given)
         name = self.name if given is None else f"{self.name}_{given}"
-        if self.values == "persistence":
-            p = pairs.pop("p", 0.9)
-            if pairs:
-                raise BadParameter(
-                    f"{self.name}: only p can be said here",
-                    given=printable(str(given)),
-                    fix=f"gains of your own: {ours.format(x=p).replace('(', '(gain={1: 0.5, 2: 1}, ')}",
-                )
-            return name, ours.format(x=f"{p:.15g}")
+        p = pairs.pop("p", 0.9) if self.values == "persistence" else None
         table = ", ".join(f"{grade}: {gain:.15g}" for grade, gain in pairs.items())
-        return name, f"{ours}(gain={{{table}}})" if table else ours
+        said = (
+            [f"gain={{{table}}}"] if table and self.name != "rbp_resid" else []
+        )  # which has no use for gains
+        said += [] if p is None else [f"p={p:.15g}"]
+        return name, f"{ours}({', '.join(said)})" if said else ours
 
 
 def _numbers(name: str, given: str) -> tuple[float, ...]:
@@ -222,8 +218,8 @@ TREC: Final = {
         _cut("P_avgjg", "P_avgjg@{x}"),
         TrecMeasure("Rprec_mult_avgjg", "Rprec_avgjg(multiple={x})", "shares", _MULTIPLES),
         TrecMeasure("yaap", "yaap"),
-        TrecMeasure("rbp", "RBP(p={x})", "persistence", since=10, level=False),
-        TrecMeasure("rbp_resid", "RBP_residual(p={x})", "persistence", since=10, level=False),
+        TrecMeasure("rbp", "RBP", "persistence", since=10, level=False),
+        TrecMeasure("rbp_resid", "RBP_residual", "persistence", since=10, level=False),
         TrecMeasure("unj", "Unjudged@{x}", "cutoffs", (5, 10, 20), since=10, level=False),
     )
 }

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from rankstone.conventions.replays.trec_eval import QueryScaledRBP, SeenResidual
 from rankstone.errors import UnknownMeasure, UsageError, nearest, printable
 from rankstone.measures import GainTable, Measure, Threshold, parse_measure
+from rankstone.measures.syntax import read_as
 from rankstone.measures.trec_table import NICKNAMES, TREC, TrecMeasure
 
 if TYPE_CHECKING:
@@ -134,18 +136,21 @@ def _length(given: str | None) -> int:
     return int(words[0])
 
 
+#: measures that trec_eval takes otherwise than we do
+_REPLAYED: Final = {"rbp": QueryScaledRBP, "rbp_resid": SeenResidual}
+
+
 def _measure(text: str, trec: TrecMeasure, settings: Settings, grades: Sequence[float]) -> Measure:
-    measure = parse_measure(text)
+    replayed = _REPLAYED.get(trec.name)
+    measure = parse_measure(text) if replayed is None else read_as(replayed, text)
     assert isinstance(measure, Measure)  # noqa: S101 - the table names no other kind
     changed: dict[str, Any] = {}
     if trec.level and settings.level != 1 and hasattr(measure, "rel"):
         changed["rel"] = Threshold(float(settings.level))
     if settings.judgments == "prefs":
         changed["within"] = "subgroup"
-    if trec.name == "rbp" and max(grades, default=1.0) > 1:
-        changed |= {"gain": "linear", "max_grade": max(grades)}
     table = getattr(measure, "gain", None)
-    if isinstance(table, GainTable):  # other levels keep their grade
+    if isinstance(table, GainTable) and replayed is None:  # other levels keep their grade
         named = dict(table.gains)
         rest = {grade: grade for grade in grades if grade >= 0 and grade not in named}
         changed["gain"] = GainTable(tuple(sorted({**rest, **named}.items())))

@@ -11,8 +11,7 @@ import polars as pl
 
 from rankstone.evaluation import Evaluator
 from rankstone.measures import Measure, Status, parse_measure
-from rankstone.measures.aggregation import SMALLEST_IN_GMEAN
-from rankstone.measures.geometric import RBP
+from rankstone.measures.aggregation import SMALLEST_IN_GMEAN, running_sum
 from rankstone.measures.sets import Utility
 from rankstone.trec_eval.symbols import pieces, spelt
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Ready", "Results"]
 
 _NINTH: Final = 9
-#: the first gain of the ideal list: the highest grade of a query
-_BEST: Final = "IDCG@1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +70,7 @@ class Results:
             return float(count)
         if line.name == "num_rel" and settings.complete:
             return float(self.relevant)
-        total = float(np.cumsum(self.values[line.name])[-1])
+        total = running_sum(self.values[line.name])
         if line.trec.counts:
             return total
         if not line.is_geometric:
@@ -109,7 +106,7 @@ class Ready:
         if self.settings.judgments != "qrels":
             return ["NumRet"]
         level = f"NumRel(rel={self.settings.level})"
-        return ["NumRet", "NumRel", level, "NumRelRet", "NumNonrelRet", _BEST]
+        return ["NumRet", "NumRel", level]
 
     def __call__(
         self, run: object, scores: ZScores | None = None, also: Container[str] = frozenset()
@@ -147,11 +144,6 @@ class Ready:
             return np.log(np.maximum(values, SMALLEST_IN_GMEAN))
         if line.trec.name == "Rndcg" and self.settings.level != 1:
             values = np.where(found.of(f"NumRel(rel={self.settings.level})") > 0, values, 0.0)
-        elif line.trec.name == "rbp_resid":  # the weight of what lies behind the list goes with the unjudged
-            unjudged = found.of("NumRet") - found.of("NumRelRet") - found.of("NumNonrelRet")
-            values = np.where(unjudged > 0, values, 0.0)
-        elif isinstance(measure, RBP) and measure.max_grade is not None:  # each query has its own scale
-            values = values * measure.max_grade / np.maximum(found.of(_BEST), 1.0)
         elif isinstance(measure, Utility):  # version 10 lets a missing query retrieve one foreign document
             foreign = 0.0 if line.name == "utility" else values + measure.b - measure.d
             values = np.where(found.missing & (self.settings.version != _NINTH), foreign, values)
