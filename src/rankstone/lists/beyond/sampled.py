@@ -82,7 +82,7 @@ class SampledScores:
         )
         bounds = (
             f"lower and upper bound what ranks among all items would give ({self.confidence:.0%} "
-            "confidence); value is a guess that takes every rank to be equally likely beforehand. "
+            f"confidence); value is a guess (method={self.method}). "
             "Rank all items where you can (Krichene and Rendle, KDD 2020)."
         )
         said = [other, bounds]
@@ -90,7 +90,7 @@ class SampledScores:
             (pl.col("value") < pl.col("lower")) | (pl.col("value") > pl.col("upper"))
         )
         if outside.height:
-            said.append(f"A guess outside its bounds is wrong: {', '.join(outside['measure'])}.")
+            said.append(f"Do not trust a guess outside its bounds: {', '.join(outside['measure'])}.")
         if self.values["lower"].null_count():
             said.append("No ranks among all items look like these when sampled: were items drawn uniformly?")
         return said
