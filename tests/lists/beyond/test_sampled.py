@@ -150,8 +150,9 @@ def test_corrections_come_nearer() -> None:
 # -- bounds --------------------------------------------------------------------------------------------------
 def zipf(items: int, exponent: float) -> Floats:
     """Return the chances of ranks 1 … items, in proportion to rank^-exponent."""
-    weight: Floats = np.arange(1, items + 1) ** -exponent
-    return weight / weight.sum()
+    weight = np.arange(1, items + 1).astype(np.float64) ** -exponent
+    chances: Floats = weight / weight.sum()
+    return chances
 
 
 @pytest.mark.parametrize("items", [300, 3_000, 60_000])
