@@ -463,7 +463,7 @@ def test_sampled_candidates_are_corrected(tmp_path: Path) -> None:
     assert re.search(r"recs +RR +0\.5098 ", done.stdout)  # ranks 1 and 51: (1/1 + 1/51) / 2
     assert "warning  ranked among 2 sampled items instead of all 101" in done.stdout
     rows = run("sampled", qrels, recs, "--items", "101", "-m", "RR", "--format", "csv")
-    assert rows.stdout.startswith("run,measure,value,low,high,naive,sampled,relevant,queries\nrecs,RR,")
+    assert rows.stdout.startswith("run,measure,value,lower,upper,naive,sampled,relevant,queries\nrecs,RR,")
     assert "--items" in run("sampled", qrels, recs, code=2).stderr
     assert (
         "did you mean rank?" in run("sampled", qrels, recs, "--items", "9", "--method", "rnk", code=2).stderr
