@@ -96,6 +96,7 @@ def test_a_run_with_ties_against_itself(text: str, order: str) -> None:
     """It is as like as can be, by every rule of ties, or a note says by which measure it is."""
     run = {"q": {"a": 3.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 1.0, "f": 1.0, "g": 0.5}}
     measure = rankstone.parse_measure(text)
+    assert isinstance(measure, ListMeasure)
     found = rankstone.diff(run, run, text, ties=order)
     value, best = found.to_dict()[str(measure)], 0.0 if measure.card.direction == "lower" else 1.0
 

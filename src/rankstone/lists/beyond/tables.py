@@ -245,7 +245,7 @@ class Tables:
 
     def by_worth(self, code: Ints, worth: NDArray[Any]) -> Ints:
         """Return items from the least of something to the most, equal ones by id."""
-        by = pl.DataFrame({"worth": worth, "id": self.item_codes.ids(code), "code": code})
+        by = pl.DataFrame({"worth": worth, "id": self.item_codes.ids(code.astype(np.uint32)), "code": code})
         return by.sort("worth", "id")["code"].to_numpy()
 
     def expected(self, k: int | None) -> Pairs:
