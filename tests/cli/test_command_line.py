@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 
@@ -211,6 +212,41 @@ def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:
 def test_usage_errors(files: tuple[Path, Path], arguments: list[str], message: str) -> None:
     """A question that cannot be asked ends with 2 and says what can."""
     assert message in run("eval", *files, *arguments, code=2).stderr
+
+
+def test_lists_of_columns_add_up(tmp_path: Path) -> None:
+    """--columns and --by given twice are one list; a column with two names is refused, with both."""
+    qrels, ranking, queries = (tmp_path / f"{name}.csv" for name in ("qrels", "run", "queries"))
+    qrels.write_text("user,item,relevance\nu,a,1\n")
+    ranking.write_text("user,item,score\nu,b,0.9\nu,a,0.8\n")
+    queries.write_text("user,country,device\nu,de,phone\n")
+    line = ("eval", qrels, ranking, "-m", "RR", "--format", "json", "--queries", queries)
+    named = ("--columns", "user=query_id", "--columns", "item=doc_id")
+
+    report = json.loads(run(*line, *named, "--by", "country", "--by", "device").stdout)
+    refused = run(*line, *named, "--columns", "user=doc_id", code=2).stderr
+
+    assert report["runs"] == {"run": {"RR": 1 / 2}}
+    assert (report["segments"][0]["country"], report["segments"][0]["device"]) == ("de", "phone")
+    assert "columns: user has two names" in refused
+    assert "user=query_id and user=doc_id" in refused
+
+
+def test_every_option_of_columns_adds_up() -> None:
+    """No command has a --columns of which only the last counts."""
+    from rankstone.cli import cli
+
+    def commands(group: click.Command) -> list[click.Command]:
+        if not isinstance(group, click.Group):
+            return [group]
+        context = click.Context(group)
+        names = group.list_commands(context)
+        return [each for name in names for each in commands(group.get_command(context, name) or group)]
+
+    found = [option for command in commands(cli) for option in command.params if "--columns" in option.opts]
+
+    assert len(found) >= len({"eval", "compare", "report", "ltr train", "conventions diff"})
+    assert all(isinstance(option, click.Option) and option.multiple for option in found)
 
 
 def test_too_few_files() -> None:

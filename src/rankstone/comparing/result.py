@@ -162,6 +162,8 @@ class Comparison(ShowsSheet, WritesTable):
         What was chosen.
     judged
         The name of Judged@k and its values for each run; ``None`` where it is not known.
+    relevant_alone
+        Whether only relevant documents are judged, so that Judged@k is P@k, and its differences are no bias.
     replicates
         System → its runs.
     audit
@@ -191,6 +193,7 @@ class Comparison(ShowsSheet, WritesTable):
     families: tuple[Family, ...]
     how: How
     judged: tuple[str, Mapping[str, pl.DataFrame]] | None = None
+    relevant_alone: bool = False
     replicates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
@@ -284,7 +287,7 @@ class Comparison(ShowsSheet, WritesTable):
     @cached_property
     def pool_bias(self) -> list[tuple[str, str]]:
         """The pairs of systems whose shares of judged documents differ: the judgments may favour one."""
-        if self.judged is None:
+        if self.judged is None or self.relevant_alone:
             return []
         pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
         first = {system: runs[0] for system, runs in self.replicates.items()}

@@ -7,6 +7,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rankstone.comparing.all_pairs import ALL_PAIRS
+from rankstone.comparing.judged import held_by_system
 from rankstone.comparing.words import Words
 from rankstone.errors import printable
 from rankstone.sheets import Sheet, Table
@@ -24,6 +25,8 @@ __all__ = ["Compared", "percent", "sentences", "sheet", "signed"]
 
 #: sentences and cautions beyond so many are counted only
 _SAID: Final = 12
+#: more pairs than so many whose shares of judged documents differ are one table of systems
+_FEW: Final = 3
 #: a p below this is shown as being below it
 _LEAST: Final = 0.0001
 #: from so many systems on a title counts them
@@ -128,6 +131,8 @@ def sheet(found: Compared, digits: int = 4) -> Sheet:
     ]
     if found.segments is not None:
         parts.append(_segments(found, say, digits))
+    if shares := _shares(found, say):
+        parts.append(shares)
     if cautions := list(_cautions(found, say, digits)):
         parts.append((say("care"), tuple(_cut(cautions, say))))
     parts.append((say("how"), tuple(_how(found, say, digits))))
@@ -285,10 +290,23 @@ def _segments(found: Compared, say: Words, digits: int) -> Table:
     )
 
 
+def _shares(found: Compared, say: Words) -> Table | None:
+    """Return who has more judged documents than how many others, where that is too much for sentences."""
+    if found.judged is None or len(found.pool_bias) <= _FEW:
+        return None
+    shares = dict(found.means.select("system", "judged").unique(maintain_order=True).rows())
+    rows = tuple(
+        (printable(system, _NAME), f"{share:.3f}", f"{more:,}", f"{less:,}")
+        for system, share, more, less in held_by_system(found.pool_bias, shares)
+    )
+    head = (say("system"), found.judged[0], say("more_than"), say("less_than"))
+    return Table(say("pools", judged=found.judged[0]), head, rows, (False, True, True, True))
+
+
 def _cautions(found: Compared, say: Words, digits: int) -> Iterator[str]:
     """Say what a reader should not miss."""
     shares = dict(found.means.select("system", "judged").unique(maintain_order=True).rows())
-    for one, other in found.pool_bias:
+    for one, other in found.pool_bias if len(found.pool_bias) <= _FEW else ():
         yield say(
             "pool",
             judged=found.judged[0] if found.judged else "",

@@ -51,6 +51,9 @@ _EN: Final = {
     "word_inconclusive": "inconclusive",
     "more": "… and {count} more questions",
     "pool": "{judged} differs: {one} {a}, {other} {b}; the judgments may be unkind to who has less of it",
+    "pools": "{judged} differs between systems; the judgments may be unkind to those with less of it",
+    "more_than": "more than",
+    "less_than": "less than",
     "left_out": "{measure}: {n} queries without a value for every system are left out",
     "borderline": "{system} − {versus} by {measure}: p and interval fall on two sides of the line; "
     "the verdict is the interval's",
@@ -127,6 +130,9 @@ _ZH: Final = {
     "word_inconclusive": "无定论",
     "more": "……另有 {count} 个问题",
     "pool": "{judged} 不同：{one} 为 {a}，{other} 为 {b}；标注可能对较低者不利",
+    "pools": "各系统的 {judged} 不同；标注可能对较低者不利",
+    "more_than": "高于（个系统）",
+    "less_than": "低于（个系统）",
     "left_out": "{measure}：{n} 个查询并非每个系统都有值，未计入",
     "borderline": "{measure} 的 {system} − {versus}：p 与区间分居界线两侧，结论以区间为准",
     "too_few": "{units} 个查询或簇太少，{correction} 在此水平下无法作出任何断言；"
