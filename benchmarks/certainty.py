@@ -25,6 +25,7 @@ from rankstone.stats import (
     Units,
     adjusted,
     estimates,
+    family_level,
     flipped_max_t,
     randomised_tukey,
     randomised_tukeys,
@@ -217,6 +218,28 @@ def all_pairs(count: int, queries: Iterable[int], systems: Iterable[int], worlds
                 print(f"| {kind}: {what} | {n} | {m} | {measure} | {cells} |", flush=True)
 
 
+def together(count: int) -> None:
+    """Print how often all intervals of a family against a baseline hold the truth at once."""
+    from scipy import stats
+
+    tasks, draw = matrices(), np.random.default_rng(2)
+    names = ("none", "holm", "hochberg", "hommel", "bonferroni", "sidak")
+    print(f"\n| all of 11 t intervals, {count:,} samples each | n | " + " | ".join(names) + " |")
+    print("|---|---:|" + "---:|" * len(names))
+    for n in (10, 25, 50):
+        held = dict.fromkeys(names, 0)
+        for _ in range(count):
+            scores, means = world("different", tasks[draw.integers(len(tasks))], n, 12, draw)
+            apart = scores[:, 1:] - scores[:, :1]
+            mean, error = apart.mean(axis=0), np.maximum(apart.std(axis=0, ddof=1) / n**0.5, 1e-12)
+            p = 2 * stats.t.sf(np.abs(mean) / error, n - 1)
+            off = np.abs(mean - (means[1:] - means[0])) / error
+            for name in names:
+                held[name] += (off <= stats.t.isf(family_level(p, name, ALPHA) / 2, n - 1)).all()
+        cells = " | ".join(f"{held[name] / count:.3f}" for name in names)
+        print(f"| 12 systems, one the baseline | {n} | {cells} |", flush=True)
+
+
 def timed(name: str, work: Callable[[], object]) -> None:
     """Print how long work takes, and the largest memory so far."""
     begin = time.perf_counter()
@@ -232,6 +255,8 @@ def speed() -> None:
     print("\n| work | time | peak memory |\n|---|---:|---:|")
     table = draw.random((50, 12, 5))
     timed("randomised Tukey, 100,000 × 12 systems × 50 queries × 5 measures", lambda: randomised_tukey(table))
+    timed("max-|t| by 100,000 flips, of the same", lambda: flipped_max_t(table))
+    timed("max-|t| by 10,000 resamples, of the same", lambda: resampled_max_t(table))
     users = Units.of(draw.normal(0.01, 0.3, (100_000, 1)))
     for method in ("percentile", "bca", "studentised", "poisson"):
         timed(f"{method} bootstrap, 10,000 × 100,000 users", lambda m=method: estimates(users, m))
@@ -241,14 +266,14 @@ def main(arguments: Iterable[str] | None = None) -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument(
-        "parts", nargs="*", choices=["coverage", "alarms", "pairs", "speed", []], help="[all]"
+        "parts", nargs="*", choices=["coverage", "alarms", "pairs", "together", "speed", []], help="[all]"
     )
     parser.add_argument("--count", type=int, default=2000, help="simulations of each kind [2000]")
     parser.add_argument("--queries", default="10,25,50", help="of pairs: numbers of queries [10,25,50]")
     parser.add_argument("--systems", default="12", help="of pairs: numbers of systems [12]")
     parser.add_argument("--worlds", default=",".join(WORLDS), help="of pairs: which worlds [all]")
     given = parser.parse_args(list(arguments) if arguments is not None else None)
-    parts = given.parts or ["coverage", "alarms", "pairs", "speed"]
+    parts = given.parts or ["coverage", "alarms", "pairs", "together", "speed"]
     if "coverage" in parts:
         coverage(given.count)
     if "alarms" in parts:
@@ -256,6 +281,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
     if "pairs" in parts:
         numbers = [list(map(int, text.split(","))) for text in (given.queries, given.systems)]
         all_pairs(given.count - given.count % TOGETHER, *numbers, given.worlds.split(","))
+    if "together" in parts:
+        together(given.count)
     if "speed" in parts:
         speed()
 

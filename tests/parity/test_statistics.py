@@ -11,7 +11,9 @@ import pytest
 from rankstone.stats import (
     adjusted,
     estimates,
+    friedman,
     needed,
+    nemenyi,
     paired_t,
     power_of,
     randomised_tukey,
@@ -122,7 +124,13 @@ def test_corrections(table: np.ndarray) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")
     p = [paired_t(Units.of(table).difference(*pair)) for pair in pairs(table)]
     theirs = {"holm": "holm", "bonferroni": "bonferroni", "hochberg": "simes-hochberg"}
-    theirs |= {"bh": "fdr_bh", "by": "fdr_by"}
+    theirs |= {
+        "bh": "fdr_bh",
+        "by": "fdr_by",
+        "sidak": "sidak",
+        "holm_sidak": "holm-sidak",
+        "hommel": "hommel",
+    }
     for ours, name in theirs.items():
         peer = multitest.multipletests(p, method=name)[1]
         assert adjusted(p, ours) == pytest.approx(peer, rel=1e-10)
@@ -166,6 +174,21 @@ def test_tukey(table: np.ndarray) -> None:
     quantile = stats.studentized_range.ppf(0.95, systems, (systems - 1) * (queries - 1))
     critical = randomised_tukey(alike[:, :, None], shuffles=20_000).critical(0.05)[0]
     assert critical == pytest.approx(quantile * (two_way(alike).error / queries) ** 0.5, rel=0.05)
+
+
+def test_friedman_and_nemenyi(table: np.ndarray) -> None:
+    """scipy.stats.friedmanchisquare; Nemenyi's p by SciPy's studentised range of mean ranks."""
+    places = stats.rankdata(table, axis=1)
+    if table.shape[1] > 2:
+        peer = stats.friedmanchisquare(*table.T)
+        assert friedman(table).chi_square == pytest.approx(peer.statistic, rel=1e-9)
+        assert friedman(table).p_chi_square == pytest.approx(peer.pvalue, rel=1e-9)
+    found, error = nemenyi(table), (places.var(axis=1, ddof=1).mean() / len(table)) ** 0.5
+    for one, other in pairs(table)[:4]:
+        q = abs(places[:, one].mean() - places[:, other].mean()) / error
+        assert found[one, other] == pytest.approx(
+            stats.studentized_range.sf(q, table.shape[1], np.inf), rel=1e-7, abs=1e-12
+        )
 
 
 def test_power() -> None:

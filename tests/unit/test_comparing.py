@@ -59,11 +59,11 @@ def test_a_baseline_is_held_against_every_other() -> None:
 
 
 def test_all_pairs_without_a_baseline() -> None:
-    """Three systems are three pairs, in one randomised Tukey."""
+    """Three systems are three pairs, in one family that both procedures have to confirm."""
     found = compare_scores(scores({"a": 0.0, "b": 0.02, "c": 0.2}), permutations=2000)
 
     assert rows(found, "system", "versus") == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert found.families[0].correction == "tukey"
+    assert found.families[0].correction == "robust_tukey"
     assert found.baseline is None
     assert found.families[0].permutations == 2000
 
@@ -79,7 +79,10 @@ def test_verdicts_follow_the_interval() -> None:
             assert word == verdict((low, high), "higher", margin)
 
 
-@pytest.mark.parametrize("correction", ["holm", "bonferroni", "hochberg", "bh", "by", "none", "hsd"])
+@pytest.mark.parametrize(
+    "correction",
+    ["holm", "bonferroni", "holm_sidak", "sidak", "hochberg", "hommel", "bh", "by", "none", "hsd", "nemenyi"],
+)
 def test_p_and_interval_draw_one_line(correction: str) -> None:
     """With t as the test, an adjusted p of at most 0.05 is an interval without 0."""
     for seed in range(8):
@@ -89,13 +92,109 @@ def test_p_and_interval_draw_one_line(correction: str) -> None:
             assert (p <= 0.05) == (low > 0 or high < 0)
 
 
-def test_tukey_and_interval_draw_one_line() -> None:
-    """Randomised Tukey's p is at most 0.05 exactly where its interval is without 0."""
+@pytest.mark.parametrize("correction", ["robust_tukey", "tukey", "max_t"])
+def test_all_pairs_and_their_intervals_draw_one_line(correction: str) -> None:
+    """A pair's p is at most 0.05 exactly where its simultaneous interval is without 0."""
+    claims = 0
     for seed in range(5):
         data = scores({"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed)
-        found = compare_scores(data, permutations=2000)
+        found = compare_scores(data, correction=correction, permutations=2000, resamples=2000)
         for p, low, high in rows(found, "p_adjusted", "low", "high"):
             assert (p <= 0.05) == (low > 0 or high < 0)
+            claims += p <= 0.05
+    assert claims
+
+
+def test_the_default_claims_what_tukey_and_flips_claim() -> None:
+    """Its p is the larger of both procedures', so it claims no more than randomised Tukey."""
+    data = scores({"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30)
+    both, tukey = (
+        compare_scores(data, correction=name, permutations=2000).table for name in ("robust_tukey", "tukey")
+    )
+
+    assert (both["p_adjusted"] >= tukey["p_adjusted"]).all()
+    assert (both["low"] <= tukey["low"]).all()
+    assert (both["high"] >= tukey["high"]).all()
+
+
+def test_few_queries_are_said_to_be_too_few() -> None:
+    """Of four queries no sign pattern is rare enough: no interval ends, and a sentence says why."""
+    found = compare_scores(scores({"a": 0.0, "b": 0.5, "c": 1.0}, queries=4))
+
+    assert found.table["low"].is_null().all()
+    assert "too few for any claim" in found.text()
+
+
+def test_identical_scores_are_called_identical() -> None:
+    """Where every query has the same score of both there is nothing open; lists may differ nevertheless."""
+    data = scores({"a": 0.0, "c": 0.2})
+    data["b"] = data["a"]
+
+    every: list[dict[str, Any]] = [{}, {"baseline": "a"}, {"correction": "max_t", "resamples": 500}]
+    for options in every:
+        found = compare_scores({name: data[name] for name in "abc"}, permutations=500, **options)
+        assert rows(found, "system", "versus", "verdict", "p_adjusted")[0] == ("b", "a", "identical", 1.0)
+        assert found.sentences()[0] == "b and a have identical scores by m on all 40 queries"
+    assert compare_scores({name: data[name] for name in "ab"}, margin=0.5).table["verdict"][0] == "equivalent"
+    chinese = compare_scores({name: data[name] for name in "ab"}, lang="zh")
+    assert "在全部 40 个查询上得分完全相同" in chinese.sentences()[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "head"),
+    [
+        ({}, "simultaneous", "simultaneous 95 % intervals"),
+        ({"correction": "bonferroni"}, "simultaneous", "simultaneous 95 % intervals"),
+        ({"baseline": "a"}, "pointwise", "pointwise 97.5 % interval"),
+        ({"correction": "none"}, "pointwise", "pointwise 95 % interval"),
+        ({"lang": "zh"}, "simultaneous", "95 % 同时区间"),
+    ],
+)
+def test_intervals_are_named_for_what_they_hold(options: dict[str, Any], kind: str, head: str) -> None:
+    """Holm's intervals hold one by one, those of all pairs and Bonferroni together; every table says so."""
+    found = compare_scores(scores({"a": 0.0, "b": 0.0, "c": 0.0}), permutations=500, **options)
+
+    assert set(found.table["interval_kind"]) == {kind}
+    assert found.report()["families"][0]["interval_kind"] == kind
+    for text in (found.markdown(), found.html()):
+        assert head in text
+    assert head.replace("%", r"\%") in found.latex()
+
+
+def test_one_question_needs_no_word_about_others() -> None:
+    """A single interval is neither pointwise nor simultaneous."""
+    text = compare_scores(scores({"a": 0.0, "b": 0.1})).text()
+
+    assert "95 % interval" in text
+    assert "pointwise" not in text
+    assert "simultaneous" not in text
+
+
+def test_mean_ranks_are_compared_by_nemenyi() -> None:
+    """Differences are of mean ranks, from 1 to the number of systems, and the sentence says so."""
+    found = compare_scores(scores({"a": 0.0, "b": 0.5, "c": 1.0}, noise=0.01), correction="nemenyi")
+
+    assert rows(found, "system", "versus", "difference")[1] == ("c", "a", pytest.approx(2.0))
+    assert "in mean rank" in found.sentences()[1]
+    with pytest.raises(BadOption, match="margin"):
+        compare_scores(scores({"a": 0.0, "b": 0.5, "c": 1.0}), correction="nemenyi", margin=0.1)
+    two = {
+        name: {q: {"x": one["m"], "y": one["m"]} for q, one in each.items()}
+        for name, each in scores({"a": 0.0, "b": 0.5, "c": 1.0}).items()
+    }
+    with pytest.raises(BadOption, match="one primary measure"):
+        compare_scores(two, primary="x y", correction="nemenyi")
+
+
+def test_friedman_is_part_of_a_comparison() -> None:
+    """Friedman's test of every measure is a table, and in the JSON."""
+    data = scores({"a": 0.0, "b": 0.1, "c": 0.2})
+    found = compare_scores(data, permutations=500)
+    table = np.array([[one["m"] for one in data[name].values()] for name in "abc"])
+
+    peer = stats.friedmanchisquare(*table)
+    assert found.friedman["chi_square"][0] == pytest.approx(peer.statistic)
+    assert found.report()["friedman"][0]["p_chi_square"] == pytest.approx(peer.pvalue)
 
 
 def test_families_do_not_touch_each_other() -> None:

@@ -121,7 +121,9 @@ def retention(
     duplicate_registrations
         Users who register on several days: ``error``, ``first`` or ``last``.
     confidence
-        Of intervals; of differences it is that of all of them together.
+        Of intervals; 1 less the alpha of the family of differences.  Their intervals are at the level at
+        which the correction stops, and hold together with this confidence by ``bonferroni`` and ``sidak``
+        alone.
     correction
         Of the differences' p-values: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``, ``hochberg``,
         ``hommel``, ``bh``, ``by``, ``none``.
