@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from contextlib import suppress
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,14 @@ import rankstone
 from rankstone.errors import UsageError
 from rankstone.explaining.typed import QUERY, typed_in
 from rankstone.identifying import Printed
+from rankstone.identifying.numbers import LEFT_OUT
+from rankstone.identifying.space import around
+from rankstone.identifying.sweep import Sweeper
+from rankstone.measures import MEASURES, Measure, parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 FILMS = ("5,3,2,1,2", "5,3,2,1,2,4,0")
 QUERIES = [f"q{at}" for at in range(30)]
@@ -106,6 +116,12 @@ def only_value(measure: str, **options: Any) -> float:
         ("RR", "RR(agg=median)", {}),
         ("R@10", "R(denom=min_R_k)@10", {"missing": "drop"}),
         ("ERR@10", "ERR(max_grade=3)@10", {}),
+        ("RBP", "RBP(gain=linear, max_grade=3, p=0.95)", {}),
+        ("RBP", "RBP(p=0.5)", {"ties": "docid_asc"}),
+        ("RBP(p=0.8)", "RBP(gain=exp2, max_grade=4, p=0.8)", {}),
+        ("nDCG@10", "nDCG(discount=geometric, p=0.9)@10", {}),
+        ("F", "F(beta=0.5)", {"missing": "drop"}),
+        ("AP", "AP(agg=trimmed)", {}),
     ],
 )
 def test_a_way_is_found(asked: str, measure: str, options: dict[str, Any]) -> None:
@@ -234,6 +250,50 @@ def test_duplicates_are_searched_instead_of_refused() -> None:
     run = (["q"] * 3, ["a", "a", "b"], [3.0, 2.0, 1.0])
     found = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 3) / 2), "AP")
     assert any(w.options.get("duplicates") == "first_keep_rank" for g in found.groups for w in g.ways)
+
+
+STARTS = [
+    (kind, texts)
+    for name, kind in MEASURES.items()
+    if issubclass(kind, Measure) and (texts := (name, f"{name}@5", *kind.examples))
+]
+
+
+@pytest.mark.parametrize(("kind", "texts"), STARTS, ids=lambda one: getattr(one, "name", ""))
+def test_every_parameter_is_searched_or_says_why_not(kind: type[Measure], texts: tuple[str, ...]) -> None:
+    """From some start, no more than two choices away, each parameter has another value; cutoffs, too."""
+    facts = Sweeper({"q": {"a": 3, "b": 1, "c": 2}}, {"q": ["b", "x", "a", "c", "y", "z"]}, "AP").facts()
+    changed: set[str] = set()
+    for start in readable(texts):
+        for other, _ in around(start, facts, 2, frozenset()):
+            changed |= {f.name for f in fields(kind) if getattr(other, f.name) != getattr(start, f.name)}
+    left_out = {name for name in LEFT_OUT if "." not in name}
+    left_out |= {name.partition(".")[2] for name in LEFT_OUT if name.startswith(f"{kind.name}.")}
+    declared = {f.name for f in fields(kind)} - {"agg"}  # which is tried where queries are put together
+    if not kind.takes_cutoff:
+        changed.add("k")
+    assert declared - left_out <= changed
+    assert not changed & left_out
+
+
+def readable(texts: tuple[str, ...]) -> Iterator[Measure]:
+    for text in texts:
+        with suppress(UsageError):
+            measure = parse_measure(text)
+            assert isinstance(measure, Measure)
+            yield measure
+
+
+def test_the_ranks_of_a_file_are_another_order(tmp_path: Path) -> None:
+    """Where they contradict the scores, lists ordered by them are tried, too."""
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text("q 0 a 1\nq 0 b 1\n")
+    lines = [("x", 3, 4.0), ("a", 1, 3.0), ("y", 4, 2.0), ("b", 2, 1.0)]
+    run.write_text("".join(f"q Q0 {doc} {rank} {score} t\n" for doc, rank, score in lines))
+    found = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 2) / 2), "AP")
+    assert any(way.options == {"order": "rank"} for way in found.groups[0].ways)
+    run.write_text("".join(f"q Q0 {doc} - {score} t\n" for doc, rank, score in lines))
+    assert rankstone.identify(qrels, run, printed((1 / 2 + 2 / 4) / 2), "AP").groups[0].simplest.steps == 0
 
 
 # -- the result ------------------------------------------------------------------------------------

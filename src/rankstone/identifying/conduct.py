@@ -38,7 +38,7 @@ __all__ = ["as_libraries", "identify"]
 #: steps from what is usual, where a measure is named and where none is
 _REACH, _REACH_UNNAMED = 3, 1
 #: other ways to make one number of those of queries
-_AGGREGATES: Final = ("median", "gmean", "sum", "pooled")
+_AGGREGATES: Final = ("median", "gmean", "trimmed", "sum", "pooled")
 #: a way no more steps away than this is no surprise
 _NEAR: Final = 1
 
@@ -195,7 +195,7 @@ class _Search:
     def _rounded(self) -> Iterator[Way]:
         """Try numbers that were rounded or cut off on the way, for measures that are not far from usual."""
         reach = min(self._reach, _NEAR) if self._asked is not None else 0
-        known = dict(one for start in starts(self._asked) for one in around(start, self.facts, reach))
+        known = dict(self._around(reach))
         rule = (self._usual.empty,)
         swept = self.sweeper.sweep(dict.fromkeys(known, rule), self._usual.as_dict(), rounded=True)
         for measure, by_rounding in swept.rounded.items():
@@ -208,8 +208,7 @@ class _Search:
     def _plan(self) -> Iterable[_Load]:
         """Bring together what is aligned alike, so that the run is walked as seldom as can be."""
         loads: dict[Any, _Load] = {}
-        first = starts(self._asked)
-        here = [one for start in first for one in around(start, self.facts, self._reach)]
+        here = list(self._around(self._reach))
         self._under(loads, {}).ours.extend((measure, steps, {}) for measure, steps in here)
         for option, value in self.facts.alignments(self._usual):
             near = [one for one in here if one[1] < self._reach - 1 or one[1] == 0]
@@ -217,6 +216,12 @@ class _Search:
             self._under(loads, own).ours.extend((m, steps + 1, own) for m, steps in near)
         self._plan_libraries(loads)
         return loads.values()
+
+    def _around(self, reach: int) -> Iterator[tuple[Measure, int]]:
+        """Return measures and their steps from where the search starts; a cutoff counts as said."""
+        for start in starts(self._asked):
+            said = self._asked.said if self._asked is not None else frozenset({"k"} if start.k else ())
+            yield from around(start, self.facts, reach, said)
 
     def _plan_libraries(self, loads: dict[Any, _Load]) -> None:
         """Add what libraries mean, each under the options it aligns lists by."""
@@ -272,7 +277,7 @@ class _Search:
         """Return the ways to make one number of those of queries."""
         yield self._way(_value(measure, scored, counted), str(measure), options, steps)
         if steps <= 1 and measure.agg == "mean" and self.facts.queries > 1 and counted.any():
-            for agg in _AGGREGATES:
+            for agg in (*_AGGREGATES, *(("weighted",) if scored.weight is not None else ())):
                 with suppress(RankstoneError):  # cutoffs of their own cannot be pooled
                     other = replace(measure, agg=agg)
                     yield self._way(_value(other, scored, counted), str(other), options, steps + 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +17,7 @@ from rankstone.hits.joining import joined
 from rankstone.hits.options import Alignment
 from rankstone.identifying.facts import Facts
 from rankstone.identifying.rounding import roundings
+from rankstone.io import read_run
 from rankstone.road import Road
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from rankstone.hits.arrays import Bools
     from rankstone.hits.ragged import Hits
     from rankstone.identifying.rounding import Rounding
+    from rankstone.io import Table
     from rankstone.measures import Measure
     from rankstone.measures.base import Scored
 
@@ -70,8 +74,16 @@ class Sweeper(Evaluator):
     def __init__(self, qrels: object, run: object, measures: Any, **given: Any) -> None:  # noqa: ANN401 - as Evaluator
         super().__init__(qrels, measures, **given)
         self._table = self._table.in_memory()
-        self.lists = self._read(run, "run").in_memory()
+        self.lists = self._with_ranks(run)
         self.options = options_for(self.lists, self.options)
+
+    def _with_ranks(self, run: object) -> Table:
+        """Read a run, of a file also the ranks that stand in it: they may be another order."""
+        if isinstance(run, (str, os.PathLike)) and str(run) != "-":
+            with suppress(RankstoneError):  # no numbers stand there, or something else is wrong: seen below
+                known = self._columns, self._format_in
+                return read_run(run, *known, order=self.options.order, ranks=True).in_memory()
+        return self._read(run, "run").in_memory()
 
     def facts(self) -> Facts:
         """Look at the data under the usual options."""
