@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, BadParameter, RankstoneError, one_of
+from rankstone.errors import BadOption, RankstoneError, one_of
 from rankstone.evaluation import Evaluator, name_runs
 from rankstone.gains import Gain, equivalent, gain
 from rankstone.hits.options import Alignment
-from rankstone.hits.ragged import Hits
 from rankstone.io import read_run
 from rankstone.measures.base import ANY_GAIN
+from rankstone.random_lists import RandomLists
 from rankstone.results import WritesReport, as_pandas, shown_whole
 from rankstone.road import Road
 from rankstone.scores import RunScores, Scores
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.align import Chunk
     from rankstone.hits.audit import RunAudit
-    from rankstone.hits.judgments import Judgments
+    from rankstone.hits.ragged import Hits
     from rankstone.io import Progress, Table
     from rankstone.measures import Measure
     from rankstone.road import Part
@@ -71,9 +71,9 @@ def baseline(
     qrels, runs, measures, progress, **options
         As for :func:`~rankstone.evaluate`.
     candidates
-        How many documents each query could have retrieved: chance then draws its lists from all of these,
-        instead of putting the documents that the run retrieved in any order, and the best list holds all
-        judged documents, the highest grades first.
+        How many documents each query could have retrieved: chance then draws lists as long as the run's own
+        from all of these, instead of putting the documents that the run retrieved in any order; worst and
+        best are the extremes of such lists.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def baseline(
     """
     given = options if candidates is None else {**options, "candidates": candidates}
     ready = _Ordering(qrels, measures, **given)
-    _refuse_depth(ready.options)
+    _refuse_options(ready.options)
     read = (given.get("columns"), given.get("format_in"))
     named = {
         name: read_run(run, *read, order=ready.options.order, name=name)
@@ -115,7 +115,7 @@ def baseline(
     if candidates is None:
         others = {word: _reordered(ready, named, word) for word in ("expected", "worst", "best")}
     else:
-        others = _of_candidates(ready, scores, candidates)
+        others = _of_candidates(ready, scores, named, candidates)
     return Baseline(scores, _beside(scores, others), candidates)
 
 
@@ -128,7 +128,8 @@ class Baseline(WritesReport):
     scores
         The scores behind the values, per query too.
     values
-        ``run``, ``measure``, ``value``, ``chance`` (null where a measure has no closed form), ``worst``,
+        ``run``, ``measure``, ``value``, ``chance`` (null where a measure has no closed form; the mean over
+        lists that have a value, where some have none), ``worst``,
         ``best`` (null where no order is proven to be the extreme), ``skill`` (null where chance is the best),
         ``n`` (queries averaged).
     candidates
@@ -233,12 +234,20 @@ def with_little_to_order(
     return found.values.row(0, named=True)
 
 
-def _refuse_depth(options: Alignment) -> None:
-    """Refuse lists that are cut first: other orders of what is left need the cut lists themselves."""
+def _refuse_options(options: Alignment) -> None:
+    """Refuse what other orders, or other lists, know nothing of."""
     if options.depth is not None:
         raise BadOption(
             f"baseline orders whole lists anew, and depth={options.depth} would cut them first",
             fix="use a measure's cutoff (nDCG@10), or cut the runs",
+        )
+    changed = options.changed()
+    unknown = [name for name in ("unjudged", "pool", "score_above") if name in changed]
+    if options.candidates is not None and unknown:
+        raise BadOption(
+            f"lists drawn from candidates={options.candidates} hold documents without a score or judgment, "
+            f"and {unknown[0]}={changed[unknown[0]]} asks for more",
+            fix=f"leave out {unknown[0]}; or candidates, for orders of the documents that were retrieved",
         )
 
 
@@ -283,6 +292,8 @@ def _has(measure: Measure, options: Alignment) -> bool:
     if options.ties in ("best", "worst"):
         least = options.negative != "keep" or measure.negative_is_least
         return least and options.ties in measure.proven_orders
+    if not measure.means_over_orders:
+        return False
     try:
         measure.check(options.ties, options.depth, options.negative)
     except RankstoneError:
@@ -290,63 +301,32 @@ def _has(measure: Measure, options: Alignment) -> bool:
     return True
 
 
-def _of_candidates(ready: Evaluator, scores: Scores, candidates: int) -> dict[str, Scores | None]:
-    """Score lists drawn from all candidates, the best and the worst among them, for the queries scored."""
-    judgments = ready.judgments()
+def _of_candidates(
+    ready: Evaluator, scores: Scores, runs: Mapping[str, Table], candidates: int
+) -> dict[str, Scores | None]:
+    """Score lists as deep as the runs' own, drawn from all candidates, and the best and worst of these."""
+    judgments, lists = ready.judgments(), {}
     found: dict[str, Scores | None] = {}
+    for name, run in ready.asking("NumRet").runs(runs).runs.items():
+        codes = judgments.queries.codes(run.queries.cast(judgments.queries.names.dtype))
+        (held,) = run.by_measure.values()
+        lists[name] = RandomLists.of(judgments, codes, held.numerator.astype(np.int64), candidates)
     for word in ("expected", "worst", "best"):
         options = Alignment(**{**ready.options.as_dict(), "order": "score", "ties": word})
-        known = [measure for measure in ready.measures if _has(measure, options)]
-        hits = _drawn(judgments, candidates, word)
-        by_measure = {measure: measure.score(hits, ready.options.empty) for measure in known}
-        every = RunScores(judgments.queries.names, by_measure)
-        runs = {name: _only(every, run.queries) for name, run in scores.runs.items()}
-        found[word] = Scores(runs, tuple(known), scores.audit, scores.conventions)
+        known = tuple(m for m in ready.measures if m.reads_grades_alone and _has(m, options))
+        drawn = {name: _drawn(run, lists[name], known, options) for name, run in scores.runs.items()}
+        found[word] = Scores(drawn, known, scores.audit, scores.conventions)
     return found
 
 
-def _drawn(judgments: Judgments, candidates: int, ties: str) -> Hits:
-    """Return lists of all candidates: in any order, or the highest or the lowest grades first."""
-    offsets = judgments.pairs.offsets
-    judged = np.diff(offsets)
-    if len(judged) and judged.max() > candidates:
-        raise BadParameter(
-            f"candidates={candidates} are fewer than the judged documents of a query",
-            given=f"{int(judged.max())} judged documents",
-            fix="candidates is how many documents each query could have retrieved",
-        )
-    place = np.arange(len(judgments.grade)) - np.repeat(offsets[:-1], judged)
-    query, grade = judgments.pairs.query, judgments.grade
-    order = np.lexsort((grade if ties == "worst" else -grade, query))
-    others = np.repeat(candidates - judged, judged) if ties == "worst" else 0
-    rank = place + 1 + others
-    if ties == "expected":
-        first, last = np.ones(len(rank), np.int64), np.full(len(rank), candidates)
-    else:
-        first = last = rank
-    lists = np.full(len(judged), candidates)
-    return Hits(
-        offsets=offsets,
-        rank=rank,
-        grade=grade[order],
-        first=first,
-        last=last,
-        judged=np.ones(len(rank), bool),
-        n=lists,
-        length=lists,
-        ideal=judgments.ideal,
-        found=np.ones(len(judged), bool),
-        expected=ties == "expected",
-        lowest_grade=judgments.lowest_grade,
-        candidates=lists,
-    )
-
-
-def _only(scores: RunScores, queries: pl.Series) -> RunScores:
-    """Return the scores of some queries; those nobody judged have none here."""
-    there = scores.queries.cast(pl.String).is_in(queries.cast(pl.String).implode()).to_numpy()
-    some = {measure: scored.of(there) for measure, scored in scores.by_measure.items()}
-    return RunScores(scores.queries.filter(pl.Series(there)), some)
+def _drawn(run: RunScores, lists: RandomLists, measures: Sequence[Measure], options: Alignment) -> RunScores:
+    """Score lists drawn for a run's queries, with the weights that these have."""
+    by_measure = {}
+    for measure in measures:
+        scored = lists.score(measure, options.ties, options.empty)
+        if scored is not None:
+            by_measure[measure] = replace(scored, weight=run.by_measure[measure].weight)
+    return replace(run, by_measure=by_measure)
 
 
 def _beside(scores: Scores, others: Mapping[str, Scores | None]) -> pl.DataFrame:

@@ -90,6 +90,8 @@ def at_random(
         raise BadParameter(f"{len(given)} documents with a grade do not fit a list of {n}")
     options = Alignment(ties="expected", candidates=max(n, candidates or n))
     kind.check(options.ties)
+    if not kind.means_over_orders:
+        raise BadParameter(f"{kind} sees tied documents all at once, and is no mean over their orders")
     kind.check_needs(options)
     scored = kind.score(_tied(n, given, options.candidates or n))
     return None if scored.status[0] == Status.undefined else float(scored.value[0])

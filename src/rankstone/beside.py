@@ -19,15 +19,18 @@ from rankstone.measures import Measure
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rankstone.hits.options import Alignment
     from rankstone.io import Table
 
 __all__ = [
     "check_queries",
     "collapser",
+    "declared_queries",
     "excluded_pairs",
     "intents_of",
     "query_table",
     "refuse_beside_one_group",
+    "refuse_without_pairs",
     "require_columns",
 ]
 
@@ -93,6 +96,17 @@ def check_queries(table: QueryTable, measures: Sequence[object], queries: pl.Ser
     )
 
 
+def declared_queries(judged: Table, queries: QueryTable | None) -> pl.Series | None:
+    """Return the ids of queries that are said to be judged, whether or not a row of judgments names them.
+
+    They stand in the judgments with an empty entry, or in the query table as ``judged``.
+    """
+    dtype = judged.schema["query_id"]
+    said = [judged.unanswered, None if queries is None else queries.judged()]
+    found = [ids.cast(dtype, strict=False).drop_nulls() for ids in said if ids is not None]
+    return pl.concat(found) if found else None
+
+
 def intents_of(source: object, columns: Mapping[str, str] | None = None) -> Intents | None:
     """Open the table of intents; ``None`` where there is none."""
     if source is None:
@@ -101,9 +115,20 @@ def intents_of(source: object, columns: Mapping[str, str] | None = None) -> Inte
     return Intents(read.source, read.collect("query_id", "subtopic", "weight"), read.locate)
 
 
-def excluded_pairs(source: object, columns: Mapping[str, str]) -> Table | None:
-    """Open the pairs that are taken out of every list; ``None`` where there are none."""
+def excluded_pairs(source: object, columns: Mapping[str, str], options: Alignment) -> Table | None:
+    """Open the pairs that are taken out of lists or judgments; ``None`` where there are none."""
+    refuse_without_pairs(source, options)
     return None if source is None else read_pairs(source, columns, name="exclude").whole()
+
+
+def refuse_without_pairs(exclude: object, options: Alignment) -> None:
+    """Refuse to say where pairs are excluded from where there are none."""
+    if exclude is None and options.exclude_from != "lists":
+        raise BadOption(
+            f"exclude_from={options.exclude_from}, and nothing is excluded",
+            expected="pairs of query_id and doc_id",
+            fix="name them: exclude=… (--exclude FILE)",
+        )
 
 
 def collapser(collapse: object) -> Callable[[pl.Expr], pl.Expr] | None:

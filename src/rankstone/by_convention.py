@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate_by", "evaluate_labelled_by", "read_one", "told_by"]
 
 #: what may be said beside a convention, since no library has a say in it
-_FREE = frozenset({"order", "depth", "candidates"})
+_FREE = frozenset({"order", "depth", "candidates", "exclude_from"})
 #: files that no library could read
 _UNREADABLE = (BadLine, EmptyInput, MissingColumn, MixedIds, UnknownFormat)
 
@@ -73,7 +73,7 @@ def evaluate_by(
     for group in _groups(readings):
         options = {**beside, **group[0].options}
         witnesses = _witnesses(group, options)
-        ready = Evaluator(qrels, [*(r.measure for r in group), *witnesses.values()], **options)
+        ready = Evaluator(qrels, [*(r.measure for r in group), *witnesses.values()], **options).of_rows()
         _check_grades(meant, group, ready.judgments().grade)
         parts.append(ready.runs(name_runs(runs), progress=progress))
         _check_refusals(meant, group, parts[-1], witnesses)

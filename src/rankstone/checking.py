@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import InputError, RankstoneError, printable
+from rankstone.checking_against import against
+from rankstone.errors import InputError, printable
 from rankstone.evaluation import name_runs
 from rankstone.findings import CheckReport, FileReport, Finding
+from rankstone.hits.arrays import offsets_of
+from rankstone.hits.ideal import Ideal
 from rankstone.hits.options import LARGEST_GRADE
+from rankstone.hits.score_like import Grades
 from rankstone.io import Table, read_judgments, read_run, shown
+from rankstone.stats import unseen_share
 from rankstone.words import counted, queries, some
 
 if TYPE_CHECKING:
@@ -25,10 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
-#: lists, and documents in each, from which on it is no accident that each holds one that is judged
-_MANY: Final = 20
-#: a measure says little where a random order has so much of it
-_SAYS_LITTLE: Final = 0.5
+#: one-sided level of a gate with one rule
+_GATE: Final = 0.025
 
 
 def check(
@@ -56,7 +59,15 @@ def check(
     ['2 tied rows in 1 query', 'unjudged@10: 50.0%', 'unjudged@100: 50.0%']
     """
     judged = FileReport("judgments", _source(qrels, "judgments"), "judgments")
-    truth = _opened(judged, lambda: read_judgments(qrels, columns, format_in))
+    declared: pl.Series | None = None
+
+    def opened() -> Table:
+        nonlocal declared
+        table = read_judgments(qrels, columns, format_in)
+        declared = table.unanswered
+        return table
+
+    truth = _opened(judged, opened)
     if truth is not None:
         _look_at_judgments(judged, truth)
         _look_at_copies(
@@ -66,11 +77,11 @@ def check(
     for name, run in name_runs(runs).items():
         report = FileReport(name, _source(run, name), "run")
         files.append(report)
-        read = partial(read_run, run, columns, format_in, order=order, name=name)
-        once = isinstance(run, str) and run == "-"  # standard input cannot be read again
-        frame = _opened(report, read) if once else _with_ranks(report, read)
+        frame = _opened(
+            report, partial(read_run, run, columns, format_in, order=order, name=name, ranks=True)
+        )
         if frame is not None:
-            _look_at_run(report, frame, truth, order, depths)
+            _look_at_run(report, frame, truth, declared, order, depths)
     return CheckReport(files)
 
 
@@ -90,26 +101,12 @@ def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN4
     if table.comments():
         report.facts["comment lines"] = f"{table.comments():,}"
     if (none := table.unanswered) is not None:
-        report.facts["empty lists"] = f"{len(none):,}"
+        what = "empty lists" if report.kind == "run" else "declared empty"
+        report.facts[what] = f"{len(none):,}"
     if frame.is_empty():
         report.findings.append(Finding("error", "there are no rows"))
         return None
     return frame.with_columns(pl.lit(table.listed).alias("listed"))
-
-
-def _with_ranks(report: FileReport, read: Callable[..., Table]) -> pl.DataFrame | None:
-    """Read a run and its ranks; ranks that are no numbers are no obstacle where nobody asks for them."""
-    tried = FileReport(report.name, report.source, report.kind)
-    frame = _opened(tried, partial(read, ranks=True))
-    if frame is None:
-        frame = _opened(report, read)
-        if frame is not None:
-            broken = tried.findings[0]
-            tried.findings = [Finding("note", broken.what, broken.example, "no harm, scores give the order")]
-    if frame is not None:
-        report.facts |= tried.facts
-        report.findings += tried.findings
-    return frame
 
 
 def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
@@ -117,7 +114,8 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
     levels = grades.drop_nulls().value_counts().sort("relevance").head(12)
     report.facts |= {
         "judgments": f"{frame.height:,}",
-        "queries": f"{frame['query_id'].n_unique():,}",
+        "queries": f"{(n := frame['query_id'].n_unique()):,}",
+        "smallest margin": f"{unseen_share(n, _GATE):.2g} of the range, for a gate where few queries change",
         "grades": ", ".join(f"{grade:g} × {count:,}" for grade, count in levels.iter_rows()),
         "judged a query": _spread(frame.group_by("query_id").len()["len"]),
     }
@@ -126,6 +124,7 @@ def _look_at_judgments(report: FileReport, frame: pl.DataFrame) -> None:
         *_bad_numbers(frame, "relevance"),
         *_huge(frame),
         *_negative(frame),
+        *_score_like(frame),
     ]
     best = frame.group_by("query_id").agg(pl.col("relevance").max())
     empty = best.filter(pl.col("relevance") <= 0)["query_id"]
@@ -162,7 +161,12 @@ def _look_at_copies(report: FileReport, frame: pl.DataFrame, by_subtopic: Callab
 
 
 def _look_at_run(
-    report: FileReport, frame: pl.DataFrame, truth: pl.DataFrame | None, order: str, depths: Sequence[int]
+    report: FileReport,
+    frame: pl.DataFrame,
+    truth: pl.DataFrame | None,
+    declared: pl.Series | None,
+    order: str,
+    depths: Sequence[int],
 ) -> None:
     by = "input" if frame["listed"][0] else order
     lengths = frame.group_by("query_id").len()["len"]
@@ -175,6 +179,8 @@ def _look_at_run(
     report.findings += _duplicates(frame, "duplicates=first_keep_rank, first_drop, last_drop or keep")
     if by != "input":
         report.findings += [*_bad_numbers(frame, by), *_ties(frame, by), *_order(frame, by)]
+    if "rank" in frame.columns and by != "rank":
+        report.findings += _no_ranks(frame)
     if {"rank", "score"} <= set(frame.columns):
         report.findings += _contradictions(frame, by)
     if frame["query_id"].rle().len() > len(lengths):
@@ -182,9 +188,7 @@ def _look_at_run(
             Finding("note", "rows of a query are not all together", None, "no harm, only slower to read")
         )
     if truth is not None:
-        report.findings += _against(frame, truth, by, depths)
-        for depth in depths:
-            report.findings += _little_to_order(frame, truth, by, depth)
+        report.findings += against(frame, truth, declared, by, depths)
 
 
 def _missing_ids(frame: pl.DataFrame) -> Iterator[Finding]:
@@ -206,6 +210,13 @@ def _bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
     if len(infinite):
         level = "error" if column == "relevance" else "note"
         yield Finding(level, f"{counted(len(infinite), 'row')} whose {column} is infinite", _row(infinite))
+
+
+def _no_ranks(frame: pl.DataFrame) -> Iterator[Finding]:
+    bad = frame.filter(pl.col("rank").is_null())
+    if len(bad):
+        what = f"{counted(len(bad), 'row')} whose rank is no whole number"
+        yield Finding("note", what, _row(bad), "no harm, ranks do not give the order")
 
 
 def _duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
@@ -231,6 +242,14 @@ def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
     below = frame.filter(pl.col("relevance") < 0)
     if len(below):
         yield Finding("warning", f"{counted(len(below), 'grade')} below zero", _row(below), "see --negative")
+
+
+def _score_like(frame: pl.DataFrame) -> Iterator[Finding]:
+    ordered = frame.drop_nulls().sort("query_id", "relevance", descending=[False, True])
+    lengths = ordered["query_id"].rle().struct.field("len").to_numpy().astype(np.int64)
+    judged = Ideal(offsets_of(lengths), ordered["relevance"].to_numpy())
+    for sentence in Grades.of(judged).doubts():
+        yield Finding("warning", sentence, None, "QRELS comes first", doubtful=True)
 
 
 def _ties(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
@@ -259,6 +278,7 @@ def _order(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
             "scores rise down every list: are they distances, smaller is better?",
             None,
             "negate them, or use --order rank",
+            doubtful=True,
         )
     else:
         yield Finding("note", f"rows are not in the order of {by}", None, "no harm, they are sorted")
@@ -275,116 +295,8 @@ def _contradictions(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
             "rank": "ranks give the order; --order score would take the scores",
         }
         what = f"ranks contradict scores in {queries(lists)}"
-        yield Finding("warning", what, _row(rises), fix.get(by, "the order of rows is what counts"))
-
-
-def _against(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depths: Sequence[int]) -> Iterator[Finding]:
-    if (
-        frame.schema["query_id"] != truth.schema["query_id"]
-        or frame.schema["doc_id"] != truth.schema["doc_id"]
-    ):
-        frame = frame.cast({"query_id": pl.String, "doc_id": pl.String})
-        truth = truth.cast({"query_id": pl.String, "doc_id": pl.String})
-    asked, judged = frame["query_id"].unique().sort(), truth["query_id"].unique().sort()
-    missing = judged.filter(~judged.is_in(asked.implode()))
-    extra = asked.filter(~asked.is_in(judged.implode()))
-    if len(missing) == len(judged):
-        yield Finding("error", "no query of the run is judged", f"{some(judged)} against {some(asked)}")
-        yield from _nearly_alike("query", asked, judged)
-        return
-    yield from _nearly_alike("query", asked, judged)
-    yield from _nearly_alike("document", frame["doc_id"].unique(), truth["doc_id"].unique())
-    if len(missing):
-        yield Finding(
-            "warning",
-            f"{queries(len(missing))} missing, judged but not answered",
-            some(missing),
-            "see --missing",
-        )
-    if len(extra):
-        yield Finding("warning", f"{queries(len(extra))} nobody judged", some(extra), "see --extra")
-    known = truth.filter(pl.col("relevance") >= 0).select("query_id", "doc_id").unique()
-    pairs = known.with_columns(pl.lit(value=True).alias("judged"))
-    shown = (
-        _ordered(frame.filter(pl.col("query_id").is_in(judged.implode())), by)
-        .with_columns(pl.int_range(pl.len()).over("query_id").alias("place"))
-        .join(pairs, on=["query_id", "doc_id"], how="left")
-    )
-    for depth in depths:
-        share = (
-            shown.filter(pl.col("place") < depth)
-            .group_by("query_id")
-            .agg(pl.col("judged").is_null().mean())["judged"]
-            .to_numpy()
-            .mean()
-        )
-        level = "warning" if share == 1.0 else "note"
-        yield Finding(level, f"unjudged@{depth}: {share:.1%}", None, _all_unjudged(share, frame, truth))
-    yield from _sampled(shown, len(missing))
-
-
-def _sampled(shown: pl.DataFrame, missing: int) -> Iterator[Finding]:
-    """Find lists that hold one judged document each among equally many others, drawn from more."""
-    lists = shown.group_by("query_id").agg(pl.len().alias("n"), pl.col("judged").count())
-    documents, length = shown["doc_id"].n_unique(), lists["n"].max()
-    one_each = not missing and (lists["judged"] == 1).all() and lists["n"].n_unique() == 1
-    if one_each and len(lists) >= _MANY and isinstance(length, int) and _MANY <= length < documents:
-        yield Finding(
-            "warning",
-            f"every list has {length:,} of {documents:,} documents, one of them judged: sampled candidates?",
-            None,
-            "values are those of another measure; rankstone sampled estimates those among all items",
-        )
-
-
-def _little_to_order(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depth: int) -> Iterator[Finding]:
-    """Find queries in which nDCG says little, as any order of so few documents scores."""
-    from rankstone.against_chance import with_little_to_order
-
-    try:
-        found = with_little_to_order(frame.drop("listed"), truth, by, depth)
-    except RankstoneError:  # told of as an error of its own
-        return
-    if found is None:
-        return
-    many = found["chance"] >= _SAYS_LITTLE
-    yield Finding(
-        "warning" if many else "note",
-        f"nDCG@{depth} {'says little ' if many else ''}in {queries(found['n'])} with at most {depth} judged "
-        f"documents and {2 * depth} retrieved: {found['chance']:.3f} in random order, "
-        f"{found['worst']:.3f} in the worst, {found['best']:.3f} in the best",
-        None,
-        "rankstone baseline puts these beside every mean" if many else None,
-    )
-
-
-def _nearly_alike(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Finding]:
-    """Find ids that would be judged if case and the ways to write a character in Unicode did not matter."""
-    if found.dtype != pl.String:
-        return
-    strange = found.filter(~found.is_in(judged.implode()))
-    folded = judged.str.normalize("NFKC").str.to_lowercase()
-    alike = strange.filter(strange.str.normalize("NFKC").str.to_lowercase().is_in(folded.implode()))
-    if len(alike):
-        yield Finding(
-            "warning",
-            f"{counted(len(alike), f'{what} id')} would be judged but for case or Unicode form",
-            some(alike.sort()),
-            "write ids alike on both sides, in one Unicode form (NFC)",
-        )
-
-
-def _ordered(frame: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Put lists in the order an evaluation gives them: ties by document id, descending."""
-    if by == "input":
-        return frame
-    return frame.sort(by, pl.col("doc_id").cast(pl.String), descending=[by != "rank", True], nulls_last=True)
-
-
-def _all_unjudged(share: object, frame: pl.DataFrame, truth: pl.DataFrame) -> str | None:
-    if share != 1.0:
-        return None
-    return f"do document ids match? judged {some(truth['doc_id'])}, retrieved {some(frame['doc_id'])}"
+        said = fix.get(by, "the order of rows is what counts")
+        yield Finding("warning", what, _row(rises), said, doubtful=2 * lists > frame["query_id"].n_unique())
 
 
 def _spread(lengths: pl.Series) -> str:

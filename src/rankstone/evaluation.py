@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rankstone.asked import checked, choices, columns_read, of_rankings
 from rankstone.beside import (
     check_queries,
     collapser,
+    declared_queries,
     excluded_pairs,
     intents_of,
     query_table,
     refuse_beside_one_group,
     require_columns,
 )
-from rankstone.errors import BadParameter, UsageError, printable
+from rankstone.errors import BadParameter, EmptyInput
 from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
-from rankstone.hits.grouping import grouped
-from rankstone.hits.judgments import Judgments
+from rankstone.hits.exclusion import Exclusion, pairs_of
+from rankstone.hits.grouping import prepared
 from rankstone.hits.options import Alignment
-from rankstone.hits.pairs import PairIndex, QueryIndex
-from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run, shown, stem
+from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run
 from rankstone.labelled import walk_labelled
 from rankstone.measures.base import ANY_GAIN
+from rankstone.naming import name_runs, split_runs
 from rankstone.road import Road, Walked
 from rankstone.scores import RunScores, Scores
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import polars as pl
 
+    from rankstone.hits.judgments import Judgments
     from rankstone.measures import Measure
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "evaluate_labelled",
     "name_runs",
     "options_for",
+    "split_runs",
     "walk_labelled",
 ]
 
@@ -57,6 +60,7 @@ def evaluate(
     queries: object = None,
     intents: object = None,
     one_group: bool = False,
+    run_column: str | None = None,
     convention: str | None = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
@@ -69,7 +73,8 @@ def evaluate(
         Judgments: a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), an
         address of a database (``duckdb:file.db#table``, ``postgresql://host/db?query=SELECT …``), a
         Polars, pandas or PyArrow table, a DuckDB relation, ``{query: {doc: grade}}``, or a triple
-        of arrays (queries, docs, grades).
+        of arrays (queries, docs, grades).  An empty entry, ``{query: {}}``, declares a query without
+        relevant documents.
     runs
         One run or ``{name: run}``; each like ``qrels`` with scores instead of grades, or
         ``{query: [doc, …]}`` in ranked order.
@@ -79,7 +84,7 @@ def evaluate(
         ``{their name: our name}`` for tables: ``{"user_id": "query_id", "item_id": "doc_id"}``.
     exclude
         A table with ``query_id`` and ``doc_id`` of pairs that are taken out of every list first:
-        seen items, the query's own document.
+        seen items, the query's own document; ``exclude_from="both"`` takes them out of the judgments, too.
     collapse
         Passages to documents: a regular expression whose first group is the document's id, or a
         mapping ``{passage: document}``; the best passage stands for its document.
@@ -92,6 +97,8 @@ def evaluate(
         ``{query: {subtopic: weight}}``; all the same where nothing is said.
     one_group
         All lists are one, so that scores are compared across queries: the AUC over all users at once.
+    run_column
+        The column of a long table of runs that names the run of each row; such a table is held in memory.
     convention
         The library whose numbers are wanted, ``"xgboost"`` or ``"xgboost-3.2"``: measures are then written
         as it writes them, and it decides the options.
@@ -121,11 +128,15 @@ def evaluate(
     """
     beside: dict[str, Any] = {"columns": columns, "exclude": exclude, "collapse": collapse}
     beside |= {"queries": queries, "intents": intents, "one_group": one_group, **options}
+    named = name_runs(runs)
+    if run_column is not None:
+        read = {"format_in": options.get("format_in"), "order": options.get("order", "score")}
+        named = split_runs(named, run_column, columns, **read)
     if convention is not None:
         from rankstone.by_convention import evaluate_by
 
-        return evaluate_by(convention, qrels, runs, measures, progress=progress, **beside)
-    return Evaluator(qrels, measures, **beside).runs(name_runs(runs), progress=progress)
+        return evaluate_by(convention, qrels, named, measures, progress=progress, **beside)
+    return Evaluator(qrels, measures, **beside).runs(named, progress=progress)
 
 
 def evaluate_labelled(
@@ -206,14 +217,14 @@ class Evaluator:
         self._format_in = format_in
         self._further = columns_read(self.measures)
         self._table = read_judgments(qrels, self._columns, format_in, further=self._further)
-        self._exclude = excluded_pairs(exclude, self._columns)
+        self._exclude = excluded_pairs(exclude, self._columns, self.options)
         self._collapse = collapser(collapse)
         self._queries = query_table(queries, self.measures, self._columns)
         self._intents = intents_of(intents, self._columns)
         self._one_group = one_group
         if one_group:
             refuse_beside_one_group(collapse=collapse, queries=queries, intents=intents)
-        self._prepared: dict[tuple[str, ...], tuple[Judgments, PairIndex | None]] = {}
+        self._prepared: dict[tuple[str, ...], tuple[Judgments, Exclusion | None]] = {}
 
     @staticmethod
     def _asked(measures: str | Measure | Sequence[str | Measure]) -> tuple[Measure, ...]:
@@ -253,9 +264,9 @@ class Evaluator:
         return road.run(table)
 
     def _read(self, run: object, name: str) -> Table:
-        return read_run(run, self._columns, self._format_in, order=self.options.order, name=name)
+        return read_run(run, self._columns, self._format_in, order=self.options.order, name=name, ranks=True)
 
-    def _matched(self, run: Table) -> tuple[Table, tuple[Judgments, PairIndex | None]]:
+    def _matched(self, run: Table) -> tuple[Table, tuple[Judgments, Exclusion | None]]:
         """Bring ids of run and judgments to one kind."""
         texts = ids_of_two_kinds(self._table, run, "texts on both sides, or whole numbers on both sides")
         run = run.with_text_ids(*texts)
@@ -267,30 +278,27 @@ class Evaluator:
         """Return the judged queries, written as the run writes its own."""
         return self._table.collect("query_id")["query_id"].unique().cast(run.schema["query_id"])
 
-    def _prepare(self, texts: tuple[str, ...]) -> tuple[Judgments, PairIndex | None]:
+    def _prepare(self, texts: tuple[str, ...]) -> tuple[Judgments, Exclusion | None]:
         """Prepare judgments and exclusions, once for each choice of id columns written as texts."""
         if texts not in self._prepared:
             table = self._table.with_text_ids(*texts)
             table = table.pairs_in_one_list() if self._one_group else table
             frame = table.collect("query_id", "doc_id", "relevance", *self._further)
-            if "subtopic" in self._further:
-                judgments = grouped(frame, self.options, table.locate, self._intents)
-            else:
-                judgments = Judgments.of(frame, self.options, table.locate)
+            if not frame.height:
+                raise EmptyInput("there are no judgments", where=table.source)
+            declared = declared_queries(table, self._queries)
+            pairs = self._excluded(frame.schema)
+            judgments = prepared(frame, self.options, table.locate, self._intents, declared, pairs)
             if self._queries is not None:
                 check_queries(self._queries, self.measures, judgments.queries.names)
-            self._prepared[texts] = judgments, self._excluded(judgments)
+            self._prepared[texts] = judgments, Exclusion.of(pairs, frame, self.options)
         return self._prepared[texts]
 
-    def _excluded(self, judgments: Judgments) -> PairIndex | None:
+    def _excluded(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
         if self._exclude is None:
             return None
-        names, docs = judgments.queries.names.dtype, judgments.pairs.docs.dtype
         table = self._exclude.pairs_in_one_list() if self._one_group else self._exclude
-        pairs = table.collect("query_id", "doc_id").unique()
-        pairs = pairs.cast({"query_id": names, "doc_id": docs}, strict=False).drop_nulls()
-        queries = QueryIndex(pairs["query_id"].unique(maintain_order=True))
-        return PairIndex(queries, queries.codes(pairs["query_id"]), pairs["doc_id"])
+        return pairs_of(table.collect("query_id", "doc_id"), kinds)
 
     def judgments(self) -> Judgments:
         """Return the prepared judgments (their ids as they were given)."""
@@ -311,11 +319,17 @@ class Evaluator:
 
         What is prepared already serves it, too, unless its options make other judgments of them.
         """
-        merges = ("negative", "duplicate_judgments")
+        merges = ("negative", "duplicate_judgments", "exclude_from")
         same = all(getattr(options, name) == getattr(self.options, name) for name in merges)
         kept = self._prepared if same and one_group == self._one_group else {}
         other = copy(self)
         vars(other).update(options=options, _one_group=one_group, _prepared=kept)
+        return other
+
+    def of_rows(self) -> Self:
+        """Return an evaluator that takes no empty entry for a judged query, as most libraries do."""
+        other = copy(self)
+        vars(other).update(_table=self._table.without_empty(), _prepared={})
         return other
 
     def _beside(self) -> tuple[BesideAudit | None, BesideAudit | None]:
@@ -342,38 +356,13 @@ class Evaluator:
             duplicates=judgments.duplicates,
             empty=int((relevant == 0).sum()),
             comments=self._table.comments(),
+            declared=judgments.declared,
+            excluded=judgments.excluded,
+            excluded_relevant=judgments.excluded_relevant,
+            warnings=judgments.given.doubts(),
         )
 
 
 def options_for(run: Table, options: Alignment) -> Alignment:
     """Return the options for a run; plain lists of documents have no order but their own."""
     return Alignment(**{**options.as_dict(), "order": "input"}) if run.listed else options
-
-
-def name_runs(runs: object) -> dict[str, object]:
-    """Return runs by name; a single run is called ``run``, a file by its name.
-
-    >>> name_runs(["runs/bm25.run.gz", "runs/dense.parquet"])
-    {'bm25': 'runs/bm25.run.gz', 'dense': 'runs/dense.parquet'}
-    """
-    if isinstance(runs, Mapping) and runs and all(_is_run(value) for value in runs.values()):
-        return {str(name): run for name, run in runs.items()}
-    if isinstance(runs, (list, tuple)) and runs and all(isinstance(r, (str, os.PathLike)) for r in runs):
-        names = [stem(run) for run in runs]
-        if len(set(names)) < len(names):
-            names = [shown(run) for run in runs]
-        if len(set(names)) < len(names):
-            raise UsageError("the same run is named twice", given=", ".join(map(printable, names)))
-        return dict(zip(names, runs, strict=True))
-    if isinstance(runs, (str, os.PathLike)):
-        return {stem(runs): runs}
-    return {"run": runs}
-
-
-def _is_run(value: object) -> bool:
-    """Tell ``{name: run}`` from a run that is itself a dict, ``{query: {doc: score}}``."""
-    if isinstance(value, Mapping):
-        return bool(value) and all(isinstance(v, (Mapping, list)) for v in value.values())
-    return not isinstance(value, (list, int, float)) or (
-        isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - a triple of arrays
-    )

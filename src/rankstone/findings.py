@@ -10,12 +10,16 @@ __all__ = ["CheckReport", "FileReport", "Finding"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing found: ``level`` is ``error``, ``warning`` or ``note``; ``fix`` is what to do."""
+    """One thing found: ``level`` is ``error``, ``warning`` or ``note``; ``fix`` is what to do.
+
+    Where ``doubtful``, an evaluation would probably not mean what it seems to.
+    """
 
     level: str
     what: str
     example: str | None = None
     fix: str | None = None
+    doubtful: bool = False
 
 
 @dataclass
@@ -39,6 +43,11 @@ class CheckReport:
     def ok(self) -> bool:
         """Whether nothing found would stop an evaluation."""
         return not any(f.level == "error" for file in self.files for f in file.findings)
+
+    @property
+    def doubts(self) -> list[str]:
+        """What speaks against believing an evaluation."""
+        return [finding.what for file in self.files for finding in file.findings if finding.doubtful]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.asked import checked, choices, refuse_further
-from rankstone.beside import check_queries, query_table
+from rankstone.beside import check_queries, query_table, refuse_without_pairs
 from rankstone.errors import BadOption
 from rankstone.hits.audit import Audit
 from rankstone.hits.grade_scale import lowest_of
@@ -46,6 +46,7 @@ def walk_labelled(
     if any(measure.reads_lowest_grade for measure in parsed):  # it has to be known before the walk
         lowest = lowest_of(read.tables([pl.col("relevance")]), alignment.negative)
     refuse_further(parsed)
+    refuse_without_pairs(None, alignment)
     name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
     about = query_table(queries, parsed, columns)
     work = Road(SelfLabelled(lowest), alignment, parsed, queries=about)

@@ -12,6 +12,7 @@ from rankstone.beside import check_queries
 from rankstone.errors import EmptyInput, NotComparable, OutOfRange, printable
 from rankstone.hits.align import Aligner, Chunk, no_overlap
 from rankstone.hits.audit import Audit, RunAudit
+from rankstone.hits.exclusion import LeftOut
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.measures.base import Status
 from rankstone.scores import RunScores
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.audit import Tally
     from rankstone.hits.batches import Lists
+    from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.options import Alignment
-    from rankstone.hits.pairs import PairIndex
     from rankstone.hits.query_table import QueryTable
     from rankstone.hits.ragged import Hits
     from rankstone.io import Table
@@ -60,7 +61,7 @@ class Road:
     truth: Judgments | SelfLabelled
     options: Alignment
     measures: tuple[Measure, ...]
-    exclude: PairIndex | None = None
+    exclude: Exclusion | None = None
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
     queries: QueryTable | None = None
     regroups: bool = True
@@ -147,6 +148,8 @@ class Road:
             comments=table.comments(),
             cutoffs=cutoffs_of(self.measures),
             deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
+            order=self.options.order,
+            left_out=LeftOut.of(self.exclude, [part.tally for part in parts if part.tally is not None]),
         )
 
     def assemble(self, parts: Sequence[Part], *, last: bool = False) -> RunScores:

@@ -39,7 +39,7 @@ def thresholds(
     *,
     levels: Sequence[float] | None = None,
     strict: bool = False,
-    interval: str = "studentised",
+    interval: str = "auto",
     confidence: float = 0.95,
     seed: int = 0,
     progress: Progress | None = None,

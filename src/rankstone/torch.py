@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RankingMetrics"]
 
+#: what is kept, and as what it goes from process to process: wide enough for whatever was given
+_KINDS = {"indexes": torch.int64, "preds": torch.float64, "target": torch.float64}
+
 
 class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics tells no types here
     """Several measures at several cutoffs, scored together and without a loop over queries.
@@ -38,9 +41,9 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics tells no type
 
     Notes
     -----
-    Rows of a query may come in several updates, and from several processes.  Where torchmetrics takes scores
-    of 0 and less for documents that are not retrieved (precision, recall, average precision and reciprocal
-    rank since 1.8), ``options={"score_above": 0.0}`` does, too.
+    Rows of a query may come in several updates, and from several processes, of which some may have none.
+    Where torchmetrics takes scores of 0 and less for documents that are not retrieved (precision, recall,
+    average precision and reciprocal rank since 1.8), ``options={"score_above": 0.0}`` does, too.
 
     Examples
     --------
@@ -66,7 +69,7 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics tells no type
         self.options = dict(options or {})
         self.measures = Evaluator([1.0], measures, **self.options).measures  # refused here, not epochs later
         self.ignore_index = ignore_index
-        for name in ("indexes", "preds", "target"):
+        for name in _KINDS:
             self.add_state(name, default=[], dist_reduce_fx="cat")
 
     def update(self, preds: torch.Tensor, target: torch.Tensor, indexes: torch.Tensor) -> None:
@@ -91,6 +94,18 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics tells no type
         self.preds.append(preds.detach()[kept].reshape(-1))
         self.target.append(target.detach()[kept].reshape(-1))
         self.indexes.append(indexes.detach()[kept].reshape(-1))
+
+    def sync(self, **settings: Any) -> None:  # noqa: ANN401 - torchmetrics'
+        """Bring the rows of all processes together.
+
+        torchmetrics gathers a state where there is one, so a process without rows would leave the others
+        waiting; and what it gathers must have one type.  So every process brings tensors of the same types.
+        """
+        available = settings.get("distributed_available") or self.distributed_available_fn
+        if settings.get("should_sync", True) and not self._is_synced and callable(available) and available():
+            for name, kind in _KINDS.items():
+                setattr(self, name, [_together(getattr(self, name)).to(self.device, kind)])
+        super().sync(**settings)
 
     def scores(self) -> ArrayScores:
         """Return the values of every query met so far; ``queries`` are their indexes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -105,4 +106,5 @@ def head_of_run(
     if not right.height:
         raise EmptyInput("the run is empty", where=read.source)
     table = right.select("query_id", "doc_id", pl.lit(1.0).alias("relevance"))
-    return of_frame(table.lazy(), f"first {depth} of {read.source}", {}, untyped=read.untyped)
+    first = of_frame(table.lazy(), f"first {depth} of {read.source}", {}, untyped=read.untyped)
+    return replace(first, empty=read.empty)  # where nothing can be found, nothing is right

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from rankstone.behaviour import Experiment, ab
+from rankstone.behaviour.experiments.family import Rules
 from rankstone.behaviour.experiments.measuring import arm, difference
 from rankstone.errors import (
     BadOption,
@@ -20,7 +21,17 @@ from rankstone.errors import (
     RankstoneError,
     UsageError,
 )
-from rankstone.stats import sample_ratio
+from rankstone.stats import (
+    CORRECTIONS,
+    Estimate,
+    always_valid_interval,
+    always_valid_p,
+    always_valid_ratio,
+    sample_ratio,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 
 def made(users: int = 200, variants: str = "ab", seed: int = 0) -> pl.DataFrame:
@@ -120,6 +131,157 @@ def test_false_alarms() -> None:
     assert max(alarms.values()) / 400 <= most, alarms
 
 
+def counts_of(found: Experiment) -> int:
+    """Return how many questions there are in the family, from Bonferroni's p of one that is far from 1."""
+    p, adjusted = min(found.differences.drop_nulls("p").select("p", "p_adjusted").rows())
+    return round(float(adjusted) / float(p))
+
+
+def test_one_question_is_paid_for_once() -> None:
+    """Abandonment is 1 - clicked@k where k covers all lists, clicked@1 is CTR@1: one question each."""
+    log = made(2000).with_columns(
+        clicked=pl.when((pl.col("variant") == "b") & (pl.col("impression_id") % 13 == 0))
+        .then(1)
+        .otherwise(pl.col("clicked"))
+    )
+    whole, part, top = (ab(log, k=k, correction="bonferroni") for k in (5, 3, 1))
+    assert [counts_of(found) for found in (whole, part, top)] == [3, 4, 3]
+    clicked, lost = (of(whole, "differences", measure) for measure in ("clicked@5", "abandonment"))
+    assert lost["p"] == clicked["p"]
+    assert (lost["low"], lost["high"]) == pytest.approx((-clicked["high"], -clicked["low"]))
+    assert lost["verdict"] == clicked["verdict"]
+    assert whole.audit.remarks["abandonment"].startswith("asks what clicked@5 asks")
+    assert top.audit.remarks["clicked@1"].startswith("asks what CTR@1 asks")
+    assert "abandonment" not in part.audit.remarks
+
+
+def alike(users: int, clicked: int) -> pl.DataFrame:
+    """Return a log in which all of variant b did the same, and one half of a did."""
+    user = np.arange(2 * users)
+    some = np.where(user % 2 == 0, (user // 2) % 2, clicked)
+    columns = {"user_id": user, "impression_id": user, "clicked": some, "position": np.ones_like(user)}
+    return pl.DataFrame(columns | {"variant": np.array(["a", "b"])[user % 2]})
+
+
+@pytest.mark.parametrize("clicked", [0, 1])
+@pytest.mark.parametrize("sequential", [False, True])
+def test_no_spread_is_no_certainty(clicked: int, sequential: bool) -> None:  # noqa: FBT001 - a case
+    """All of n users alike: the interval is that of n of n by Clopper and Pearson, never a point."""
+    few, many = (ab(alike(users, clicked), k=1, sequential=sequential) for users in (3, 400))
+    row = of(many, "variants", "CTR@1")
+    if not sequential:
+        bound = stats.binomtest(400 * clicked, 400).proportion_ci(0.95, "exact")
+        inner = bound.low if clicked else bound.high
+        assert row["low" if clicked else "high"] == pytest.approx(inner)
+    assert row["low"] < row["value"] < row["high"]
+    assert any(f"CTR@1 is {clicked} for all 400 units of b" in line for line in many.audit.warnings)
+    assert of(few, "differences", "CTR@1")["verdict"] == "inconclusive"
+    assert of(many, "differences", "CTR@1")["verdict"] == ("better" if clicked else "worse")
+
+
+def test_few_users_of_two_minds() -> None:
+    """Of three users against three who all did otherwise nothing follows: chance does so one time in ten."""
+    for users in (2, 3):
+        log = alike(users, 1).with_columns(clicked=pl.when(pl.col("variant") == "a").then(0).otherwise(1))
+        row = of(ab(log, k=1, correction="none"), "differences", "CTR@1")
+        assert (row["difference"], row["verdict"]) == (1, "inconclusive")
+        assert row["p"] >= 0.05
+
+
+def test_what_cannot_vary_has_no_interval() -> None:
+    """Where only the first position is shown a click's rank is 1: no error, no p, and no verdict."""
+    found = ab(alike(50, 1), k=1)
+    row = of(found, "differences", "mean_click_rank")
+    assert (row["difference"], row["low"], row["p"], row["verdict"]) == (0, None, None, "inconclusive")
+    assert any("nothing is claimed of it" in line for line in found.audit.warnings)
+
+
+def test_nobody_clicked() -> None:
+    """Two variants without a click do not differ for certain: inconclusive, or equivalent by a margin."""
+    log = made(400).with_columns(clicked=pl.lit(0))
+    row = of(ab(log), "differences", "CTR@10")
+    assert (row["difference"], row["p"], row["verdict"]) == (0, 1, "inconclusive")
+    assert -0.05 < row["low"] < 0 < row["high"] < 0.05
+    assert of(ab(log, margin=0.05), "differences", "CTR@10")["verdict"] == "equivalent"
+
+
+def looks(
+    draw: Callable[[np.random.Generator, int], Any], seed: int, users: Iterable[int]
+) -> tuple[bool, bool]:
+    """Return whether two variants that do the same ever differ, by p of one look and by p of all looks."""
+    rng = np.random.default_rng(seed)
+    values = draw(rng, 2000)
+    alarms = np.zeros((0, 2), bool)
+    for n in users:
+        seen, unit, ones = values[:n], np.arange(n), np.ones(n)
+        one, other = (arm(seen, ones, unit, n, unit % 2 == at) for at in (1, 0))
+        found = difference(one, other)
+        assert found is not None
+        ps = [Rules(None, "none", 0.95, sequential).p(found) for sequential in (False, True)]
+        alarms = np.vstack([alarms, np.array(ps) <= 0.05])
+    once, always = (bool(column.any()) for column in alarms.T)
+    return once, always
+
+
+@pytest.mark.parametrize(
+    ("draw", "least"),
+    [
+        (lambda rng, n: rng.normal(size=n), 0.12),
+        (lambda rng, n: (rng.random(n) < 0.1).astype(np.float64), 0.1),
+        (lambda rng, n: rng.lognormal(0, 2, n), 0.04),
+    ],
+    ids=["normal", "clicks", "skewed"],
+)
+def test_ten_looks(draw: Callable[[np.random.Generator, int], Any], least: float) -> None:
+    """Ten looks: p of one look alarm far too often, always-valid ones no more often than they may."""
+    alarms = np.array([looks(draw, seed, range(200, 2001, 200)) for seed in range(200)])
+    once, always = alarms.mean(axis=0)
+    assert once >= least
+    assert always <= 0.05
+
+
+def test_sequential_results_agree() -> None:
+    """Interval, p and verdict are all the always-valid ones, say the same, and claim less than one look."""
+    log = made(900).with_columns(
+        clicked=pl.when((pl.col("variant") == "b") & (pl.col("impression_id") % 5 == 0))
+        .then(1)
+        .otherwise(pl.col("clicked"))
+    )
+    for correction in CORRECTIONS:
+        found = ab(log, k=3, sequential=True, correction=correction)
+        for row, once in zip(found.differences.to_dicts(), ab(log, k=3).differences.to_dicts(), strict=True):
+            outside = row["low"] > 0 or row["high"] < 0
+            assert outside == (row["p_adjusted"] <= 0.05) == (row["verdict"] != "inconclusive")
+            assert row["p"] >= once["p"]
+    assert (found.differences["verdict"] != "inconclusive").any()
+    assert found.conventions["sequential"] is True
+    wide, narrow = (of(ab(log, sequential=on), "variants", "CTR@10") for on in (True, False))
+    assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
+
+
+def test_always_valid_ends_are_where_p_is_alpha() -> None:
+    """An estimate that lies one end away from 0 has a p of just that alpha."""
+    for units in (10, 300, 100_000):
+        for alpha in (0.2, 0.05, 0.001):
+            reach = always_valid_interval(Estimate(0.0, 1.0, units, df=units - 2), alpha)[1]
+            assert always_valid_p(Estimate(reach, 1.0, units, df=units - 2)) == pytest.approx(alpha, rel=1e-6)
+    counts = [5200, 4800]
+    expected = stats.betabinom(10_000, 50, 50).pmf(5200) / stats.binom(10_000, 0.5).pmf(5200)
+    assert always_valid_ratio(counts, [0.5, 0.5]) == pytest.approx(min(1, 1 / expected))
+
+
+def test_a_running_experiment_is_told() -> None:
+    """Before the units it was planned for there is a warning, unless results hold at every look."""
+    log = made(200)
+    warned = ab(log, planned=500).audit.warnings
+    assert any("still running, with 200 of 500 units" in line and "sequential" in line for line in warned)
+    for fine in (ab(log, planned=200), ab(log, planned=500, sequential=True)):
+        assert not any("running" in line for line in fine.audit.warnings)
+    assert "one look" in ab(log).audit.remarks["looks"]
+    assert "every look" in ab(log, sequential=True).audit.remarks["looks"]
+    assert "of clicks alone" in ab(log).audit.to_dict()["remarks"]["mean_click_rank"]
+
+
 def test_families_and_verdicts() -> None:
     """All measures of all variants are one family; a verdict is the interval's, and knows what is better."""
     log = made(600, "abc").with_columns(
@@ -186,6 +348,7 @@ GOOD: dict[str, list[Any]] = {
         ({}, {"versus": "z"}, UsageError, "no variant z"),
         ({}, {"by": "bucket"}, MissingColumn, "no column bucket"),
         ({}, {"k": 0}, BadOption, "no cutoff"),
+        ({}, {"planned": 0}, BadOption, "planned=0"),
         ({}, {"shares": {"a": 1}}, BadOption, "not those of the variants"),
         ({}, {"margin": -1}, BadOption, "margin"),
         ({}, {"correction": "tukey"}, BadOption, "no correction"),

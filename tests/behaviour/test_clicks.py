@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +97,20 @@ def test_weights() -> None:
         clicks(LOG, "ips", propensities=found.positions),
     ):
         assert other.judgments.equals(found.judgments)
+
+
+def test_impressions_that_agree_are_no_certainty() -> None:
+    """One click of one impression has no error and no interval: it was 0, and a point."""
+    log = {
+        "query_id": ["q"] * 4,
+        "doc_id": ["a", "b", "b", "c"],
+        "position": [1] * 4,
+        "clicked": [1, 1, 1, 0],
+    }
+    found = clicks(log, "ips", propensities="0.5").judgments
+    assert found["estimate"].to_list() == [1 / 0.5, 1 / 0.5, 0]
+    for column in ("standard_error", "low", "high"):
+        assert found[column].to_list() == [None] * 3
 
 
 def test_clipping_is_told() -> None:
@@ -207,28 +224,111 @@ def test_position_bias_is_found(seed: int) -> None:
 
 
 def test_the_model_is_as_likely_as_can_be() -> None:
-    """Nothing near the fit makes the clicks likelier, and plain EM from there stays there."""
+    """No other examinations make likelier where clicks fell, and no other relevances the clicks."""
     log, _ = simulated(5, [1.0, 0.5, 0.25], queries=4, lists=600)
     found = clicks(log, "pbm", tolerance=1e-10)
     chance = dict(zip(found.positions["position"], found.positions["propensity"], strict=True))
     liked = {(q, d): g for q, d, g in found.judgments.select("query_id", "doc_id", "estimate").rows()}
     rows = log.group_by("query_id", "doc_id", "position").agg(n=pl.len(), c=pl.col("clicked").sum()).rows()
 
-    def likelihood(by_place: dict[int, float], by_pair: dict[tuple[int, int], float]) -> float:
+    def where(by_place: dict[int, float]) -> float:
+        every = dict.fromkeys(liked, 0.0)
+        for q, d, k, n, _ in rows:
+            every[q, d] += n * by_place[k]
+        return math.fsum(c * math.log(n * by_place[k] / every[q, d]) for q, d, k, n, c in rows if c)
+
+    def likelihood(by_pair: dict[tuple[int, int], float]) -> float:
         terms = []
         for q, d, k, n, c in rows:
-            p = by_place[k] * by_pair[q, d]
+            p = chance[k] * by_pair[q, d]
             terms += [c * math.log(p) if c else 0.0, (n - c) * math.log1p(-p)]
         return math.fsum(terms)
 
-    best = likelihood(chance, liked)
     assert found.audit.fit is not None
-    assert found.audit.fit.log_likelihood == pytest.approx(best, rel=1e-12)
+    assert found.audit.fit.log_likelihood == pytest.approx(likelihood(liked), rel=1e-12)
     for factor in (0.99, 1.01):
         for place in (2, 3):
-            assert likelihood(chance | {place: chance[place] * factor}, liked) < best
+            assert where(chance | {place: chance[place] * factor}) < where(chance)
         for pair in list(liked)[:5]:
-            assert likelihood(chance, liked | {pair: liked[pair] * factor}) < best
+            assert likelihood(liked | {pair: liked[pair] * factor}) < likelihood(liked)
+
+
+@pytest.mark.parametrize("sessions", [True, False])
+def test_few_impressions_a_query(sessions: bool) -> None:  # noqa: FBT001 - a case
+    """Of ten impressions a query the truth is found, and 95 % intervals hold it as often as they say."""
+    held, found, pairs = [], [], []
+    for seed in range(40):
+        log, relevant = simulated(seed, [1.0, 0.7, 0.4], queries=150, lists=1500)
+        made = clicks(log if sessions else log.drop("session"), "pbm")
+        table = made.positions.filter(pl.col("position") > 1)
+        truth = np.array([0.7, 0.4])
+        held.append(((table["low"].to_numpy() <= truth) & (truth <= table["high"].to_numpy())).mean())
+        found.append(table["propensity"].to_list())
+        ends = made.judgments.select("low", "high").to_numpy().T
+        true = relevant[made.judgments["query_id"].to_numpy(), made.judgments["doc_id"].to_numpy()]
+        pairs.append(((ends[0] <= true) & (true <= ends[1])).mean())
+        assert (made.positions["low"][0], made.positions["high"][0]) == (None, None)
+    assert np.mean(found, axis=0) == pytest.approx(truth, rel=0.03)
+    assert np.mean(held) >= 0.9
+    assert np.mean(pairs) >= 0.9
+
+
+def test_threads_change_no_bit(tmp_path: Path) -> None:
+    """At sixty positions, where linear algebra would be shared out, one thread and two say the same."""
+    log, _ = simulated(3, [1 / (at + 1) ** 0.5 for at in range(60)], queries=10, lists=200)
+    log.write_parquet(tmp_path / "log.parquet")
+    told = []
+    for threads in ("1", "2"):
+        many = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), threads)
+        command = [
+            sys.executable,
+            "-m",
+            "rankstone",
+            "clicks",
+            str(tmp_path / "log.parquet"),
+            "--method",
+            "pbm",
+        ]
+        done = subprocess.run(
+            [*command, "--format", "json"], capture_output=True, check=True, env=os.environ | many
+        )
+        told.append(done.stdout)
+    assert told[0] == told[1]
+
+
+def test_few_swaps_warn() -> None:
+    """Four swaps are too few to tell positions apart, and that is said; many are enough."""
+    rows = [("a", 1), ("b", 2)] * 40 + [("b", 1), ("a", 2)] * 4
+    docs, places = zip(*rows, strict=True)
+    log = {
+        "query_id": ["q"] * 88,
+        "doc_id": docs,
+        "position": places,
+        "session": [at // 2 for at in range(88)],
+        "clicked": [int(at % 3 == 0) for at in range(88)],
+    }
+    found = clicks(log, "pbm")
+    assert found.positions["moved"].to_list() == [8, 8]  # four of either document
+    few = [line for line in found.audit.warnings if "too few swaps at position 2 (8)" in line]
+    wide = [line for line in found.audit.warnings if "not known to within a factor of 2" in line]
+    assert few
+    assert wide
+    many, _ = simulated(1, [1.0, 0.7], queries=20, lists=4000)
+    assert not clicks(many, "pbm").audit.warnings
+
+
+def test_a_session_counts_once() -> None:
+    """Every list of a session twice: the interval is that of half as many rows."""
+    log, _ = simulated(2, [1.0, 0.5], queries=10, lists=1000)
+    again = pl.concat([log, log.with_columns(query_id=pl.col("query_id") + 10)])
+    rows, twice = log.drop("session"), again.drop("session")
+    ends = [
+        clicks(of_log, "pbm", lists="keep").positions.row(1, named=True)
+        for of_log in (log, again, rows, twice)
+    ]
+    widths = [math.log(end["high"] / end["low"]) for end in ends]
+    assert widths[1] == pytest.approx(widths[0])
+    assert widths[3] == pytest.approx(widths[2] / 2**0.5)
 
 
 def test_two_positions_by_hand() -> None:
@@ -245,5 +345,12 @@ def test_two_positions_by_hand() -> None:
     assert found.judgments["estimate"].to_list() == pytest.approx([40 / 100])
     theta, gamma = np.array([1, 0.25]), 0.4
     worth = sum(100 * t * (1 - gamma) / (1 - t * gamma) for t in theta)
-    assert found.judgments["effective"].to_list() == pytest.approx([worth])
-    assert found.judgments["standard_error"].to_list() == pytest.approx([math.sqrt(gamma * 0.6 / worth)])
+    # the examination's logarithm is that of a ratio of two counts, 10 and 40; of the relevance's information
+    # the second position has this share
+    spread, share = 1 / 10 + 1 / 40, 25 / (1 - 0.1) / (25 / (1 - 0.1) + 100 / (1 - 0.4))
+    error = math.sqrt(gamma * 0.6 / worth + (gamma * share) ** 2 * spread)
+    assert found.judgments["standard_error"].to_list() == pytest.approx([error])
+    assert found.judgments["effective"].to_list() == pytest.approx([gamma * 0.6 / error**2])
+    reach = stats.norm.ppf(0.975) * math.sqrt(spread)
+    ends = found.positions.select("low", "high").row(1)
+    assert ends == pytest.approx((0.25 * math.exp(-reach), 0.25 * math.exp(reach)))

@@ -231,7 +231,7 @@ def test_one_position() -> None:
     assert found.positions["propensity"].to_list() == [1.0]
 
 
-def test_em_that_does_not_end() -> None:
+def test_a_fit_that_does_not_end() -> None:
     """Too few rounds are told."""
     rows = [
         (doc, place, float((at * 7 + place) % 5 < 5 - place))
@@ -243,7 +243,7 @@ def test_em_that_does_not_end() -> None:
 
     assert found.audit.fit is not None
     assert not found.audit.fit.converged
-    assert "did not converge in 3 rounds" in found.audit.lines()[-1]
+    assert any("did not converge in 1 round:" in line for line in found.audit.lines())
 
 
 def test_ids_that_trec_cannot_hold(tmp_path: Path) -> None:

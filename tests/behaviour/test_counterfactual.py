@@ -79,6 +79,36 @@ def test_estimates_are_plain_sums() -> None:
     assert weights["clipped"] == pytest.approx((used > 3).mean())
 
 
+def test_bias_is_told() -> None:
+    """Estimators that are biased by design say so beside their value, and what their interval leaves out."""
+    found = counterfactual(made(), clip=3.0)
+    bias = dict(found.estimates.select("estimator", "bias").rows())
+    assert bias == {
+        "logged": "none",
+        "ips": "none",
+        "snips": "fades with n",
+        "clipped": "by design: too low",
+        "dm": "by design: the model's",
+        "dr": "none",
+    }
+    assert of(found, "clipped")["value"] < of(found, "ips")["value"]
+    assert set(found.audit.remarks) == {"clipped", "dm"}
+    assert any(line.startswith("clipped  its interval") for line in found.audit.lines())
+    costs = counterfactual(made().with_columns(-pl.col("reward")), clip=3.0)
+    assert of(costs, "clipped")["bias"] == "by design"
+    # a clip that nothing reaches changes nothing
+    plain = counterfactual(made().drop("prediction", "target_prediction"), clip=1000.0)
+    assert of(plain, "clipped")["bias"] == "none"
+    assert not plain.audit.remarks
+
+
+def test_units_that_agree_are_no_certainty() -> None:
+    """Where no impression earned anything there is a value, but no error, no interval, and a warning."""
+    found = counterfactual(made().with_columns(reward=pl.lit(0.0)))
+    assert (of(found, "ips")["value"], of(found, "ips")["error"], of(found, "ips")["low"]) == (0, None, None)
+    assert any("ips is 0 for every unit" in line for line in found.audit.warnings)
+
+
 @pytest.mark.parametrize("policy", ["random", "bts"])
 def test_open_bandit(policy: str) -> None:
     """On real logs IPS and SNIPS are the plain sums."""

@@ -93,6 +93,44 @@ def test_optimised_is_fair_exactly() -> None:
     assert optimised(list("abc"), list("abc"), 3, np.random.default_rng(0)).docs == ("a", "b", "c")
 
 
+#: no mixture of these is fair: the least sum of what depths are unfair by is 0.0007
+UNFAIR = [0, 1, 3, 5, 2, 7, 4, 6, 8, 12], [0, 3, 1, 2, 5, 7, 10, 8, 4, 6]
+
+
+def test_no_fair_mixture_is_a_team_draft() -> None:
+    """A query whose rankings cannot be mixed fairly gets team draft, counted and told; others do not."""
+    a, b = ([f"d{doc}" for doc in ranking] for ranking in UNFAIR)
+    assert _programme(tuple(a), tuple(b), 10)[1] == ()
+    fine = {"other": ["x", "y"]}
+    made = interleave(fine | {"q": a}, fine | {"q": b}, "optimised", draws=3, seed=1)
+    by_query = dict(made.lists.group_by("query_id").agg(pl.col("method").unique()).rows())
+    assert by_query == {"q": ["team_draft"], "other": ["optimised"]}
+    assert set(made.lists.filter(query_id="q")["credit"]) <= {-1.0, 0.0, 1.0}
+    assert made.audit.counts["fallback"] == 1
+    assert "1 query by team draft" in made.audit.lines()[0]
+    alone = interleave({"q": a}, {"q": b}, "team_draft", draws=3, seed=1).lists
+    assert made.lists.filter(query_id="q").equals(alone)
+
+    log = clicked(made.lists, [(0, a[0]), (1, "x")])
+    found = interleaving_preference(log, made)
+    assert (found.conventions["method"], found.preference["impressions"][0]) == ("optimised", 6)
+    assert interleave(fine, fine, "optimised").audit.counts["fallback"] == 0
+
+
+@pytest.mark.parametrize("n", [2, 5, 6, 100])
+@pytest.mark.parametrize("cluster", [None, "impression_id"])
+def test_all_of_one_mind_is_no_certainty(n: int, cluster: str | None) -> None:
+    """Where every impression is won the interval is no point, and ends where n wins of n leave .025."""
+    log = {"query_id": ["q"] * n, "draw": [0] * n, "doc_id": ["x"] * n, "impression_id": list(range(n))}
+    lists = interleave({"q": ["x", "y"]}, {"q": ["y", "z"]}, k=1, draws=1, seed=1).lists
+    lists = lists.with_columns(doc_id=pl.lit("x"), credit=pl.lit(1.0))
+    row = interleaving_preference(log, lists, cluster=cluster).preference.row(0, named=True)
+    assert row["preference"] == 0.5
+    assert row["low"] == pytest.approx(0.025 ** (1 / n) - 0.5)
+    assert (row["verdict"] == "better") == (2 * 0.5**n <= 0.05) == (row["p_sign"] <= 0.05)
+    assert row["win_low"] < 1
+
+
 def test_balanced_is_biased() -> None:
     """The known case, rankings a b c and b c a: random clicks prefer the second, though nobody reads."""
     lists = interleave({"q": list("abc")}, {"q": list("bca")}, "balanced", k=3, draws=200, seed=1)
@@ -235,6 +273,7 @@ def test_counted() -> None:
     log = {"query_id": ["q"] * 3, "draw": [0] * 3, "doc_id": ["y", "y", "w"], "impression_id": [1] * 3}
     found = interleaving_preference(log, LISTS, unknown="drop")
     assert (found.audit.counts["elsewhere"], found.audit.counts["repeated"]) == (1, 1)
+    assert any(line.startswith("looks  ") and "one look" in line for line in found.audit.lines())
     assert any("no column clicked" in line for line in found.audit.warnings)
     with pytest.raises(NotComparable, match="no query is in both"):
         interleave({"q": ["x"]}, {"p": ["x"]})

@@ -41,7 +41,7 @@ candidate = "{DEMO / "bm25.run"}"
 
 [[gate.rules]]
 measure = "nDCG@10"
-margin = 0.05
+margin = 0.1
 floor = 0.5
 
 [gate.guards]
@@ -53,7 +53,7 @@ queries = 30
 
 
 def test_exit_codes(folder: Path) -> None:
-    """0 passed, 1 failed, 2 usage, 3 not comparable, 4 open and asked to fail."""
+    """0 passed, 1 failed, 2 usage, 3 not comparable, 4 inconclusive, unless that may warn or pass."""
     runs = {name: str(DEMO / f"{name}.run") for name in ("bm25", "tfidf")}
     assert run(code=0, cwd=folder).stdout.startswith("pass: bm25 in place of tfidf")
     run("--baseline", runs["bm25"], "--candidate", runs["bm25"], code=0, cwd=folder)
@@ -64,9 +64,25 @@ def test_exit_codes(folder: Path) -> None:
     (folder / "guard.toml").write_text(text.replace("queries = 30", "queries = 300"), encoding="utf-8")
     run("--config", "guard.toml", code=3, cwd=folder)
     run("--candidate", "nowhere.run", code=3, cwd=folder)
-    (folder / "open.toml").write_text(text.replace("margin = 0.05", "margin = 0.001"), encoding="utf-8")
-    run("--config", "open.toml", code=0, cwd=folder)
-    run("--config", "open.toml", "--inconclusive", "fail", code=4, cwd=folder)
+    (folder / "open.toml").write_text(text.replace("margin = 0.1", "margin = 0.01"), encoding="utf-8")
+    run("--config", "open.toml", code=4, cwd=folder)
+    assert (
+        "warning: inconclusive: nDCG@10"
+        in run("--config", "open.toml", "--inconclusive", "warn", code=0, cwd=folder).stderr
+    )
+    assert not run("--config", "open.toml", "--inconclusive", "pass", code=0, cwd=folder).stderr
+
+
+def test_margins_are_checked_before_anything_is_scored(folder: Path) -> None:
+    """32 queries cannot show that Success loses no more than 0.02; 183 can."""
+    text = (folder / "rankstone.toml").read_text(encoding="utf-8")
+    told = text.replace('"nDCG@10"', '"Success@5"').replace("margin = 0.1", "margin = 0.02")
+    (folder / "hard.toml").write_text(told, encoding="utf-8")
+    for more in ((), ("--check",)):
+        done = run("--config", "hard.toml", *more, code=2, cwd=folder)
+        assert "cannot pass at n = 32" in done.stderr
+        assert "use ≥ 183 queries" in done.stderr
+    assert "the smallest margin is 0.11" in run("--check", code=0, cwd=folder).stdout
 
 
 def test_what_is_written(folder: Path) -> None:

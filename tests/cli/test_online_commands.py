@@ -47,7 +47,7 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
     assert [float(row["value"]) for row in rows] == found.estimates["value"].to_list()
     table = run(*asked).stdout.splitlines()
-    assert table[0].split() == ["estimator", "value", "error", "low", "high"]
+    assert table[0].split() == ["estimator", "value", "error", "low", "high", "bias"]
     assert table[-1].startswith("conventions  propensity=examination discount=log2 k=10 cluster=user")
     assert any("2 impressions · 2 rewarded" in line for line in table)
     assert run(*asked, "--format", "latex", "--quiet").stdout.startswith("% conventions")
@@ -108,6 +108,13 @@ def test_ab(tmp_path: Path) -> None:
     assert table[0].split()[:4] == ["measure", "variant", "versus", "difference"]
     assert any(line.startswith("log  60 rows · 60 impressions · 20 clicks · 30 values") for line in table)
     assert "variant=" not in table[-1]
+    assert any(line.startswith("looks  ") and "--sequential" in line for line in table)
+    running = run(*asked, "--planned", 100, "--format", "csv").stderr
+    assert "warning  the experiment is still running, with 30 of 100 units" in running
+    always = ab(log, "arm", versus="y", columns={"uid": "user_id"}, shares={"x": 1, "y": 1}, sequential=True)
+    assert json.loads(run(*asked, "--sequential", "--format", "json").stdout) == always.report()
+    assert always.differences["low"][0] < found.differences["low"][0]
+    assert "--planned 0" in run(*asked, "--planned", 0, code=2).stderr
     alone = run("ab", log, "--by", "arm", "--cluster", "impression_id", "--format", "json").stdout
     assert json.loads(alone)["conventions"]["cluster"] is None
     assert "--shares x" in run("ab", log, "--by", "arm", "--shares", "x", code=2).stderr

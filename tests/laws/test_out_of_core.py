@@ -263,3 +263,25 @@ def test_lists_in_columns(no_results: str, *, scattered: bool) -> None:
         table = pl.concat([table, pl.DataFrame({"query_id": ["q3", "q9"], "doc_id": [["x"], ["y", "z"]]})])
     judged = pl.DataFrame({"query_id": [f"q{i}" for i in range(22)], "doc_id": [["d1", "x"]] * 22})
     check(judged, table, "RR AP nDCG@2", no_results=no_results)
+
+
+def test_declared_queries(many_ranges: list[int]) -> None:
+    """Queries declared to have no relevant document belong to the range that holds their ids."""
+    judged = {f"q{i}": [f"d{j}" for j in range(i % 3)] for i in range(30)}
+    run = {f"q{i}": ["d1", "d0"] for i in range(0, 40, 2)}
+    about = {f"q{i}": {"judged": i % 4 == 0} for i in range(50)}
+    for measures in ("RR AP nDCG@2", "alpha_nDCG@2"):
+        table: object = judged
+        if measures.startswith("alpha"):
+            table = {query: {doc: {"1": 1} for doc in docs} for query, docs in judged.items()}
+        check(table, run, measures, queries=about)
+    assert set(many_ranges) == {4}
+
+
+@pytest.mark.parametrize("where", ["lists", "judgments", "both"])
+def test_excluded_pairs(where: str) -> None:
+    """Every range takes its own pairs out, and the counts add up."""
+    world = small_world("nDCG", 40, seed=8, ties=True)
+    out = pl.concat([world.run.gather_every(3), world.judgments.gather_every(4)], how="diagonal")
+    out = out.select("query_id", "doc_id").unique()
+    check(world.judgments, world.run, "nDCG AP R@5", exclude=out, exclude_from=where)

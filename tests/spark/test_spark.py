@@ -333,3 +333,51 @@ def test_arrays_that_do_not_fit(spark: Any) -> None:
         run = spark.createDataFrame([bad], kinds)
         with pytest.raises(BadValue):
             rankstone.spark.evaluate(qrels, run, "RR")
+
+
+@pytest.mark.parametrize("broadcast", [0, 1000])
+def test_declared_queries(spark: Any, broadcast: int) -> None:
+    """Empty arrays of judgments, and the table of queries, declare queries as they do on one machine."""
+    judged = pl.DataFrame(
+        {"query_id": ["a", "b"], "doc_id": [["x", "y"], []], "relevance": [[1, 1], []]},
+        schema_overrides={"relevance": pl.List(pl.Int64)},
+    )
+    run = pl.DataFrame({"query_id": ["a", "b", "d"], "doc_id": ["x", "x", "x"], "score": [1.0, 1.0, 1.0]})
+    about = {"a": {"judged": True}, "c": {"judged": True}, "d": {"judged": False}}
+    here = rankstone.evaluate(judged, run, "R@10", queries=about)
+    found = rankstone.spark.evaluate(
+        there(spark, judged), there(spark, run), "R@10", queries=about, broadcast=broadcast
+    )
+    assert here.to_dict()["run"]["R@10"] == (1 / 2 + 0 + 0) / 3
+    assert sorted(rows(found), key=str) == sorted(rows(here), key=str)
+    judgments = found.audit.judgments
+    assert judgments is not None
+    assert (judgments.queries, judgments.declared) == (3, 2)
+
+
+@pytest.mark.parametrize("broadcast", [0, 1000])
+def test_where_pairs_are_excluded_from(spark: Any, broadcast: int) -> None:
+    """Pairs leave judgments as well, and what the audit counts adds up."""
+    world = small_world("nDCG", 30, seed=8, ties=True)
+    judged, run = world.judgments, world.run
+    out = pl.concat([run.gather_every(3), judged.gather_every(4)], how="diagonal")
+    out = (
+        out.select("query_id", "doc_id")
+        .unique()
+        .filter(pl.col("query_id").is_in(judged["query_id"].implode()))
+    )
+    here = rankstone.evaluate(judged, run, "nDCG AP", exclude=out, exclude_from="both")
+    found = rankstone.spark.evaluate(
+        there(spark, judged),
+        there(spark, run),
+        "nDCG AP",
+        exclude=there(spark, out),
+        exclude_from="both",
+        broadcast=broadcast,
+    )
+    assert sorted(rows(found), key=str) == sorted(rows(here), key=str)
+    assert found.audit.runs["run"].left_out == here.audit.runs["run"].left_out
+    told, known = found.audit.judgments, here.audit.judgments
+    assert told is not None
+    assert known is not None
+    assert told.excluded == known.excluded > 0

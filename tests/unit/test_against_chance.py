@@ -103,18 +103,108 @@ def test_every_order_of_one_list(grades: tuple[int, ...]) -> None:
         assert (row["worst"] is None) <= (best is None or measure.startswith(NO_WORST))
 
 
-@pytest.mark.parametrize("candidates", [6, 7, 1000])
-def test_chance_draws_from_candidates(candidates: int) -> None:
-    """The closed forms of one query, averaged; the best is the ideal list."""
-    names = "P@2 AP RR DCG@3 nDCG@3 Success@2"
-    found = baseline(QRELS, RUN, names, candidates=candidates).values
-    for measure, chance, best in found.select("measure", "chance", "best").rows():
-        each = [at_random(measure, candidates, grades=list(judged.values())) for judged in QRELS.values()]
-        assert chance == pytest.approx(math.fsum(v or 0.0 for v in each) / len(each), abs=1e-12)
-        ideal = {
-            query: sorted(judged, key=judged.__getitem__, reverse=True) for query, judged in QRELS.items()
-        }
-        assert best == rankstone.evaluate(QRELS, ideal, measure).to_dict()["run"][measure]
+#: grades of the judged documents, how many candidates there are, how many of them a list holds
+SHAPES = (
+    ((1, 1), 6, 3),
+    ((1, 1, 0), 6, 3),
+    ((2, 1, 1), 5, 2),
+    ((3, 1, 0, 0), 5, 4),
+    ((1, 0), 5, 1),
+    ((2, 2, 1, 0), 6, 4),
+    ((1,), 4, 4),
+    ((0,), 4, 2),
+)
+#: measures that add up over ranks, cut above and below the end of the list, and some that count what is held
+DRAWN = (
+    "P@2 P@10 R@2 R@10 F@5 Success@2 Success Rprec AP AP@2 AP(denom=min_R_n) RR RR@2 RR(target=best) GAP "
+    "DCG@2 DCG@10 nDCG nDCG@2 nDCG@10 nDCG(gain=exp2)@5 nDCG(ideal=list) RBP(p=0.8) Judged@5 SetAP Bpref RC "
+    "AUC(negatives=judged) AUC(negatives=candidates) AUC(negatives=catalogue, unreturned=bottom) "
+    "AUC(negatives=judged, unreturned=exclude) pAUC(negatives=catalogue)@2 LastRel WSS AvgRelPosition"
+)
+#: where less is better, the best list has the lowest value
+LESS = ("Fallout", "LastRel", "AvgRelPosition")
+
+
+def drawn_lists(grades: tuple[int, ...], candidates: int, depth: int) -> tuple[dict[str, float], list[Any]]:
+    """Return judgments, and every ordered list of some of the candidates."""
+    judged = {f"d{at}": float(grade) for at, grade in enumerate(grades)}
+    return judged, list(itertools.permutations([f"d{at}" for at in range(candidates)], depth))
+
+
+@pytest.mark.parametrize(("grades", "candidates", "depth"), SHAPES)
+def test_chance_of_candidates_is_the_mean_over_all_lists(
+    grades: tuple[int, ...], candidates: int, depth: int
+) -> None:
+    """A random list is as long as the run's: every list that can be drawn, each a query of its own."""
+    judged, ways = drawn_lists(grades, candidates, depth)
+    run = {f"q{at}": list(way) for at, way in enumerate(ways)}
+    known = {"q0": judged}
+    tried = rankstone.evaluate(dict.fromkeys(run, judged), run, DRAWN, candidates=candidates)
+    told = baseline(known, {"q0": run["q0"]}, DRAWN, candidates=candidates).values
+    every = dict(tried.per_query.group_by("measure").agg("value").rows())
+    for row in told.iter_rows(named=True):
+        values = [value for value in every[row["measure"]] if value is not None]
+        mean = math.fsum(values) / len(values) if values else None
+        assert row["chance"] == (None if mean is None else pytest.approx(mean, abs=1e-12)), row["measure"]
+        if row["measure"].startswith(LESS):
+            continue
+        for word, extreme in (("worst", min), ("best", max)):
+            if row[word] is not None:
+                assert row[word] == pytest.approx(extreme(values), abs=1e-12), (row["measure"], word)
+    adds_up = told.filter(pl.col("measure").str.contains(r"^(P|R|AP|RR|n?DCG|Success)@"))
+    assert adds_up.height == 11
+    assert not adds_up.select("worst", "best").null_count().sum_horizontal().item()
+
+
+def test_three_documents_of_six() -> None:
+    """Two of six are relevant: AP of the first three ranks, where each pair of ranks is as likely as any."""
+    precisions = [(1 / i + sum(1 / i for j in range(1, 7) if j < i) / 5) / 6 for i in range(1, 4)]
+    found = baseline({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y"]}, "AP", candidates=6).values
+    assert found["chance"].item() == pytest.approx(math.fsum(precisions), abs=1e-15)
+
+
+def test_each_query_has_chance_lists_of_its_own_length() -> None:
+    """Lists of 3, 1 and no documents; the query nobody judged counts as it does in the value's mean."""
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1, "c": 1}, "q3": {"d": 1}}
+    run = {"q1": ["x", "a", "y"], "q2": ["b"], "q4": ["u", "v"]}
+    found = baseline(qrels, run, "R@10 Success", candidates=10, extra="keep").values
+    for measure, each in (("R@10", (3 / 10, 1 / 10, 0, 0)), ("Success", (3 / 10, 2 / 10, 0, 0))):
+        row = found.row(by_predicate=pl.col("measure") == measure, named=True)
+        assert row["chance"] == pytest.approx(sum(each) / 4, abs=1e-15)
+        assert row["n"] == 4
+    assert found["best"].to_list() == [pytest.approx((1 + 1 / 2) / 4), pytest.approx(2 / 4)]
+
+
+def test_chance_of_many_grades_is_told_or_not_known() -> None:
+    """Additive measures know it however much is judged; where counts matter, within what can be looked at."""
+    rng = np.random.default_rng(5)
+    qrels = {"q": {f"d{at}": int(grade) for at, grade in enumerate(rng.integers(0, 4, 600))}}
+    run = {"q": [f"d{at}" for at in range(300)]}
+    found = baseline(qrels, run, "nDCG AP Bpref", candidates=1000).values
+    assert found["chance"].is_null().to_list() == [False, False, True]
+    lists = [rng.permutation([f"d{at}" for at in range(1000)])[:300].tolist() for _ in range(400)]
+    drawn = {f"q{at}": docs for at, docs in enumerate(lists)}
+    tried = rankstone.evaluate(dict.fromkeys(drawn, qrels["q"]), drawn, "nDCG AP").per_query
+    for measure, chance in found.select("measure", "chance").head(2).rows():
+        values = tried.filter(measure=measure)["value"]
+        spread = values.std()
+        assert isinstance(spread, float)
+        assert abs(values.to_numpy().mean() - chance) <= 4 * spread / math.sqrt(400)
+
+
+@pytest.mark.parametrize("given", [{"unjudged": "condensed"}, {"unjudged": 1.0}, {"pool": "list"}])
+def test_candidates_know_no_scores_and_judge_nothing(given: dict[str, Any]) -> None:
+    """Options that look at the documents of a list are refused, not left out of account in silence."""
+    with pytest.raises(BadOption, match="drawn from candidates=50"):
+        baseline(QRELS, RUN, "P@2", candidates=50, **given)
+
+
+def test_what_is_seen_all_at_once_has_no_chance() -> None:
+    """AP(tied=block) of one block is R/n, no mean over orders: 2 relevant of 3 have 1, 5/6 and 7/12."""
+    found = baseline({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "AP(tied=block) AP").values
+    assert found["chance"].to_list() == [None, pytest.approx((1 + 5 / 6 + 7 / 12) / 3)]
+    with pytest.raises(BadParameter, match="no mean over their orders"):
+        at_random("AP(tied=block)", 3, 2)
 
 
 def test_chance_is_what_random_lists_score() -> None:
@@ -157,7 +247,9 @@ def test_options_and_files(tmp_path: Path) -> None:
     found = baseline(QRELS, tmp_path / "run.parquet", "RR", **given)
     assert found.values.row(0)[1:] == ("RR", 0.75, 0.75, 0.5, 1.0, 0.0, 2)
     with pytest.raises(BadParameter, match="fewer than the judged documents"):
-        baseline(QRELS, {"q2": ["w"]}, "RR", candidates=3)
+        baseline(QRELS, {"q1": ["a"]}, "RR", candidates=3)
+    with pytest.raises(BadOption, match="q3 retrieves 5 documents"):
+        baseline(QRELS, {"q3": list("abcde")}, "RR", candidates=4)
 
 
 def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_p_and_interval_draw_one_line(correction: str) -> None:
     """With t as the test, an adjusted p of at most 0.05 is an interval without 0."""
     for seed in range(8):
         data = scores({"a": 0.0, "b": 0.02, "c": 0.04, "d": 0.06}, queries=30, seed=seed)
-        found = compare_scores(data, test="t", correction=correction)
+        found = compare_scores(data, test="t", interval="t", correction=correction)
         for p, low, high in rows(found, "p_adjusted", "low", "high"):
             assert (p <= 0.05) == (low > 0 or high < 0)
 
@@ -425,7 +425,7 @@ def test_per_query_differences() -> None:
 
 def test_what_would_decide() -> None:
     """An open question says how many queries would settle it if what was seen were true."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15))
+    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15), interval="t")
     row = found.table.row(0, named=True)
 
     assert row["verdict"] == "inconclusive"
@@ -435,7 +435,7 @@ def test_what_would_decide() -> None:
 
 def test_planning() -> None:
     """More queries for smaller differences; a pilot's deviation is taken with caution, and families cost."""
-    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15))
+    found = compare_scores(scores({"a": 0.0, "b": 0.02}, noise=0.15), interval="t")
     table = power(found, [0.02, 0.05]).table
     one, four = (power(0.2, 0.05, questions=size).table["needed"][0] for size in (1, 4))
 
@@ -499,3 +499,27 @@ def test_names_are_untrusted() -> None:
 
     assert "\x1b" not in found.text()
     assert "<script>" not in compare_scores(scores({"<script>": 0.0, "b": 0.1})).html()
+
+
+def test_a_pilot_without_differences_is_a_guess() -> None:
+    """No spread is no reason to plan with two queries: nothing can be planned with it, and that is said."""
+    same = {f"q{at}": {"m": at / 50} for at in range(50)}
+    found = power(compare_scores({"a": same, "b": dict(same)}), [0.05])
+
+    assert found.table.select("needed", "needed_cautious", "detectable").row(0) == (None, None, None)
+    assert found.notes[0].startswith("b and a differ on 0 of 50 queries by m")
+    assert found.notes[0] in " ".join(found.text(200).split())
+
+
+def test_planning_counts_clusters() -> None:
+    """Queries that go with their user: more of them are needed than of independent ones."""
+    draw = np.random.default_rng(2)
+    user = draw.normal(0, 0.2, 12).repeat(5)
+    noise = draw.normal(0, 0.02, 60)
+    old = {f"q{at}": {"m": 0.5} for at in range(60)}
+    new = {f"q{at}": {"m": 0.5 + user[at] + noise[at]} for at in range(60)}
+    about = {f"q{at}": {"user": f"u{at // 5}"} for at in range(60)}
+    alone = power(compare_scores({"a": old, "b": new}), 0.05).table["needed"][0]
+    clustered = compare_scores({"a": old, "b": new}, queries=about, cluster="user")
+
+    assert power(clustered, 0.05).table["needed"][0] > 2 * alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -12,7 +13,7 @@ import pytest
 
 import rankstone
 from rankstone.errors import InputError, UsageError
-from rankstone.gating import Config
+from rankstone.gating import Config, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,20 +56,84 @@ def test_an_interval_below_the_margin_fails() -> None:
 
 
 def test_an_interval_around_the_margin_is_open() -> None:
-    """It passes unless it is asked to fail, and says how many queries would decide."""
-    rule = {"measure": "map", "margin": 0.001}
-    found = gated(OLD, scores(0.5, 0.005, seed=1), rule)
-    assert (found.verdict, found.exit_code) == ("inconclusive", 0)
-    strict = gated(OLD, scores(0.5, 0.005, seed=1), rule, inconclusive="fail")
-    assert (strict.verdict, strict.exit_code) == ("inconclusive", 4)
-    if found.outcomes[0].numbers["difference"] > -0.001:
-        assert "queries would decide" in found.outcomes[0].text
+    """It fails unless it may warn or pass, and says how many queries would settle it."""
+    rule, candidate = {"measure": "map", "margin": 0.001}, scores(0.5, 0.005, seed=1)
+    ends = {}
+    for name in ("fail", "warn", "pass"):
+        found = gated(OLD, candidate, rule, inconclusive=name)
+        ends[name] = (found.verdict, found.exit_code, found.warning is None)
+    assert ends == {
+        "fail": ("inconclusive", 4, True),
+        "warn": ("inconclusive", 0, False),
+        "pass": ("inconclusive", 0, True),
+    }
+    assert gated(OLD, candidate, rule).exit_code == 4
+    assert "queries would settle it" in found.outcomes[0].text
 
 
-def test_the_same_run_passes_without_any_margin() -> None:
-    """The interval of nothing is nothing, and equality passes."""
-    found = gated(OLD, dict(OLD), {"measure": "map", "margin": 0, "floor": 0.0})
-    assert found.verdict == "pass"
+def test_equal_scores_are_no_certainty() -> None:
+    """Forty ties leave a loss of 1 on 1 - 0.025 ** (1 / 40) of queries open, however small the margin."""
+    found = gated(OLD, dict(OLD), {"measure": "map", "margin": 0.001}).outcomes[0]
+    open_ = 1 - 0.025 ** (1 / 40)
+
+    assert found.verdict == "inconclusive"
+    assert (found.numbers["low"], found.numbers["high"]) == pytest.approx((-open_, open_), rel=1e-9)
+    assert found.numbers["unseen_share"] == pytest.approx(open_)
+    assert found.numbers["needed"] == math.ceil(math.log(0.025) / math.log(1 - 0.001))
+
+
+def test_two_queries_with_one_difference_are_no_certainty() -> None:
+    """Whatever the margin, two queries that gain .1 each show neither a gain nor that nothing is lost."""
+    old, new = ({"a": {"map": 0.1 + s}, "b": {"map": 0.2 + s}} for s in (0.0, 0.1))
+    found = rankstone.compare_scores({"old": old, "new": new}, margin=0.05).table.row(0, named=True)
+
+    assert found["verdict"] == "inconclusive"
+    assert found["low"] < -0.5
+    assert found["high"] > 0.5
+
+
+def test_the_same_lists_pass() -> None:
+    """Down to the cutoff of the rule: then nothing changed; other lists with equal scores do not."""
+    run = {q: ["other", "good", "bad", "more"] for q in QUERIES}
+    deeper = {q: ["other", "good", "bad", "less"] for q in QUERIES}
+    higher = {q: ["less", "good", "bad", "more"] for q in QUERIES}
+    for candidate, measure, verdict in (
+        (dict(run), "nDCG", "pass"),
+        (deeper, "nDCG@3", "pass"),
+        (deeper, "nDCG", "inconclusive"),
+        (higher, "nDCG@3", "inconclusive"),
+    ):
+        found = gated(run, candidate, {"measure": measure, "margin": 0.01}, qrels=QRELS)
+        assert found.verdict == verdict, measure
+
+
+@pytest.mark.parametrize(("n", "least"), [(50, 0.0711), (183, 0.02)])
+def test_a_margin_that_cannot_be_passed_is_refused(n: int, least: float) -> None:
+    """Success is 0 or 1: without a loss on n queries a loss on 1 - 0.025 ** (1 / n) of them stays open."""
+    queries = [f"q{at}" for at in range(n)]
+    told = {"qrels": {q: {"good": 1} for q in queries}, "baseline": {q: ["good"] for q in queries}}
+    told |= {"candidate": {q: ["good", "x"] for q in queries}}
+    rule = {"measure": "Success@5", "margin": 0.02}
+    [margin] = plan({**told, "rules": [rule]})
+    assert margin.few == margin.many == pytest.approx(1 - 0.025 ** (1 / n))
+    assert margin.few == pytest.approx(least, abs=1e-4)
+    assert margin.enough == 183
+    if margin.few <= 0.02:
+        assert rankstone.gate({**told, "rules": [rule]}).verdict == "pass"
+    else:
+        with pytest.raises(UsageError, match=r"cannot pass at n = 50\n.*\n.*use ≥ 183 queries"):
+            rankstone.gate({**told, "rules": [rule]})
+
+
+def test_graded_measures_may_pass_smaller_margins() -> None:
+    """Where every query changes a little, 50 queries pass a margin that they cannot where few change."""
+    [margin] = plan({
+        "qrels": {f"q{at}": {"d": 1} for at in range(50)}, "baseline": {}, "candidate": {},
+        "rules": [{"measure": "nDCG@10", "margin": 0.02}],
+    })  # fmt: skip
+    assert margin.many < 0.02 < margin.few
+    margin.refuse()
+    assert "most queries change a little" in margin.text()
 
 
 @pytest.mark.parametrize(
@@ -174,7 +239,7 @@ def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
         ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\ndrops=3\nfloor=1', "by = 0.5"),
         (
             '[gate]\nbaseline="a"\ncandidate="b"\ninconclusive="x"\n[[gate.rules]]\nmeasure="AP"\nfloor=1',
-            "pass, fail",
+            "fail, warn, pass",
         ),
         (
             '[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nfloor=1\n[gate.guards]\njudged=80',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -33,20 +33,26 @@ class Notes(InLines):
         The same in words, a part of a sentence each.
     warnings
         What deserves a second look.
+    remarks
+        What numbers mean, by what they are called.
     """
 
     source: str
     counts: Mapping[str, int | None]
     told: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    remarks: Mapping[str, str] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """Return it as sentences."""
-        return [f"log  {' · '.join(self.told)}", *(f"warning  {sentence}" for sentence in self.warnings)]
+        remarks = [f"{name}  {sentence}" for name, sentence in self.remarks.items()]
+        warnings = [f"warning  {sentence}" for sentence in self.warnings]
+        return [f"log  {' · '.join(self.told)}", *remarks, *warnings]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        return {"source": self.source, **self.counts, "warnings": list(self.warnings)}
+        told = {"remarks": dict(self.remarks)} if self.remarks else {}
+        return {"source": self.source, **self.counts, **told, "warnings": list(self.warnings)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

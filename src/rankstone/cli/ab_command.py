@@ -25,6 +25,10 @@ from rankstone.cli.of_logs import answer, of_logs
 @click.option("--correction", metavar="holm|bonferroni|hochberg|bh|by|none", help="of all p together [holm]")
 @click.option("--confidence", type=float, metavar="SHARE", help="of intervals [0.95]")
 @click.option(
+    "--sequential", is_flag=True, help="results that hold at every look at a running experiment, not at one"
+)
+@click.option("--planned", type=int, metavar="N", help="units it ends with: a warning before that")
+@click.option(
     "--invalid", metavar="error|drop", help="rows with a value that is missing or unreadable [error]"
 )
 @of_logs
@@ -36,6 +40,7 @@ def command(log: str, **asked: Any) -> None:  # noqa: ANN401 - click hands value
     \b
     rankstone ab log.parquet
     rankstone ab log.csv --by bucket --versus control --k 5 --columns uid=user_id
+    rankstone ab so-far.parquet --sequential
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone.behaviour import ab
 

@@ -53,8 +53,8 @@ def command(
 
     Shows beside each mean what the same documents in any order (chance), in the worst and in the best
     order reach, and which share of the way from chance to the best was made (skill).  With --candidates
-    N, chance draws its lists from so many documents instead.  Of several runs, also what the step from
-    the first one's mean is worth: in ranks, and as a share of what was left to gain.
+    N, these are lists as long as the run's own, drawn from so many documents.  Of several runs, also what
+    the step from the first one's mean is worth: in ranks, and as a share of what was left to gain.
 
     \b
     rankstone baseline qrels.txt bm25.run -m "nDCG@10 RR"
@@ -116,11 +116,13 @@ def _table(found: Baseline, digits: int) -> str:
     console = Console(file=io.StringIO(), width=200, highlight=False, markup=False)
     console.print(shown)
     text = "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
-    drawn = "the documents retrieved" if found.candidates is None else f"{found.candidates:,} candidates"
+    drawn = "orders of the documents retrieved"
+    if found.candidates is not None:
+        drawn = f"lists as long as the run's, drawn from {found.candidates:,} candidates"
     notes = [
         *map(printable, found.meaning()),
         *map(printable, found.steps()),
-        f"chance, worst and best: orders of {drawn}; skill: (value - chance) / (best - chance)",
+        f"chance, worst and best: {drawn}; skill: (value - chance) / (best - chance)",
         *found.scores.audit.lines(),
         conventions_line(found.scores),
     ]

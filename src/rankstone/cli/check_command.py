@@ -58,7 +58,14 @@ def _text(report: CheckReport) -> str:
             lines.append(f"  {finding.level + ':':<8} {finding.what}{example}{fix}")
         if not file.findings:
             lines.append("  nothing to report")
-    return "\n".join([*lines, "ok" if report.ok else "not fit to be evaluated as it is"]) + "\n"
+    return "\n".join([*lines, _verdict(report)]) + "\n"
+
+
+def _verdict(report: CheckReport) -> str:
+    """Say in a line whether the files can be evaluated, and what to look at first."""
+    if not report.ok:
+        return "not fit to be evaluated as it is"
+    return f"can be evaluated, but look at this first: {'; '.join(report.doubts)}" if report.doubts else "ok"
 
 
 def _json(report: CheckReport) -> str:

@@ -50,8 +50,8 @@ def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
         "clip": (float, "P", "of ips: propensities below are taken as this"),
         "min_impressions": (int, "N", "pairs that were shown less often get no grade [1]"),
         "confidence": (float, "SHARE", "of intervals [0.95]"),
-        "tolerance": (float, "SHARE", "of pbm: EM stops where no position moves by more [1e-7]"),
-        "max_iterations": (int, "N", "of pbm: rounds of EM at most [1000]"),
+        "tolerance": (float, "SHARE", "of pbm: the fit stops where no position moves by more [1e-7]"),
+        "max_iterations": (int, "N", "of pbm: rounds of the fit at most [100]"),
     }
     for name, (kind, values, text) in reversed(counts.items()):
         flag = f"--{name.replace('_', '-')}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, split_columns
-from rankstone.cli.options import given_options, refuse_with, statistics
+from rankstone.cli.options import given_options, refuse_with, run_column, statistics
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -20,13 +20,14 @@ __all__ = ["compared", "comparing", "of_files"]
 
 DEFAULT_MEASURES: Final = "nDCG@10 AP RR@10 P@10"
 #: what is about judgments and runs, of which saved scores know nothing
-_OF_RUNS: Final = ("bounds", "exclude", "collapse", "convention", "format_in")
+_OF_RUNS: Final = ("bounds", "exclude", "collapse", "convention", "format_in", "run_column")
 
 
 def comparing(command: Command) -> Command:
     """Add the options of a command that compares systems."""
     passages = "passages to documents: the first group is the document"
     for option in (
+        run_column,
         click.option(
             "--convention", metavar="LIBRARY", help="compare the numbers that a library would print"
         ),
@@ -79,7 +80,7 @@ def compared(
     keep_inputs([*files, *told], output, per_query)
     named = split_columns(given["columns"])
     by = [name.strip() for name in (given["by"] or "").split(",") if name.strip()]
-    own = ("by", "bounds", "columns", "exclude", "format_in", "queries", "scores")
+    own = ("by", "bounds", "columns", "exclude", "format_in", "queries", "run_column", "scores")
     rest = {name: value for name, value in given.items() if name not in own}
     wanted: dict[str, Any] = {**given_options(rest), **{name: given[name] for name in own}}
     wanted |= {"columns": named, "by": by, "keep_runs": keep_runs}

@@ -8,7 +8,7 @@ import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, no_files, split_columns
 from rankstone.cli.importing import importing
-from rankstone.cli.options import EPILOG, alignment, given_options, printed, reading, refuse_with
+from rankstone.cli.options import EPILOG, alignment, given_options, printed, reading, refuse_with, run_column
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ _OF_LISTS = ("exclude", "collapse", "intents")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="--ci: of each interval")
 @click.option(
     "--interval",
-    default="studentised",
+    default="auto",
     show_default=True,
-    metavar="studentised|bca|percentile|t|poisson",
+    metavar="auto|worst_case|t|bca|percentile|studentised|poisson",
     help="--ci: how",
 )
 @click.option("--cluster", metavar="COLUMN", help="--ci: column of --queries (users), drawn whole")
@@ -71,6 +71,7 @@ _OF_LISTS = ("exclude", "collapse", "intents")
 @click.option("--memory", metavar="SIZE", help="stay within it, 4GB say: queries in ranges (docs/scale.md)")
 @click.option("--within", type=float, metavar="E", help="--truth: scores so close to the last count as tied")
 @importing
+@run_column
 @reading
 @alignment
 def command(
@@ -99,6 +100,7 @@ def command(
     engine: str,
     master: str | None,
     memory: str | None,
+    run_column: str | None,
     columns: str | None,
     format_in: str | None,
     **options: Any,  # noqa: ANN401 - click hands values over as they are
@@ -137,7 +139,7 @@ def command(
     segments = _segments(by, queries, named)
     lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
     how = {"labeled": labelled, "truth": truth, "convention": convention, "memory": memory}
-    how["one-group"] = "yes" if one_group else None
+    how |= {"one-group": "yes" if one_group else None, "run-column": run_column}
     scores: AnyScores
     with Ticker(quiet=quiet) as ticker:
         if far:
@@ -179,15 +181,16 @@ def _scored(
 
     wanted = measures or _usual(how["convention"])
     if how["memory"] is not None:
-        refuse("memory", "labeled", "truth", "convention", "one-group")
+        refuse("memory", "labeled", "truth", "convention", "one-group", "run-column")
         return _within(files, wanted, ticker, {**without("one_group"), "memory": how["memory"]})
     if how["labeled"] is not None:
-        refuse_with("--labeled", {name: options[name] for name in _OF_LISTS} | {"truth": how["truth"]})
+        refuse("labeled", "truth", "run-column")
+        refuse_with("--labeled", {name: options[name] for name in _OF_LISTS})
         return _labelled(files, how["labeled"], wanted, ticker, without(*_OF_LISTS))
     if how["truth"] is not None:
-        refuse("truth", "convention", "one-group")
+        refuse("truth", "convention", "one-group", "run-column")
         return _against_run(how["truth"], options["within"], files, measures, ticker, without("one_group"))
-    return _against(files, wanted, ticker, without())
+    return _against(files, wanted, ticker, how["run-column"], without())
 
 
 def _segments(by: str | None, queries: str | None, columns: Mapping[str, str]) -> list[str]:
@@ -211,28 +214,33 @@ def _with_intervals(scores: AnyScores, beside: Beside, asked: dict[str, Any], *,
 
     from rankstone import Scores, intervals
     from rankstone.errors import printable
+    from rankstone.stats import FEW_CLUSTERS, METHODS, RESAMPLED
 
     with Ticker(quiet=quiet, what="blocks drawn") as drawing:
         held = scores if isinstance(scores, Scores) else scores.collect()
         ends = intervals(held, progress=drawing, **asked)
     over = "queries" if asked["cluster"] is None else f"queries, by {printable(asked['cluster'])}"
-    how = f"intervals  {100 * asked['confidence']:g} % over {over}, {asked['interval']}"
-    drawn = "" if asked["interval"] == "t" else f" bootstrap, seed {asked['seed']}"
+    method = asked["interval"]
+    how = f"intervals  {100 * asked['confidence']:g} % over {over}, {method}: {METHODS[method]}"
+    drawn = f", seed {asked['seed']}" if method in RESAMPLED else ""
+    units = min(ends["units"].drop_nulls(), default=FEW_CLUSTERS)
+    if asked["cluster"] is not None and units < FEW_CLUSTERS:
+        drawn += f"\n           only {units} clusters: from fewer than {FEW_CLUSTERS} intervals are rough"
     return replace(beside, intervals=ends, told=how + drawn)
 
 
 def _against(
-    files: tuple[str, ...], measures: tuple[str, ...], ticker: Ticker, options: dict[str, Any]
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    ticker: Ticker,
+    run_column: str | None,
+    options: dict[str, Any],
 ) -> Scores:
-    from rankstone import Evaluator
+    from rankstone import evaluate
 
     labelled = "for one table with scores and labels: rankstone eval --labeled FILE"
     runs = judged_runs("eval", files, else_try=labelled)
-    if (library := options.pop("convention", None)) is not None:
-        from rankstone.by_convention import evaluate_by
-
-        return evaluate_by(library, files[0], runs, measures, progress=ticker, **options)
-    return Evaluator(files[0], measures, **options).runs(runs, progress=ticker)
+    return evaluate(files[0], runs, measures, run_column=run_column, progress=ticker, **options)
 
 
 def _within(

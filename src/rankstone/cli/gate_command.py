@@ -22,8 +22,11 @@ DEFAULT_CONFIG = "rankstone.toml"
 @click.option("--baseline", metavar="FILE", help="the run it would replace")
 @click.option("--qrels", metavar="FILE", help="the judgments")
 @click.option(
-    "--inconclusive", metavar="pass|fail", help="what an open question does [the configuration's, or pass]"
+    "--inconclusive",
+    metavar="fail|warn|pass",
+    help="what an inconclusive rule does [the configuration's, or fail]",
 )
+@click.option("--check", is_flag=True, help="say which margins these queries can pass; score nothing")
 @click.option("--format", "form", default="text", metavar="|".join(FORMATS), help="[text]")
 @click.option("--junit", metavar="FILE", help="write the outcomes as JUnit XML, too")
 @click.option("--summary", metavar="FILE", help='append them as Markdown: "$GITHUB_STEP_SUMMARY"')
@@ -36,6 +39,7 @@ def command(
     baseline: str | None,
     qrels: str | None,
     inconclusive: str | None,
+    check: bool,  # noqa: FBT001 - click passes flags so
     form: str,
     junit: str | None,
     summary: str | None,
@@ -44,12 +48,13 @@ def command(
 ) -> int:
     """Say whether a candidate may replace the baseline: rules with margins on intervals, floors, guards.
 
-    Exit codes: 0 passed (open questions, too, unless they are asked to fail), 1 a rule failed, 2 usage, 3 not
-    comparable (a guard does not hold, or the input is invalid), 4 open and asked to fail.
+    Exit codes: 0 passed, 1 a rule failed, 2 usage, or a margin that so few queries cannot pass, 3 not
+    comparable (a guard does not hold, or the input is invalid), 4 inconclusive (0 with warn or pass).
 
     \b
     rankstone gate --candidate runs/new.run
-    rankstone gate --config ci/rankstone.toml --inconclusive fail --junit gate.xml
+    rankstone gate --check
+    rankstone gate --config ci/rankstone.toml --inconclusive warn --junit gate.xml
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone import gate
     from rankstone.cli.arguments import keep_inputs
@@ -58,7 +63,10 @@ def command(
     check_format(form, FORMATS)
     told = config or _found()
     keep_inputs([told, *filter(None, (candidate, baseline, qrels))], output, junit)
-    runs = {"candidate": candidate, "baseline": baseline, "qrels": qrels, "inconclusive": inconclusive}
+    runs = {"candidate": candidate, "baseline": baseline, "qrels": qrels}
+    if check:
+        return _checked(told, runs, output)
+    runs["inconclusive"] = inconclusive
     with Ticker(quiet=quiet) as ticker, Ticker(quiet=quiet, what="blocks drawn") as drawing:
         found = gate(told, **runs, progress=ticker, drawing=drawing)
     if junit is not None:
@@ -67,7 +75,22 @@ def command(
         with open(summary, "a", encoding="utf-8") as lines:  # noqa: PTH123 - others have written there before
             lines.write(found.markdown() + "\n")
     deliver(None, _written(found, form), output, None)
+    if found.warning is not None:
+        click.echo(f"rankstone: warning: {found.warning}", err=True)
     return found.exit_code
+
+
+def _checked(config: str, runs: dict[str, str | None], output: str | None) -> int:
+    """Write a line for each margin; refuse one that cannot pass."""
+    from rankstone.cli.outputs import deliver
+    from rankstone.gating import plan
+
+    margins = plan(config, **runs)
+    lines = [margin.text() for margin in margins] or ["no rule has a margin that can be planned for"]
+    deliver(None, "\n".join(lines) + "\n", output, None)
+    for margin in margins:
+        margin.refuse()
+    return 0
 
 
 def _found() -> str:

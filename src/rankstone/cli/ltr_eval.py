@@ -9,7 +9,7 @@ import click
 from rankstone.cli.arguments import keep_inputs, named_runs
 from rankstone.cli.compare_command import FORMATS, written
 from rankstone.cli.importing import importing
-from rankstone.cli.ltr_data import data_of, of_data
+from rankstone.cli.ltr_data import data_of, noting, of_data
 from rankstone.cli.options import given_options, printed, statistics
 from rankstone.cli.ticker import Ticker
 
@@ -75,7 +75,8 @@ def command(
 
         require()
     documents = data_of([data], options)
-    runs = {name: run_of(path, documents) for name, path in named.items()}
+    with noting(quiet=options["quiet"]):
+        runs = {name: run_of(path, documents) for name, path in named.items()}
     qrels = judgments(documents)
     quiet = options["quiet"]
     of_comparing = ("baseline", "primary", *_STATISTICS)

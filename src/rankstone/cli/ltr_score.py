@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rankstone.cli.arguments import keep_inputs
-from rankstone.cli.ltr_data import data_of, of_data
+from rankstone.cli.ltr_data import data_of, noting, of_data
 
 
 @click.command("score")
@@ -38,7 +38,8 @@ def command(
     keep_inputs([model, *files], output, None)
     opened = load(model)
     data = data_of(files, options, labelled=False)
-    scores = opened.scores(data)
+    with noting(quiet=options["quiet"]):
+        scores = opened.scores(data)
     if output is None:
         click.echo(as_lines(scores), nl=False)
     else:

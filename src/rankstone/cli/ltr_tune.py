@@ -134,13 +134,13 @@ def _selected(
                 progress=ticker,
             )
     held_out = data_of([valid], options)
+    features = held_out.aligned(data.features, idle=data.absent)
     prices = [svm.C for svm in svms.values()]
     one = next(iter(svms.values()))
     models = list(one.path(data.X, data.y, data.qid, Cs=prices, progress=ticker))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         trained = dict(zip(svms, models, strict=True))
-        features = held_out.aligned(data.features)
         return select(trained, features, held_out.y, held_out.qid, measure)
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "printed",
     "reading",
     "refuse_with",
+    "run_column",
     "statistics",
 ]
 
@@ -45,6 +46,7 @@ _ALIGNMENT = {
         "a retrieved document without a judgment",
     ),
     "pool": ("judged|list", "what is known of a query: all judgments, or those of the list"),
+    "exclude_from": ("lists|judgments|both", "where pairs of --exclude are taken out"),
 }
 
 
@@ -104,7 +106,7 @@ def statistics(command: Command) -> Command:
     }
     words = {
         "test": ("randomisation|t|wilcoxon|sign|mcnemar", "of a pair"),
-        "interval": ("t|bca|percentile|studentised|poisson", "of a difference"),
+        "interval": ("auto|worst_case|t|bca|percentile|studentised|poisson", "of a difference [auto]"),
         "correction": (
             "holm|bonferroni|hochberg|bh|by|none|tukey|hsd",
             "of a family [all pairs: tukey, else holm]",
@@ -134,6 +136,12 @@ _ORDERING = {
     "ties": "docid_desc|docid_asc|input|reverse_input|error",
     "duplicates": "error|first_drop|last_drop",
 }
+
+
+def run_column(command: Command) -> Command:
+    """Add the option that reads long tables as many runs."""
+    text = "long tables: the column that names each row's run"
+    return click.option("--run-column", metavar="COLUMN", help=text)(command)
 
 
 def reading(command: Command) -> Command:

@@ -26,6 +26,8 @@ FORMATS = ("table", "json", "csv", "md")
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
 @click.option("--deviation", type=float, metavar="S", help="no files: how much differences of queries vary")
 @click.option("--scores", is_flag=True, help="FILES are scores per query: of --per-query, or trec_eval -q")
+@click.option("--cluster", metavar="COLUMN", help="of --queries: users, sessions, which are independent")
+@click.option("--queries", metavar="FILE", help="table of queries: query_id, any columns")
 @click.option("--baseline", metavar="NAME", help="hold the others against it [of two runs the first]")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="of the family as a whole")
 @click.option("--power", type=float, default=0.8, show_default=True, help="chance to find the difference")
@@ -44,6 +46,8 @@ def command(
     measures: tuple[str, ...],
     deviation: float | None,
     scores: bool,  # noqa: FBT001 - click passes flags so
+    cluster: str | None,
+    queries: str | None,
     baseline: str | None,
     confidence: float,
     power: float,
@@ -83,6 +87,7 @@ def command(
         named = split_columns(columns)
         names = (measures or (DEFAULT_MEASURES,)) if not scores else measures
         given: dict[str, Any] = {**given_options(options), "columns": named, "baseline": baseline}
+        given |= {"cluster": cluster, "queries": queries}
         keep_freed_memory()
         with Ticker(quiet=quiet) as ticker:
             more = {} if scores else {"format_in": format_in, "progress": ticker}

@@ -18,7 +18,7 @@ _FURTHER: Final = (
     "invalid", "early", "unregistered", "duplicate_registrations", "segments", "versus", "correction", "show",
     "method", "propensities", "clip", "smoothing", "min_impressions", "lists", "unlinked", "tolerance",
     "max_iterations", "unknown", "propensity", "discount", "cluster", "margin", "shares", "draws", "items",
-    "gamma", "levels",
+    "gamma", "levels", "planned",
 )  # fmt: skip
 
 

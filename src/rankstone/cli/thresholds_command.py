@@ -29,7 +29,10 @@ _NAMED = 5
     click.option("--levels", metavar="GRADE,…", help="thresholds; else every grade above 0 in the judgments"),
     click.option("--strict", is_flag=True, help="relevant is what lies above a level, not the level itself"),
     click.option(
-        "--interval", default="studentised", metavar="studentised|bca|percentile|t", help="of every value"
+        "--interval",
+        default="auto",
+        metavar="auto|worst_case|t|bca|percentile|studentised",
+        help="of every value",
     ),
     click.option("--confidence", type=float, default=0.95, show_default=True, help="of these intervals"),
     click.option("--seed", type=int, default=0, show_default=True, help="of their resamples"),
@@ -110,6 +113,7 @@ def _rows(study: Thresholds, digits: int) -> tuple[list[str], list[list[str]]]:
 
 def _notes(study: Thresholds) -> Iterator[str]:
     from rankstone.cli.render import conventions_line
+    from rankstone.stats import RESAMPLED
 
     if len(study.scores.runs) > 1:
         yield from _order_of_runs(study)
@@ -117,7 +121,7 @@ def _notes(study: Thresholds) -> Iterator[str]:
         yield "intervals of so many runs are in --format csv and json"
     else:
         how = dict(study.how)
-        drawn = "" if how["interval"] == "t" else f" bootstrap, seed {how['seed']}"
+        drawn = f" bootstrap, seed {how['seed']}" if how["interval"] in RESAMPLED else ""
         yield f"intervals  {100 * how['confidence']:g} % over queries, {how['interval']}{drawn}"
     yield from study.scores.audit.lines()
     yield conventions_line(study.scores)

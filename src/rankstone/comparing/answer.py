@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankstone.stats import Estimate, Units, d_z, detectable, hedges, needed, paired_t, tost, verdict
+from rankstone.stats import Estimate, Units, d_z, detectable, hedges, needed, paired_t, verdict
 from rankstone.stats.paired import t_tail
 
 if TYPE_CHECKING:
     from rankstone.comparing.family import Family
     from rankstone.comparing.how import How
     from rankstone.comparing.matrix import Matrix
-    from rankstone.stats.paired import Differences
 
 __all__ = ["Answer", "Pair", "Question", "margins", "sure", "told", "two_sided", "verdict"]
 
@@ -56,7 +55,7 @@ def two_sided(found: Estimate) -> float:
     if math.isnan(found.error):
         return 1.0
     if found.error == 0:
-        return float(found.value == 0)
+        return 1.0
     return min(1.0, 2 * t_tail(abs(found.value) / found.error, found.df))
 
 
@@ -82,7 +81,7 @@ class Pair:
     p_t
         Of the paired t-test.
     margins
-        p of two one-sided tests of the margin; ``None`` where there is none, or no spread.
+        p of two one-sided tests of the margin; ``None`` where there is none.
     es_hsd
         The difference over what systems and queries leave unexplained.
     replicated
@@ -121,7 +120,7 @@ class Pair:
             losses=int((differences < 0).sum()),
             direction=matrix.direction,
             p_t=two_sided(found) if several else sure(paired_t(units)),
-            margins=_margins_of_runs(found, margin) if several else margins(units, found, margin),
+            margins=margins(found, margin),
             es_hsd=_es_hsd(matrix, found.value),
             replicated=several,
         )
@@ -139,7 +138,9 @@ def told(
 ) -> dict[str, Any]:
     """Return everything there is to say about one question."""
     deviation = found.error * math.sqrt(pair.units)
-    planned = math.nan if pair.replicated else deviation  # more queries say nothing more of how runs vary
+    planned = (
+        math.nan if pair.replicated else found.spread * math.sqrt(pair.units)
+    )  # more queries say nothing more of how runs vary
     effect = d_z(found.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
     alone = found.interval(how.confidence)
     word = verdict(ends, pair.direction, how.margin)
@@ -156,6 +157,7 @@ def told(
         "low_alone": alone[0],
         "high_alone": alone[1],
         "error": found.error,
+        "spread": found.spread,
         "p": float(p),
         "p_t": pair.p_t,
         "p_adjusted": float(p_adjusted),
@@ -175,16 +177,13 @@ def told(
     }
 
 
-def margins(units: Differences, found: Estimate, margin: float | None) -> tuple[float, float] | None:
-    """Return p of two one-sided tests of a margin; ``None`` where there is no margin, or no spread."""
-    return tost(units, margin) if margin is not None and found.error > 0 else None
+def margins(found: Estimate, margin: float | None) -> tuple[float, float] | None:
+    """Return p of two one-sided tests of a margin, by the interval's own method; ``None`` without a margin.
 
-
-def _margins_of_runs(found: Estimate, margin: float | None) -> tuple[float, float] | None:
-    """Return the same where systems have several runs."""
-    if margin is None or not found.error > 0:
-        return None
-    return tuple(t_tail((margin + sign * found.value) / found.error, found.df) for sign in (1, -1))  # type: ignore[return-value]
+    The interval at ``1 - 2·alpha`` lies above ``-margin`` where the first is at most alpha, and below
+    ``margin`` where the second is.
+    """
+    return None if margin is None else (found.p_above(-margin), found.p_below(margin))
 
 
 def _es_hsd(matrix: Matrix, difference: float) -> float | None:

@@ -129,7 +129,9 @@ def _matrix(
         raise BadOption(
             f"{measure} is about sessions, which are no queries to be clustered", fix="leave cluster out"
         )
-    return Matrix.of(source.tables, measure, source.measures[measure], systems, clusters)
+    return Matrix.of(
+        source.tables, measure, source.measures[measure], systems, clusters, source.spans[measure]
+    )
 
 
 def _together(matrices: Sequence[Matrix]) -> dict[str, Matrix]:

@@ -16,7 +16,7 @@ from rankstone.comparing.result import Sources
 from rankstone.comparing.source import Source
 from rankstone.comparing.words import Words
 from rankstone.errors import BadOption, UsageError, printable
-from rankstone.evaluation import Evaluator, evaluate, name_runs
+from rankstone.evaluation import Evaluator, evaluate, name_runs, split_runs
 from rankstone.io import read_attributes
 from rankstone.scores import Scores
 
@@ -43,6 +43,7 @@ def compare(
     queries: object = None,
     bounds: bool = False,
     columns: Mapping[str, str] | None = None,
+    run_column: str | None = None,
     convention: str | None = None,
     lang: str = "en",
     keep_runs: bool = False,
@@ -59,7 +60,7 @@ def compare(
 
     Parameters
     ----------
-    qrels, runs, measures, queries, columns, convention, progress
+    qrels, runs, measures, queries, columns, run_column, convention, progress
         As for :func:`rankstone.evaluate`.  Runs called ``system/replicate`` are runs of one system (seeds,
         folds): its scores are their mean, and what varies between them is part of the uncertainty.
     baseline
@@ -105,6 +106,9 @@ def compare(
     Words(lang)
     how, aligned = _split(options)
     named = name_runs(runs)
+    if run_column is not None:
+        read = {"format_in": aligned.get("format_in"), "order": aligned.get("order", "score")}
+        named = split_runs(named, run_column, columns, **read)
     if len(named) < 2:  # noqa: PLR2004 - two make a pair
         raise UsageError(
             "a comparison needs two runs or more",
@@ -163,11 +167,11 @@ def compare_scores(
 
     Examples
     --------
-    >>> old = {f"q{at}": {"map": 0.3 + at / 100} for at in range(10)}
-    >>> new = {f"q{at}": {"map": 0.35 + at / 80} for at in range(10)}
+    >>> old = {f"q{at}": {"map": 0.3 + at / 100} for at in range(30)}
+    >>> new = {f"q{at}": {"map": 0.35 + at / 80} for at in range(30)}
     >>> found = compare_scores({"old": old, "new": new})
     >>> found.table.select("system", "verdict", "wins").row(0)
-    ('new', 'better', 10)
+    ('new', 'better', 30)
     """
     Words(lang)
     how, unknown = _split(options)

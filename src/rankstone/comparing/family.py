@@ -17,9 +17,11 @@ from rankstone.comparing.replicates import with_runs
 from rankstone.errors import BadOption
 from rankstone.stats import (
     PAIRED,
+    RESAMPLED,
     Estimate,
     Units,
     adjusted,
+    difference_estimate,
     estimates,
     family_level,
     hsd_reach,
@@ -100,7 +102,7 @@ def _answered(
     progress: Callable[[int], None] | None,
 ) -> tuple[Family, list[Answer]]:
     found = [_estimated(question, how) for question in questions]
-    if how.interval != "t":
+    if how.interval in RESAMPLED:
         found = _drawn(questions, found, how, progress)
     p, drawn = _tested(questions, found, how, progress)
     if every is not None:
@@ -121,13 +123,17 @@ def _answered(
 
 
 def _estimated(question: Question, how: How) -> Estimate:
-    """Estimate the difference by t; where systems have several runs, these vary, too."""
-    if question.matrix.replicates and how.interval != "t":
+    """Estimate the difference without resamples; where systems have several runs, these vary, too."""
+    matrix, units = question.matrix, question.units
+    if matrix.replicates and how.interval not in ("auto", "t"):
         raise BadOption(
             f"interval={how.interval!r} knows nothing of several runs of one system",
             fix="interval='t' takes queries and runs into account",
         )
-    return with_runs(estimates(question.units)[0], question.matrix, question.one, question.other)
+    if not matrix.replicates and how.interval in ("auto", "worst_case"):
+        return difference_estimate(units, matrix.span, how.interval, clustered=matrix.cluster is not None)
+    most = matrix.span[1] - matrix.span[0]
+    return with_runs(estimates(units, span=(-most, most))[0], matrix, question.one, question.other)
 
 
 def _by_matrix(questions: Sequence[Question]) -> list[list[int]]:
@@ -157,7 +163,7 @@ def _drawn(
         draws = how.draws(len(units))
         several = estimates(units, how.interval, resamples=draws, seed=how.seed, keys=keys, progress=progress)
         for at, one in zip(places, several, strict=True):
-            found[at] = one
+            found[at] = replace(one, span=found[at].span)
     return found
 
 

@@ -31,7 +31,9 @@ class How:
         Of one pair: ``randomisation`` (signs of differences flipped; exact up to 20 queries that differ),
         ``t``, ``wilcoxon``, ``sign`` or ``mcnemar`` (for measures that are 0 or 1).
     interval
-        ``t``, ``bca``, ``percentile``, ``studentised`` or ``poisson``.
+        ``auto``: limits that hold for few queries, for measures of 0 and 1 and where few queries differ (see
+        :mod:`rankstone.stats.automatic`); ``worst_case``: those that hold whatever was not seen; ``t``,
+        ``bca``, ``percentile``, ``studentised`` or ``poisson``.
     correction
         Of a family: ``holm``, ``bonferroni``, ``hochberg``, ``bh``, ``by``, ``none``; for all pairs ``tukey``
         (randomised) or ``hsd`` (Tukey's, by the studentised range).  ``None``: ``tukey`` for all pairs of
@@ -49,7 +51,7 @@ class How:
     """
 
     test: str = "randomisation"
-    interval: str = "t"
+    interval: str = "auto"
     correction: str | None = None
     confidence: float = 0.95
     margin: float | None = None

@@ -51,6 +51,8 @@ class Matrix:
         Queries that some system has no value for.
     replicates
         System → the means of its runs over these queries; only systems with several runs.
+    declared
+        The lowest and highest value of the measure, ``None`` where there is no bound.
     """
 
     measure: str
@@ -63,6 +65,7 @@ class Matrix:
     clusters: pl.Series | None = None
     left_out: int = 0
     replicates: Mapping[str, Floats] = field(default_factory=dict)
+    declared: tuple[float | None, float | None] = (None, None)
 
     @classmethod
     def of(
@@ -72,6 +75,7 @@ class Matrix:
         direction: str,
         systems: Mapping[str, Sequence[str]],
         cluster: pl.DataFrame | None = None,
+        declared: tuple[float | None, float | None] = (None, None),
     ) -> Matrix:
         """Bring the systems' scores together, by query id.
 
@@ -85,6 +89,8 @@ class Matrix:
             System → its runs.
         cluster
             ``query_id`` and ``cluster``; a query without a row is a cluster of its own.
+        declared
+            The lowest and highest value of the measure, ``None`` where there is no bound.
         """
         tables = {run: scores[run, measure] for runs in systems.values() for run in runs}
         every = pl.concat(table.select("query_id") for table in tables.values()).unique(maintain_order=True)
@@ -116,6 +122,7 @@ class Matrix:
                 for system, part in zip(systems, parts, strict=True)
                 if part.shape[1] > 1 and not np.isnan(part).any()
             },
+            declared,
         )
         if not matrix.weight.sum() > 0:
             raise NotComparable(f"the queries of {measure} weigh nothing together")
@@ -128,6 +135,15 @@ class Matrix:
     def units(self) -> Units:
         """What is independent: queries, or clusters of them; a column for each system."""
         return Units.of(self.values, weight=self.weight, cluster=self.cluster)
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """The lowest and highest score a query can have; the extremes met where no bound is known."""
+        low, high = self.declared
+        least, most = float(self.values.min()), float(self.values.max())
+        if low is None and high is None and least >= 0 and most <= 1:
+            return 0.0, 1.0
+        return min(least, low or 0.0), most if high is None else max(most, high)
 
     @cached_property
     def anova(self) -> Blocked | None:

@@ -16,7 +16,7 @@ from rankstone.sheets import Sheet, ShowsSheet, Table
 from rankstone.stats import chi_square, detectable, needed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["Plan", "power"]
 
@@ -31,6 +31,8 @@ _SCHEMA: Final[dict[str, Any]] = {
     "needed_cautious": pl.Int64,
     "detectable": pl.Float64,
 }
+#: with fewer queries that differ a pilot says little of how much differences vary
+_FEW_DIFFERING: Final = 10
 #: of the deviation, one-sided: Browne (1995)
 _CAUTION: Final = 0.8
 
@@ -43,7 +45,8 @@ class Plan(ShowsSheet, WritesReport):
     ----------
     table
         One row a pair, measure and difference: ``measure``, ``system``, ``versus``, ``n`` (queries of the
-        pilot), ``deviation`` (of differences per query; for clusters what it comes to), ``difference``,
+        pilot), ``deviation`` (of differences per query, with one more query at the worst credible loss for
+        the default interval; for clusters what it comes to), ``difference``,
         ``needed`` queries, ``needed_cautious`` (by the upper 80 % limit of the deviation, since a pilot
         knows it only roughly: Browne 1995), and ``detectable``, the smallest difference that n queries show
         so.
@@ -53,12 +56,15 @@ class Plan(ShowsSheet, WritesReport):
         The level at which each question is asked.
     digits
         Decimals shown.
+    notes
+        Which deviations are little more than a guess, since few queries of the pilot differ.
     """
 
     table: pl.DataFrame
     power: float
     alpha: float
     digits: int = 4
+    notes: tuple[str, ...] = ()
 
     def sheet(self) -> Sheet:
         """Return what is shown."""
@@ -71,7 +77,8 @@ class Plan(ShowsSheet, WritesReport):
         title = f"Queries that show a difference with a chance of {self.power:g}, at {level} confidence"
         caution = "with caution: by the upper 80 % limit of the deviation (Browne 1995)"
         numeric = tuple(name not in ("measure", "pair") for name in head)
-        told = (("", (caution, "shown by now: the smallest difference that the pilot's queries show")),)
+        lines = [caution, "shown by now: the smallest difference that the pilot's queries show", *self.notes]
+        told = (("", tuple(lines)),)
         return Sheet(title, "", "", (Table("", head, rows, numeric), *(told if piloted else ())))
 
     def _row(self, row: dict[str, Any], *, piloted: bool) -> tuple[str, ...]:
@@ -80,11 +87,13 @@ class Plan(ShowsSheet, WritesReport):
         if not piloted:
             return spread, wanted, counts[0]
         pair = f"{printable(row['system'], 20)} − {printable(row['versus'], 20)}"
-        return row["measure"], pair, spread, wanted, *counts, f"{row['detectable']:.{self.digits}f}"
+        least = "–" if row["detectable"] is None else f"{row['detectable']:.{self.digits}f}"
+        return row["measure"], pair, spread, wanted, *counts, least
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
-        return {"power": self.power, "alpha": self.alpha, "plan": self.table.to_dicts()}
+        plan = self.table.to_dicts()
+        return {"power": self.power, "alpha": self.alpha, "plan": plan, "notes": list(self.notes)}
 
 
 def power(
@@ -135,11 +144,11 @@ def power(
             )
         size = questions or pilot.families[0].size
         found = [
-            (measure, system, versus, n, units, error * math.sqrt(units))
-            for measure, system, versus, n, units, error in pilot.table.select(
-                "measure", "system", "versus", "n", "units", "error"
+            (measure, system, versus, n, units, spread * math.sqrt(units) if ties < n else 0.0)
+            for measure, system, versus, n, units, spread, ties in pilot.table.select(
+                "measure", "system", "versus", "n", "units", "spread", "ties"
             ).rows()
-            if error is not None
+            if spread is not None
         ]
     else:
         if not 0 < pilot < math.inf:
@@ -150,7 +159,11 @@ def power(
     alpha = (1 - confidence) / size
     rows = []
     for measure, system, versus, n, units, deviation in found:
-        least = None if units is None else detectable(units, alpha=alpha, power=power) * deviation
+        least = (
+            None
+            if units is None or not deviation
+            else detectable(units, alpha=alpha, power=power) * deviation
+        )
         cautious = None if units is None else deviation * _upper(units - 1)
         each = 1.0 if n is None or units is None else n / units
         for difference in wanted:
@@ -160,7 +173,19 @@ def power(
             ]
             shown = deviation * math.sqrt(each)
             rows.append((measure, system, versus, n, shown, difference, *counts, least))
-    return Plan(pl.DataFrame(rows, _SCHEMA, orient="row"), power, alpha)
+    notes = tuple(_guesses(pilot)) if isinstance(pilot, Comparison) else ()
+    return Plan(pl.DataFrame(rows, _SCHEMA, orient="row"), power, alpha, notes=notes)
+
+
+def _guesses(pilot: Comparison) -> Iterator[str]:
+    """Say which pairs differ on so few queries that their deviation is a guess."""
+    for row in pilot.table.iter_rows(named=True):
+        if (differing := row["wins"] + row["losses"]) < _FEW_DIFFERING:
+            pair = f"{printable(row['system'], 20)} and {printable(row['versus'], 20)}"
+            yield (
+                f"{pair} differ on {differing} of {row['n']:,} queries by {row['measure']}: "
+                "the deviation is a guess, take more queries for the pilot"
+            )
 
 
 def _upper(df: int) -> float:
@@ -169,7 +194,7 @@ def _upper(df: int) -> float:
 
 
 def _queries(difference: float, deviation: float, alpha: float, power: float, each: float) -> int | None:
-    if deviation <= 0:
-        return 2
+    if deviation <= 0:  # nothing varied, which says nothing about how much the next queries will
+        return None
     units = needed(difference / deviation, alpha=alpha, power=power)
     return None if units is None else math.ceil(units * each)

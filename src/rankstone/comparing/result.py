@@ -59,6 +59,7 @@ _ROWS: Final[dict[str, Any]] = {
     "g": pl.Float64,
     "es_hsd": pl.Float64,
     "error": pl.Float64,
+    "spread": pl.Float64,
     "low_alone": pl.Float64,
     "high_alone": pl.Float64,
     "detectable": pl.Float64,
@@ -140,9 +141,12 @@ class Comparison(ShowsSheet, WritesTable):
         is better), ``equivalent`` within the margin, ``inconclusive``; ``needed``, how many queries would
         decide with the power asked for if the truth were what was seen; ``p``, ``p_adjusted`` for the
         ``family`` of so many questions, ``p_t`` of the paired t-test, ``p_not_worse`` and ``p_equivalent``
-        of two one-sided t-tests of the margin; ``wins``, ``ties``, ``losses``; ``d_z``, ``g`` (d_z without
+        of two one-sided tests of the margin, by the method of the interval: at most half of alpha where the
+        interval lies inside the margin; ``wins``, ``ties``, ``losses``; ``d_z``, ``g`` (d_z without
         its bias), ``es_hsd`` (the difference over what systems and queries leave unexplained); ``error``,
-        the standard error; ``low_alone`` and ``high_alone``, the interval were this the only question;
+        the standard error, and ``spread``, the one that is planned with (of the default interval: with one
+        more query at the worst credible loss); ``low_alone`` and ``high_alone``, the interval were this the
+        only question;
         ``detectable``, the smallest difference that n queries show with the power asked for (neither it nor
         ``needed`` where systems have several runs: queries do not tell how these vary).  ``lowest`` and
         ``highest``, with bounds: what the difference could be if the unjudged were judged.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +13,7 @@ from rankstone.comparing.how import How
 from rankstone.comparing.matrix import Matrix
 from rankstone.comparing.source import MEANS, Source
 from rankstone.io import read_attributes
-from rankstone.stats import Units, estimates
+from rankstone.stats import Units, estimates, mean_estimates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +40,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 def intervals(
     scores: Scores,
     *,
-    interval: str = "studentised",
+    interval: str = "auto",
     confidence: float = 0.95,
     resamples: int | None = None,
     seed: int = 0,
@@ -50,15 +51,17 @@ def intervals(
 ) -> pl.DataFrame:
     """Return an interval for the mean of each run and measure, over the queries that count.
 
-    Scores pile up at 0 and 1, so the studentised bootstrap is the default: Student's t misses too often on
-    their short side (docs/compare.md has the figures).
+    Scores pile up at 0 and 1, and where all are alike there is still something unknown; so the default
+    takes the measure's range into account (docs/compare.md has the figures).  Ends of other methods are cut
+    at the range.
 
     Parameters
     ----------
     scores
         What :func:`rankstone.evaluate` returned.
     interval
-        ``studentised``, ``bca``, ``percentile``, ``t`` or ``poisson``.
+        ``auto`` (:class:`rankstone.stats.Mean`), ``worst_case``, ``t``, ``bca``, ``percentile``,
+        ``studentised`` or ``poisson``.
     confidence
         Of each interval by itself.
     resamples, seed
@@ -74,8 +77,7 @@ def intervals(
     -------
     polars.DataFrame
         ``run``, ``measure``, ``value``, ``low``, ``high``, ``error`` (standard), ``n`` queries, ``units``
-        of them independent.  Null ends where a mean has no spread to be known, or queries become one number
-        otherwise than by a mean.
+        of them independent.  Null ends where queries become one number otherwise than by a mean.
 
     Examples
     --------
@@ -98,7 +100,9 @@ def intervals(
             table = source.tables.get((run, text))
             if table is None or table["value"].drop_nulls().is_empty():
                 continue
-            matrix = Matrix.of({(run, text): table}, text, "higher", {run: [run]}, clusters)
+            matrix = Matrix.of(
+                {(run, text): table}, text, "higher", {run: [run]}, clusters, source.spans[text]
+            )
             parts = alike.setdefault(_drawn_alike(matrix, interval), [[]])
             if len(parts[-1]) * len(matrix) >= _CELLS:
                 parts.append([])
@@ -108,10 +112,13 @@ def intervals(
         first = together[0][1]
         every = Units(np.concatenate([m.units.total for _, m in together], axis=1), first.units.size)
         keys = first.keys if interval == "poisson" else None
-        draws = how.draws(len(every))
-        found = estimates(every, how.interval, resamples=draws, seed=seed, keys=keys, progress=progress)
+        draws, spans = how.draws(len(every)), [matrix.span for _, matrix in together]
+        if interval in ("auto", "worst_case"):
+            found = mean_estimates(every, spans, interval, clustered=clusters is not None)
+        else:
+            found = estimates(every, how.interval, resamples=draws, seed=seed, keys=keys, progress=progress)
         for (run, matrix), one in zip(together, found, strict=True):
-            ends = one.interval(confidence)
+            ends = np.clip(replace(one, span=matrix.span).interval(confidence), *matrix.span).tolist()
             rows.append((run, matrix.measure, one.value, *ends, one.error, len(matrix), len(every)))
     frame = pl.DataFrame(rows, _SCHEMA, orient="row")
     ends_known = [

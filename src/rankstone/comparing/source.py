@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.audit import Audit
     from rankstone.measures import Measure
+    from rankstone.measures.named import Span
     from rankstone.scores import Scores
 
 __all__ = ["MEANS", "Source", "check_means", "named_among"]
@@ -41,6 +42,8 @@ class Source:
         Run → ``query_id``, ``value``: Judged@k, and its name; ``None`` where nobody knows.
     grouped
         Measures whose units are not queries.
+    spans
+        Measure → its lowest and highest value, ``None`` where there is no bound.
     """
 
     runs: tuple[str, ...]
@@ -51,6 +54,7 @@ class Source:
     audit: Audit | None
     conventions: Mapping[str, Any]
     inputs: Mapping[str, Any]
+    spans: Mapping[str, Span]
 
     @classmethod
     def of(cls, scores: Scores, measures: Sequence[Measure]) -> Source:
@@ -73,20 +77,24 @@ class Source:
             scores.audit,
             scores.conventions,
             scores.inputs,
+            {str(measure): measure.span for measure in measures},
         )
 
     @classmethod
     def saved(cls, source: object, measures: object) -> Source:
         """Take scores that somebody saved."""
         frame, sources = read_scores(source)
-        known = {text: _direction(text) for text in frame["measure"].unique(maintain_order=True)}
+        known = {
+            text: _known(text, "direction", "higher") for text in frame["measure"].unique(maintain_order=True)
+        }
         if measures is None:
             chosen = {text: way for text, way in known.items() if way != "neither"} or known
         else:
             chosen = {text: known[text] for text in named_among(measures, tuple(known))}
         runs = tuple(frame["run"].unique(maintain_order=True))
         inputs = {"scores": sources}
-        return cls(runs, chosen, tables_of(frame), judged_among(frame), frozenset(), None, {}, inputs)
+        spans = {text: _known(text, "span", (None, None)) for text in chosen}
+        return cls(runs, chosen, tables_of(frame), judged_among(frame), frozenset(), None, {}, inputs, spans)
 
 
 def check_means(measures: Sequence[Measure]) -> None:
@@ -106,12 +114,13 @@ def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
     return {(str(key[0]), str(key[1])): part for key, part in parts.items()}
 
 
-def _direction(text: str) -> str:
-    """Return which way a measure is better, ``higher`` for one that nobody knows."""
+def _known(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - whatever a card holds
+    """Return a fact about a measure by its text, ``otherwise`` for one that is not known."""
     try:
-        return parse_measure(text).card.direction
+        measure = parse_measure(text)
+        return measure.span if fact == "span" else getattr(measure.card, fact)
     except RankstoneError:
-        return "higher"
+        return otherwise
 
 
 def named_among(asked: object, known: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -29,9 +30,13 @@ class _Called:
     bounded: ClassVar[bool]
     nobody: ClassVar[str | None]
     summed: ClassVar[str | None]
+    _made_of: ClassVar[tuple[type, tuple[tuple[str, Any], ...]]]
 
     def __str__(self) -> str:
         return self.label
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (*self._made_of, _values(self))
 
     def aggregate(self: Any, *parts: Any) -> float:  # noqa: ANN401 - a mixin of measures
         """Aggregate as the measure does; add up and round as the library does."""
@@ -102,9 +107,23 @@ def called(
     >>> print(called(P(k=5), "precision@5"))
     precision@5
     """
-    kind = type(measure)
     facts = {"label": label, "empty": empty, "digits": digits, "bounded": bounded}
     facts |= {"spoils": spoils, "nobody": nobody, "summed": summed}
-    before = _OfJudgments if isinstance(measure, Measure) else _OfLists
-    made = type(kind.__name__, (before, kind), {**facts, "__module__": __name__})
-    return made(**{f.name: getattr(measure, f.name) for f in fields(measure)})
+    return _made(type(measure), tuple(facts.items()), _values(measure))
+
+
+def _values(measure: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
+    return {f.name: getattr(measure, f.name) for f in fields(measure)}
+
+
+def _made(kind: type, facts: tuple[tuple[str, Any], ...], values: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return a measure of a kind under another name; pickles are read by it, too."""
+    return _kind(kind, facts)(**values)
+
+
+@cache
+def _kind(kind: type, facts: tuple[tuple[str, Any], ...]) -> type:
+    before = _OfJudgments if issubclass(kind, Measure) else _OfLists
+    return type(
+        kind.__name__, (before, kind), {**dict(facts), "_made_of": (kind, facts), "__module__": __name__}
+    )

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from rankstone.explaining.versus import Comparison
     from rankstone.hits.align import Chunk
+    from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.judgments import Judgments
-    from rankstone.hits.pairs import PairIndex
     from rankstone.hits.ragged import Hits
     from rankstone.io import Table
 
@@ -124,7 +124,7 @@ def _explainer(qrels: object, measure: str | Measure, convention: str | None, gi
     from rankstone.by_convention import read_one
 
     reading, options = read_one(convention, measure, given)
-    return Explainer(qrels, reading.measure, ours=reading.ours, **options)
+    return Explainer(qrels, reading.measure, ours=reading.ours, **options).of_rows()
 
 
 class Explainer(Evaluator):
@@ -193,7 +193,7 @@ class Explainer(Evaluator):
         told = self._others(list_of, rows) if others else {}
         return self._explanation(list_of, name, options, tried, told)
 
-    def _road(self, judgments: Judgments, options: Alignment, exclude: PairIndex | None) -> Road:
+    def _road(self, judgments: Judgments, options: Alignment, exclude: Exclusion | None) -> Road:
         if options.missing == "drop":  # a query without a list is told of, too
             options = Alignment(**{**options.as_dict(), "missing": "zero"})
         return Road(judgments, options, self.measures, exclude, self._collapse, self._queries)

@@ -12,7 +12,8 @@ from rankstone.functional.by_name import function, names
 from rankstone.functional.evaluator import Evaluator, evaluate
 from rankstone.functional.recommending import from_topk, top_k
 from rankstone.functional.results import ArrayScores
-from rankstone.functional.smooth import approx_mrr, approx_ndcg, lambda_loss, pair_weights, soft_ranks
+from rankstone.functional.smooth import approx_mrr, approx_ndcg, lambda_loss, soft_ranks
+from rankstone.functional.swaps import pair_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable

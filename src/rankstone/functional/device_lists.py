@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats, Ints
     from rankstone.hits.options import Alignment
 
-__all__ = ["DeviceLists", "HoldsNaN", "device_lists"]
+__all__ = ["DeviceLists", "HoldsNaN", "blocks_of", "device_lists"]
 
 #: so many times the cutoff is taken from the top: tied documents at the cutoff are nearly always among them
 _MORE: Final = 2
@@ -168,7 +168,7 @@ class DeviceLists:
     def _landed(self, order: Data, equal: Data, depth: int) -> Hits:
         first = last = None
         if tied := bool(equal.any()):
-            first, last = _blocks(equal)
+            first, last = blocks_of(equal)
             if self.expected:  # a block that begins above the cutoff is looked at as a whole
                 depth = int((first <= depth).sum(axis=1).max())
             first, last = first[:, :depth], last[:, :depth]
@@ -223,7 +223,7 @@ def _numbered(lengths: Any, library: Library, each: int | None) -> Data:  # noqa
     return DeviceArray(found.data, library, runs=Runs(lengths.data, each))
 
 
-def _blocks(equal: Data) -> tuple[Data, Data]:
+def blocks_of(equal: Data) -> tuple[Data, Data]:
     """Return the first and the last rank of the tie block at each place of some rows."""
     edge = np.ones_like(equal[:, :1])
     width = equal.shape[1] + 1

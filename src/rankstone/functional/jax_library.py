@@ -52,7 +52,7 @@ class JaxLibrary:
 
     def cast(self, data: Data, dtype: np.dtype[Any]) -> Data:
         """Return an array with values of another type."""
-        return data.astype(dtype)
+        return data.astype(jax.dtypes.canonicalize_dtype(dtype))  # as exact as the configuration has it
 
     def dtype(self, data: Data) -> np.dtype[Any]:
         """Return the type of an array's values."""

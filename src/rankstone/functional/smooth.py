@@ -3,34 +3,27 @@
 Soft ranks stand for ranks (Qin, Liu and Li, A general approximation framework for direct optimization of
 information retrieval measures, Information Retrieval 2010); or pairs of documents are weighed by what
 swapping them would do to the measure itself (Burges, From RankNet to LambdaRank to LambdaMART, 2010).
-Scores are ``[lists, longest]``, of NumPy, PyTorch or JAX; what is returned has gradients like theirs.
+Scores are ``[lists, longest]``, of NumPy, PyTorch or JAX; what is returned has gradients like theirs, and
+JAX may transform it: ``jit``, ``vmap``, ``grad``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.errors import BadOption, BadValue
-from rankstone.functional.evaluator import Evaluator
-from rankstone.functional.libraries import home_of
-from rankstone.measures import parse_measure
+from rankstone.errors import BadOption
+from rankstone.functional.padded import Padded
+from rankstone.functional.swaps import changes, ideal_dcg
 from rankstone.measures.dcg import nDCG
-from rankstone.measures.parts import gains
 from rankstone.measures.threshold import ANY_GAIN
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rankstone.functional.device_array import Data
-    from rankstone.hits.arrays import Bools, Floats
     from rankstone.measures import Measure
 
-__all__ = ["approx_mrr", "approx_ndcg", "lambda_loss", "pair_weights", "soft_ranks"]
-
-#: values of swapped lists that are scored at the same time
-_AT_ONCE: Final = 1 << 22
+__all__ = ["approx_mrr", "approx_ndcg", "lambda_loss", "soft_ranks"]
 
 
 def soft_ranks(scores: Data, *, mask: object = None, temperature: float = 0.1) -> Data:
@@ -50,12 +43,22 @@ def soft_ranks(scores: Data, *, mask: object = None, temperature: float = 0.1) -
     >>> soft_ranks(np.array([[3.0, 1.0, 2.0]]), temperature=0.01).tolist()
     [[1.0, 3.0, 2.0]]
     """
+    return _soft_ranks(Padded.of(scores, np.zeros(tuple(scores.shape)), mask), temperature)
+
+
+def _soft_ranks(given: Padded, temperature: float) -> Data:
     if not temperature > 0:
         raise BadOption(f"temperature={temperature} is out of range", expected="more than 0")
-    scores = _filled(scores, _there(scores, mask))
-    above = _sigmoid((scores[:, None, :] - scores[:, :, None]) / temperature, scores)
-    there = _like(scores, _there(scores, mask).astype(np.float64))
-    return 0.5 + (above * there[:, None, :]).sum(2) + 0.5 * (1.0 - there)  # each is half above itself
+    above = _above(given, temperature)
+    if given.there is None:
+        return 0.5 + above.sum(2)  # each is half above itself
+    return 0.5 + given.xp.where(given.there[:, None, :], above, 0.0).sum(2) + 0.5 * ~given.there
+
+
+def _above(given: Padded, temperature: float) -> Data:
+    """Return to what degree the second document stands above the first, ``[lists, longest, longest]``."""
+    apart = (given.scores[:, None, :] - given.scores[:, :, None]) / temperature
+    return 0.5 * (1.0 + given.xp.tanh(0.5 * apart))
 
 
 def approx_ndcg(
@@ -77,13 +80,11 @@ def approx_ndcg(
     >>> approx_ndcg(np.array([[3.0, 1.0, 2.0]]), [[0, 1, 2]], temperature=0.01).round(6).tolist()
     [0.659002]
     """
-    grade, there = _grades(scores, labels, mask), _there(scores, mask)
-    worth = np.where(there, gains(gain, None, grade), 0.0)
-    exact = Evaluator(grade, nDCG(gain=gain), mask=there)(grade).by_measure
-    ideal = next(iter(exact.values())).denominator
-    share = worth / np.where(ideal > 0, ideal, 1.0)[:, None]
-    rank = soft_ranks(scores, mask=there, temperature=temperature)
-    return (_like(scores, share) / _log2(1.0 + rank)).sum(1)
+    given, measure = Padded.of(scores, labels, mask), nDCG(gain=gain)
+    worth = given.worth(measure)
+    ideal = ideal_dcg(given, worth, 1.0 / measure.divisor(np.arange(1, given.width + 1)))
+    share = given.back(worth / ideal[:, None])
+    return (share / given.xp.log2(1.0 + _soft_ranks(given, temperature))).sum(1)
 
 
 def approx_mrr(scores: Data, labels: object, *, mask: object = None, temperature: float = 0.1) -> Data:
@@ -101,51 +102,11 @@ def approx_mrr(scores: Data, labels: object, *, mask: object = None, temperature
     >>> approx_mrr(np.array([[3.0, 1.0, 2.0]]), [[0, 1, 1]], temperature=0.01).tolist()
     [0.5]
     """
-    grade, there = _grades(scores, labels, mask), _there(scores, mask)
-    relevant = ANY_GAIN(grade) & there
-    scores = _filled(scores, there)
-    rivals = relevant[:, None, :] & ~np.eye(grade.shape[1], dtype=bool)
-    below = _sigmoid((scores[:, :, None] - scores[:, None, :]) / temperature, scores)
-    first = _like(scores, rivals.astype(np.float64))
-    chance = (first * below + (1.0 - first)).prod(2)
-    rank = soft_ranks(scores, mask=there, temperature=temperature)
-    return (_like(scores, relevant.astype(np.float64)) * chance / rank).sum(1)
-
-
-def pair_weights(scores: Data, labels: object, measure: str | Measure, *, mask: object = None) -> Data:
-    """Return what swapping two documents changes in a measure, ``[lists, longest, longest]``, never below 0.
-
-    Every swap of documents with different grades is scored by the measure itself, so any measure will do;
-    a list of n documents takes up to n²/2 lists to score.
-
-    Parameters
-    ----------
-    scores, labels, mask
-        As for :func:`approx_ndcg`; no gradients come back from weights.
-    measure
-        Any measure that needs no more than labels.
-
-    Examples
-    --------
-    >>> pair_weights(np.array([[3.0, 2.0]]), [[0, 1]], "RR").tolist()
-    [[[0.0, 0.5], [0.5, 0.0]]]
-    """
-    score = home_of(scores).host(scores).astype(np.float64)
-    grade, there = _grades(scores, labels, mask), _there(scores, mask)
-    kind = parse_measure(measure)
-    first, second = np.triu_indices(grade.shape[1], 1)
-    differ = (grade[:, first] != grade[:, second]) & there[:, first] & there[:, second]
-    lists, pairs = np.nonzero(differ)
-    weight = np.zeros((*grade.shape, grade.shape[1]))
-    now = _values(score, grade, kind, there)
-    step = max(1, _AT_ONCE // grade.shape[1])
-    for at in range(0, len(lists), step):
-        of, one, other = lists[at : at + step], first[pairs[at : at + step]], second[pairs[at : at + step]]
-        swapped, row = score[of], np.arange(len(of))
-        swapped[row, one], swapped[row, other] = score[of, other], score[of, one]
-        change = np.abs(_values(swapped, grade[of], kind, there[of]) - now[of])
-        weight[of, one, other] = weight[of, other, one] = change
-    return _like(scores, weight)
+    given = Padded.of(scores, labels, mask)
+    relevant = given.relevant(ANY_GAIN)
+    rivals = relevant[:, None, :] & (given.own(np.eye(given.width)) == 0)
+    chance = given.xp.where(rivals, 1.0 - _above(given, temperature), 1.0).prod(2)
+    return given.xp.where(relevant, chance / _soft_ranks(given, temperature), 0.0).sum(1)
 
 
 def lambda_loss(
@@ -156,80 +117,16 @@ def lambda_loss(
     Parameters
     ----------
     scores, labels, measure, mask
-        As for :func:`pair_weights`.
+        As for :func:`~rankstone.functional.pair_weights`; documents that nobody judged are in no pair.
     sigma
         How steep a pair's loss is.
     """
-    weight = pair_weights(scores, labels, measure, mask=mask)
-    grade = _grades(scores, labels, mask)
-    better = _like(scores, (grade[:, :, None] > grade[:, None, :]).astype(np.float64))
-    scores = _filled(scores, _there(scores, mask))
-    apart = sigma * (scores[:, :, None] - scores[:, None, :])
-    return (weight * better * _softplus(-apart)).sum((1, 2))
+    given = Padded.of(scores, labels, mask)
+    return given.xp.concatenate([_lambda_loss(part, measure, sigma) for part in given.parts()], 0)
 
 
-def _values(scores: Floats, grade: Floats, measure: Any, there: Bools) -> Floats:  # noqa: ANN401 - parsed
-    scored = Evaluator(grade, measure, mask=there)(scores).values
-    found: Floats = np.nan_to_num(next(iter(scored.values())))
-    return found
-
-
-def _grades(scores: Data, labels: object, mask: object) -> Floats:
-    grade = home_of(labels).host(labels).astype(np.float64)
-    if len(scores.shape) != 2 or grade.shape != tuple(scores.shape):  # noqa: PLR2004 - rows and columns
-        raise BadValue(
-            "scores and labels do not fit",
-            given=f"shapes {tuple(scores.shape)} and {grade.shape}",
-            expected="both [lists, longest]",
-        )
-    return np.where(_there(scores, mask), grade, 0.0)
-
-
-def _there(scores: Data, mask: object) -> Bools:
-    if mask is None:
-        return np.ones(tuple(scores.shape), bool)
-    return home_of(mask).host(mask).astype(bool)
-
-
-def _like(scores: Data, values: NDArray[Any]) -> Data:
-    """Return numbers as an array of the scores' library, as exact as the scores."""
-    library = _name(scores)
-    if library is np:
-        return values
-    if hasattr(scores, "device") and hasattr(library, "as_tensor"):
-        return library.as_tensor(values, dtype=scores.dtype, device=scores.device)
-    return library.asarray(values, dtype=scores.dtype)
-
-
-def _filled(scores: Data, there: Bools) -> Data:
-    """Return the scores with 0 where there is no document, whatever stood there."""
-    if there.all():
-        return scores
-    return _name(scores).where(
-        _like(scores, there.astype(np.float64)) > 0, scores, 0.0 * _like(scores, there)
-    )
-
-
-def _name(data: Data) -> Any:  # noqa: ANN401 - a module
-    """Return the functions of the library an array is of."""
-    if isinstance(data, np.ndarray):
-        return np
-    if type(data).__module__.partition(".")[0] == "torch":
-        import torch
-
-        return torch
-    import jax.numpy as jnp
-
-    return jnp
-
-
-def _sigmoid(data: Data, scores: Data) -> Data:
-    return 0.5 * (1.0 + _name(scores).tanh(0.5 * data))
-
-
-def _log2(data: Data) -> Data:
-    return _name(data).log2(data)
-
-
-def _softplus(data: Data) -> Data:
-    return _name(data).logaddexp(data, 0.0 * data)
+def _lambda_loss(given: Padded, measure: str | Measure, sigma: float) -> Data:
+    better = given.grade[:, :, None] > given.grade[:, None, :]
+    steep = sigma * given.scores
+    loss = given.back(changes(given, measure)) * given.softplus(steep[:, None, :] - steep[:, :, None])
+    return given.xp.where(better, loss, 0.0).sum((1, 2))

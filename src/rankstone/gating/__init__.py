@@ -6,8 +6,9 @@ The numbers are those of a comparison; nothing here computes a score or an inter
 
 from __future__ import annotations
 
-from rankstone.gating.conduct import gate
+from rankstone.gating.conduct import gate, plan
 from rankstone.gating.config import Config, Drops, Guards, Rule
+from rankstone.gating.margins import Margin
 from rankstone.gating.result import Gate, Outcome
 
-__all__ = ["Config", "Drops", "Gate", "Guards", "Outcome", "Rule", "gate"]
+__all__ = ["Config", "Drops", "Gate", "Guards", "Margin", "Outcome", "Rule", "gate", "plan"]

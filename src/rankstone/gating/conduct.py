@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankstone.comparing import compare, compare_scores
 from rankstone.gating.config import Config, overridden
 from rankstone.gating.judging import guarded, ruled
+from rankstone.gating.margins import Margin, planned
 from rankstone.gating.result import Gate
-from rankstone.io import stem
+from rankstone.io import read_judgments, stem
+from rankstone.lists.comparison import identical
+from rankstone.lists.opening import OPTIONS
+from rankstone.measures import Measure, parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["gate"]
+__all__ = ["gate", "plan"]
 
 
 def gate(
@@ -35,9 +40,9 @@ def gate(
     """Say whether a candidate may replace the baseline, by rules with margins on intervals.
 
     A rule with a ``margin`` passes when the whole interval of the difference lies above ``-margin``, fails
-    when all of it lies below, and is open otherwise.  All such rules are one family; their intervals hold at
-    once (Bonferroni, unless ``statistics`` says otherwise).  Guards come first: where one does not hold, the
-    two are not comparable.
+    when all of it lies below, and is inconclusive otherwise; a candidate that returns the same lists passes.
+    All such rules are one family; their intervals hold at once (Bonferroni, unless ``statistics`` says
+    otherwise).  Guards come first: where one does not hold, the two are not comparable.
 
     Parameters
     ----------
@@ -57,18 +62,70 @@ def gate(
     Raises
     ------
     InputError, UsageError
-        As for :func:`rankstone.compare`; for a configuration that cannot be understood.
+        As for :func:`rankstone.compare`; for a configuration that cannot be understood; for a margin that no
+        candidate of unchanged quality can pass with so many queries.
     """
     given = {"candidate": candidate, "baseline": baseline, "qrels": qrels, "inconclusive": inconclusive}
-    if isinstance(config, Config):
-        read = overridden(config, given)
-    elif isinstance(config, Mapping):
-        read = Config.of(config, given)
-    else:
-        read = Config.read(config, given)
+    read = _read(config, given)
+    for margin in _margins(read):
+        margin.refuse()
     found = _compared(read, progress, drawing)
-    outcomes = (*guarded(read, found), *ruled(read, found))
-    return Gate(outcomes, found, strict=read.inconclusive == "fail")
+    outcomes = (*guarded(read, found), *ruled(read, found, partial(_same_lists, read, found)))
+    return Gate(outcomes, found, inconclusive=read.inconclusive)
+
+
+def plan(
+    config: str | os.PathLike[str] | Mapping[str, Any] | Config,
+    *,
+    candidate: object = None,
+    baseline: object = None,
+    qrels: object = None,
+) -> list[Margin]:
+    """Say which margins the judged queries can pass, without scoring anything.
+
+    Parameters
+    ----------
+    config, candidate, baseline, qrels
+        As for :func:`gate`.
+
+    Returns
+    -------
+    list
+        A :class:`~rankstone.gating.margins.Margin` for each rule with a margin, of measures with a range.
+    """
+    return _margins(_read(config, {"candidate": candidate, "baseline": baseline, "qrels": qrels}))
+
+
+def _read(config: Any, given: Mapping[str, Any]) -> Config:  # noqa: ANN401 - whatever gate takes
+    if isinstance(config, Config):
+        return overridden(config, given)
+    return Config.of(config, given) if isinstance(config, Mapping) else Config.read(config, given)
+
+
+def _margins(config: Config) -> list[Margin]:
+    """Return what the rules' margins ask of the judged queries; nothing for saved scores and conventions."""
+    rules = [rule for rule in config.rules if rule.margin is not None]
+    if config.qrels is None or not rules or "convention" in config.options:
+        return []
+    options = config.options
+    judged = read_judgments(config.qrels, options.get("columns"), options.get("format_in"))
+    n = judged.collect()["query_id"].n_unique()
+    at_once = 1 if config.statistics.get("correction") == "none" else len({rule.measure for rule in rules})
+    alpha = (1 - config.statistics.get("confidence", 0.95)) / at_once / 2
+    method = config.statistics.get("interval", "auto")
+    measures = [(parse_measure(rule.measure), float(rule.margin or 0)) for rule in rules]
+    found = [planned(one, margin, n, alpha, method) for one, margin in measures if isinstance(one, Measure)]
+    return [margin for margin in found if margin is not None]
+
+
+def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
+    """Say whether both runs return the same lists, down to the cutoff of a measure."""
+    if found.sources is None:
+        return False
+    options = config.options
+    own = {name: options[name] for name in (*OPTIONS, "columns", "format_in") if name in options}
+    baseline, candidate = found.sources.runs.values()
+    return identical(baseline, candidate, getattr(parse_measure(measure), "k", None), **own)
 
 
 def _compared(config: Config, progress: Progress | None, drawing: Progress | None) -> Comparison:

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-__all__ = ["Config", "Drops", "Guards", "Rule"]
+__all__ = ["INCONCLUSIVE", "Config", "Drops", "Guards", "Rule"]
 
+#: what an inconclusive rule may do
+INCONCLUSIVE: Final = ("fail", "warn", "pass")
 #: where files look for a gate
 _PYPROJECT: Final = "pyproject.toml"
 _SHA256: Final = 64
@@ -112,7 +114,7 @@ class Config:
     options
         Options of alignment, ``columns``, ``exclude``, ``convention`` and so on.
     inconclusive
-        Whether an open question lets the candidate ``pass`` or ``fail``.
+        What an inconclusive rule does: ``fail`` (exit code 4), ``warn`` (a warning, exit code 0) or ``pass``.
     """
 
     baseline: Any
@@ -125,15 +127,16 @@ class Config:
     guards: Guards = field(default_factory=Guards)
     statistics: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
-    inconclusive: str = "pass"
+    inconclusive: str = "fail"
 
     def __post_init__(self) -> None:
         """Refuse a gate without rules."""
         if not self.rules:
             raise UsageError("a gate needs rules", fix='[[gate.rules]]\nmeasure = "nDCG@10"\nmargin = 0.005')
-        if self.inconclusive not in ("pass", "fail"):
+        if self.inconclusive not in INCONCLUSIVE:
             raise UsageError(
-                f"inconclusive = {printable(repr(self.inconclusive))} is not known", expected="pass, fail"
+                f"inconclusive = {printable(repr(self.inconclusive))} is not known",
+                expected=", ".join(INCONCLUSIVE),
             )
 
     @classmethod

@@ -16,10 +16,10 @@ __all__ = ["junit"]
 def junit(gate: Gate) -> str:
     """Return a test suite: failed rules are failures, guards that do not hold errors.
 
-    An open question is a skipped test, a failure where it is asked to fail.  Names and texts have no control
-    characters, which XML cannot hold.
+    An inconclusive rule is a failure, a skipped test where it only warns or passes.  Names and texts have
+    no control characters, which XML cannot hold.
     """
-    open_as = "failure" if gate.strict else "skipped"
+    open_as = "failure" if gate.inconclusive == "fail" else "skipped"
     tags = {"fail": "failure", "not comparable": "error", "inconclusive": open_as}
     found = [tags.get(outcome.verdict) for outcome in gate.outcomes]
     counts = {

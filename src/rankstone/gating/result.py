@@ -20,7 +20,7 @@ __all__ = ["Gate", "Outcome"]
 #: the worst outcome decides
 _ORDER: Final = ("not comparable", "fail", "inconclusive", "pass")
 _SIGNS: Final = {"pass": "✔", "fail": "✘", "inconclusive": "?", "not comparable": "!"}
-#: exit codes; an open question ends in 4 where it is asked to fail
+#: exit codes; an inconclusive rule may end in 0, too
 _CODES: Final = {"pass": 0, "fail": 1, "not comparable": 3, "inconclusive": 4}
 
 
@@ -59,8 +59,8 @@ class Gate(ShowsSheet, WritesReport):
         Of guards, then of rules.
     comparison
         What they are about.
-    strict
-        Whether an open question fails.
+    inconclusive
+        What an inconclusive rule does: ``fail``, ``warn`` or ``pass``.
 
     Examples
     --------
@@ -70,12 +70,12 @@ class Gate(ShowsSheet, WritesReport):
     >>> told = {"qrels": demo.QRELS, "baseline": demo.RUNS["tfidf"], "candidate": demo.RUNS["bm25"]}
     >>> found = rankstone.gate({**told, "rules": [rule]})
     >>> found.verdict, found.exit_code, found.outcomes[0].text
-    ('pass', 0, '0.5704, at least 0.45 is wanted')
+    ('pass', 0, '0.5704, minimum 0.45')
     """
 
     outcomes: tuple[Outcome, ...]
     comparison: Comparison
-    strict: bool = False
+    inconclusive: str = "fail"
 
     @property
     def verdict(self) -> str:
@@ -84,8 +84,16 @@ class Gate(ShowsSheet, WritesReport):
 
     @property
     def exit_code(self) -> int:
-        """0 passed, 1 failed, 3 not comparable, 4 open and asked to fail then."""
-        return 0 if self.verdict == "inconclusive" and not self.strict else _CODES[self.verdict]
+        """0 passed, 1 failed, 3 not comparable, 4 inconclusive, unless that may pass."""
+        return 0 if self.verdict == "inconclusive" and self.inconclusive != "fail" else _CODES[self.verdict]
+
+    @property
+    def warning(self) -> str | None:
+        """What to warn of: the rules that are inconclusive, where ``inconclusive`` is ``warn``."""
+        names = [printable(one.name, 60) for one in self.outcomes if one.verdict == "inconclusive"]
+        if not names or self.inconclusive != "warn":
+            return None
+        return f"inconclusive: {', '.join(names)}; a loss beyond the margin is not excluded"
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -104,7 +112,7 @@ class Gate(ShowsSheet, WritesReport):
             for one in self.outcomes
         )
         table = Table("Checks", ("", "rule", "found"), rows, (False, False, False))
-        lines = tuple(self.comparison.sentences())
+        lines = (*filter(None, [self.warning]), *self.comparison.sentences())
         names = f"{printable(candidate, 40)} in place of {printable(baseline, 40)}"
         return Sheet(f"{self.verdict}: {names}", "", "", (table, ("Comparison", lines)))
 

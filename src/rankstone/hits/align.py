@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankstone.hits.arrays import Ints
+    from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.options import Alignment
-    from rankstone.hits.pairs import PairIndex
 
 __all__ = ["Aligner", "Chunk", "Stream"]
 
@@ -81,7 +81,7 @@ class Aligner:
 
     truth: Judgments | SelfLabelled
     options: Alignment
-    exclude: PairIndex | None = None
+    exclude: Exclusion | None = None
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
     cutoffs: tuple[int, ...] = (10,)
     brings: frozenset[str] = frozenset()
@@ -179,11 +179,18 @@ class Aligner:
             doc = (self.collapse(doc) if self.collapse else doc).alias("doc_id")
             columns += [doc, doc.hash().alias("hash")]
         if by != "input":
-            key = pl.col(by).cast(pl.Float64)
-            columns.append((-key if by == "rank" else key).alias("key"))
+            columns.append(_larger_first(by).alias("key"))
+            other = "score" if by == "rank" else "rank"
+            if other in stream.columns and isinstance(self.truth, Judgments):
+                columns.append(_larger_first(other).alias("other"))
         if isinstance(self.truth, SelfLabelled):
             columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
         return stream.tables(columns)
+
+
+def _larger_first(column: str) -> pl.Expr:
+    number = pl.col(column).cast(pl.Float64)
+    return -number if column == "rank" else number
 
 
 def no_overlap(truth: Judgments, lists: Lists, where: str) -> NotComparable:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone.errors import printable
+from rankstone.hits.contradictions import contradicted, contradiction
 from rankstone.hits.ranking import as_float32
 from rankstone.words import InLines, counted, queries, spread
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.arrays import Ints
     from rankstone.hits.batches import Batch
+    from rankstone.hits.exclusion import LeftOut
     from rankstone.hits.ragged import Hits
     from rankstone.hits.ranking import TieBlocks
 
@@ -37,12 +39,16 @@ class Tally:
         Rows in tie blocks, lists that have any, and rows that tie only as float32.
     duplicates
         Rows whose document stands in its list more than once.
+    contradicted
+        Lists in which a better rank goes with a lower score.
     single
         Lists that hold one judged document.
     n, judged
         int64 per list: documents retrieved, judged documents among them.
     unjudged
         Sum over lists of the share of unjudged documents, one number per audited cutoff.
+    left_out
+        int64: the excluded pair behind each row that was taken out of these lists.
     """
 
     rows: int
@@ -50,10 +56,12 @@ class Tally:
     tied_queries: int
     tied_float32: int
     duplicates: int
+    contradicted: int
     single: int
     n: Ints
     judged: Ints
     unjudged: tuple[float, ...]
+    left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Sequence[int]) -> Tally:
@@ -65,6 +73,7 @@ def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Seq
         tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
         tied_float32=_near_ties(batch),
         duplicates=len(twice),
+        contradicted=contradicted(batch),
         single=int((judged == 1).sum()),
         n=hits.n,
         judged=judged,
@@ -110,6 +119,12 @@ class JudgmentsAudit:
         Queries without a relevant document (grade > 0).
     comments
         Comment lines passed over.
+    declared
+        Those of ``empty`` that have no judgment at all, and were declared: ``{query: {}}``.
+    excluded, excluded_relevant
+        Judgments taken out with their pairs (``exclude_from``); those of them with a grade above zero.
+    warnings
+        Sentences a reader should not miss.
     """
 
     source: str
@@ -119,6 +134,10 @@ class JudgmentsAudit:
     duplicates: int
     empty: int
     comments: int
+    declared: int = 0
+    excluded: int = 0
+    excluded_relevant: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +158,8 @@ class RunAudit:
         Rows in tie blocks; queries that have any; rows that would tie only as float32.
     duplicates
         Rows whose document stands in its list more than once.
+    contradicted
+        Lists in which a better rank goes with a lower score, where the run has both.
     comments
         Comment lines passed over.
     shortest, median_length, longest
@@ -147,6 +168,8 @@ class RunAudit:
         Cutoff → mean share of unjudged documents among those shown up to it.
     warnings
         Sentences a reader should not miss.
+    left_out
+        What excluding pairs did; ``None`` where none are taken out of the lists.
     """
 
     source: str
@@ -160,12 +183,14 @@ class RunAudit:
     tied_queries: int
     tied_float32: int
     duplicates: int
+    contradicted: int
     comments: int
     shortest: int
     median_length: float
     longest: int
     unjudged: dict[int, float]
     warnings: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
 
     @classmethod
     def of(
@@ -178,8 +203,14 @@ class RunAudit:
         comments: int,
         cutoffs: Sequence[int],
         deepest: int | None,
+        order: str,
+        left_out: LeftOut | None = None,
     ) -> RunAudit:
-        """Add the tallies of all batches up; ``deepest`` is the largest cutoff asked for."""
+        """Add the tallies of all batches up.
+
+        ``deepest`` is the largest cutoff asked for, ``order`` the option of that name, ``left_out`` what was
+        excluded.
+        """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
         unjudged = {
@@ -187,6 +218,12 @@ class RunAudit:
         }
         judged = sum(int(t.judged.sum()) for t in tallies)
         single = sum(t.single for t in tallies)
+        crossed = sum(t.contradicted for t in tallies)
+        found = _warnings(n, judged, deepest, alone=not missing and single == len(n))
+        if 2 * crossed > len(n):
+            found.append(contradiction(crossed, len(n), order))
+        if left_out is not None and not left_out.rows:
+            found.append("no pair to exclude is in any list: were they left out before, or do ids not match?")
         return cls(
             source=source,
             rows=sum(t.rows for t in tallies),
@@ -199,12 +236,14 @@ class RunAudit:
             tied_queries=sum(t.tied_queries for t in tallies),
             tied_float32=sum(t.tied_float32 for t in tallies),
             duplicates=sum(t.duplicates for t in tallies),
+            contradicted=crossed,
             comments=comments,
             shortest=int(n.min()) if len(n) else 0,
             median_length=float(np.median(n)) if len(n) else 0.0,
             longest=int(n.max()) if len(n) else 0,
             unjudged=unjudged,
-            warnings=tuple(_warnings(n, judged, deepest, alone=not missing and single == len(n))),
+            warnings=tuple(found),
+            left_out=left_out,
         )
 
 
@@ -263,7 +302,7 @@ class Audit(InLines):
         """Return plain dicts, ready for JSON."""
         beside = {"queries": self.queries, "intents": self.intents}
         return {
-            "judgments": None if self.judgments is None else asdict(self.judgments),
+            "judgments": None if self.judgments is None else _plain_judgments(self.judgments),
             "runs": {name: _plain(asdict(run)) for name, run in self.runs.items()},
             **{name: asdict(table) for name, table in beside.items() if table is not None},
         }
@@ -275,25 +314,41 @@ class Audit(InLines):
             head.append(f"queries  {_beside_line(self.queries, 'queries')}")
         if self.intents is not None:
             head.append(f"intents  {_beside_line(self.intents, 'subtopics')}")
-        return head + [f"{printable(name)}  {_run_line(run)}" for name, run in self.runs.items()]
+        stay = self.judgments is not None and not self.judgments.excluded
+        return head + [
+            f"{printable(name)}  {_run_line(run, in_ideal=stay)}" for name, run in self.runs.items()
+        ]
+
+
+def _plain_judgments(audit: JudgmentsAudit) -> dict[str, Any]:
+    return {**asdict(audit), "warnings": list(audit.warnings)}
 
 
 def _plain(audit: dict[str, Any]) -> dict[str, Any]:
     audit["unjudged"] = {f"@{k}": share for k, share in audit["unjudged"].items()}
     audit["warnings"] = list(audit["warnings"])
+    left_out = audit.pop("left_out")
+    if left_out is not None:
+        audit["excluded"] = {**left_out, "examples": list(left_out["examples"])}
     return audit
 
 
 def _judgments_line(audit: JudgmentsAudit) -> str:
     parts = [f"{queries(audit.queries)}, {counted(audit.judgments, 'judgment')}"]
     if audit.empty:
-        parts.append(f"{queries(audit.empty)} without a relevant document")
+        declared = f", {audit.declared:,} of them declared without judgments" if audit.declared else ""
+        parts.append(f"{queries(audit.empty)} without a relevant document{declared}")
     if audit.negative:
         parts.append(f"{counted(audit.negative, 'grade')} below zero")
     if audit.duplicates:
         parts.append(f"{counted(audit.duplicates, 'duplicate row')} merged")
+    if audit.excluded:
+        parts.append(
+            f"{counted(audit.excluded, 'judgment')} excluded, {audit.excluded_relevant:,} of them relevant"
+        )
     if audit.comments:
         parts.append(counted(audit.comments, "comment line"))
+    parts += [f"warning: {sentence}" for sentence in audit.warnings]
     return " · ".join(parts)
 
 
@@ -308,7 +363,7 @@ def _beside_line(audit: BesideAudit, what: str) -> str:
     return " · ".join(parts)
 
 
-def _run_line(audit: RunAudit) -> str:
+def _run_line(audit: RunAudit, *, in_ideal: bool) -> str:
     lengths = spread(audit.shortest, audit.longest, "document", audit.median_length)
     parts = [f"{queries(audit.queries)} × {lengths}, {audit.judged:,} judged"]
     if audit.missing:
@@ -321,6 +376,10 @@ def _run_line(audit: RunAudit) -> str:
         parts.append(f"{counted(audit.tied_float32, 'row')} tied with the next only as float32")
     if audit.duplicates:
         parts.append(counted(audit.duplicates, "duplicate row"))
+    if audit.contradicted:
+        parts.append(f"ranks contradict scores in {queries(audit.contradicted)}")
+    if audit.left_out is not None:
+        parts.append(audit.left_out.line(in_ideal=in_ideal))
     if audit.comments:
         parts.append(counted(audit.comments, "comment line"))
     parts += [f"unjudged@{k} {share:.1%}" for k, share in audit.unjudged.items()]

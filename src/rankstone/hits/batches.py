@@ -51,6 +51,9 @@ class Batch:
         table has no such column.
     key
         float64 ``[rows]``: what the lists are ordered by, larger first; ``None`` for input order.
+    other
+        float64 ``[rows]``: what else ranks rows, larger first, NaN where there is none: scores beside ranks,
+        ranks beside scores; ``None`` without such a column.
     label
         float64 ``[rows]``: grades of a labelled table, else ``None``.
     hash
@@ -71,6 +74,7 @@ class Batch:
     hash: NDArray[np.uint64] | None
     rows: NDArray[np.int64] | int = 0
     take: NDArray[np.int64] | None = None
+    other: NDArray[np.float64] | None = None
 
     @property
     def height(self) -> int:
@@ -119,6 +123,7 @@ class Batch:
             self,
             lengths=lengths,
             key=None if self.key is None else self.key[rows],
+            other=None if self.other is None else self.other[rows],
             label=None if self.label is None else self.label[rows],
             take=rows if self.take is None else self.take[rows],
         )
@@ -184,7 +189,7 @@ class Lists:
         ----------
         tables
             Frames with ``query_id`` and, as far as there are such columns, ``doc_id`` and its
-            ``hash``, ``key`` (larger first) and ``label``.
+            ``hash``, ``key`` (larger first), ``other`` (as well) and ``label``.
         """
         for piece in pieces(tables):
             yield partial(self._read, piece)
@@ -347,4 +352,5 @@ def _batch(
         label=numbers("label"),
         hash=numbers("hash"),
         rows=rows,
+        other=numbers("other"),
     )

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue
-from rankstone.hits.judgments import Judgments, first, merge_duplicates, settle_negative
-from rankstone.hits.pairs import PairIndex, QueryIndex
+from rankstone.hits.exclusion import among
+from rankstone.hits.judgments import Judgments, first, judged_queries, merge_duplicates, settle_negative
+from rankstone.hits.pairs import PairIndex
 from rankstone.hits.pool import Groups
 
 if TYPE_CHECKING:
@@ -19,15 +20,60 @@ if TYPE_CHECKING:
     from rankstone.hits.arrays import Ints
     from rankstone.hits.intents import Intents
     from rankstone.hits.options import Alignment
+    from rankstone.hits.pairs import QueryIndex
 
-__all__ = ["grouped"]
+__all__ = ["prepared"]
 
 
-def grouped(
+def prepared(
     table: pl.DataFrame,
     options: Alignment,
     locate: Callable[[int], str],
     intents: Intents | None = None,
+    declared: pl.Series | None = None,
+    excluded: pl.DataFrame | None = None,
+) -> Judgments:
+    """Prepare a table of judgments, in groups where it has a column ``subtopic``.
+
+    Parameters
+    ----------
+    table, options, locate
+        As for :meth:`~rankstone.hits.judgments.Judgments.of`.
+    intents
+        How much subtopics count.
+    declared
+        Ids of queries that are judged, too, and have no relevant document.
+    excluded
+        Pairs to leave out, if ``exclude_from`` says so; their queries stay judged.
+    """
+    queries = judged_queries(table, declared)
+
+    def of(rows: pl.DataFrame, place: Callable[[int], str]) -> Judgments:
+        if "subtopic" in rows.columns:
+            return _grouped(rows, options, place, intents, queries)
+        return Judgments.of(rows, options, place, queries)
+
+    if excluded is None or options.exclude_from == "lists":
+        return of(table, locate)
+    out = among(table, excluded)
+    rest = np.flatnonzero(~out)
+    judgments = of(table[rest], lambda row: locate(int(rest[row])))
+    return replace(
+        judgments,
+        row=rest[judgments.row],
+        rows=table.height,
+        declared=len(queries) - table["query_id"].n_unique(),
+        excluded=int(out.sum()),
+        excluded_relevant=int((out & (table["relevance"] > 0).to_numpy()).sum()),
+    )
+
+
+def _grouped(
+    table: pl.DataFrame,
+    options: Alignment,
+    locate: Callable[[int], str],
+    intents: Intents | None,
+    queries: QueryIndex,
 ) -> Judgments:
     """Prepare a table with ``query_id``, ``doc_id``, ``subtopic``, perhaps ``subgroup``, and ``relevance``.
 
@@ -48,7 +94,6 @@ def grouped(
         pl.col("relevance").max(), pl.col("row").first(), *(pl.col(c).first() for c in further)
     )
     first_rows = by_doc["row"].to_numpy()
-    queries = QueryIndex(table["query_id"].unique(maintain_order=True))
     judgments = Judgments.of(by_doc.drop("row"), options, lambda row: locate(int(first_rows[row])), queries)
     return replace(
         judgments,
@@ -56,6 +101,7 @@ def grouped(
         rows=table.height,
         negative=int((single["relevance"] < 0).sum()),
         duplicates=table.height - single.height,
+        declared=len(queries) - table["query_id"].n_unique(),
         pooled=_pooled(queries, single, settled),
         groups=_groups(judgments, by_doc, settled, intents),
     )

@@ -17,6 +17,7 @@ from rankstone.hits.ideal import Ideal
 from rankstone.hits.options import LARGEST_GRADE
 from rankstone.hits.pairs import BatchKeys, Matches, PairIndex, QueryIndex
 from rankstone.hits.pool import Groups, Pool
+from rankstone.hits.score_like import Grades
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
 
-__all__ = ["Judgments", "SelfLabelled", "first", "merge_duplicates", "settle_negative"]
+__all__ = ["Judgments", "SelfLabelled", "first", "judged_queries", "merge_duplicates", "settle_negative"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,12 @@ class Judgments:
         The bottom of the grade scale.
     rows, negative, duplicates
         Counts for the audit: rows read, rows with a grade below zero, rows merged away.
+    declared
+        Queries that are judged without a row: they were said to have no relevant document.
+    excluded, excluded_relevant
+        Rows taken out because their pairs are excluded; those of them with a grade above zero.
+    given
+        What the grades were like before any was merged or left out.
     columns
         Further number columns by name, float64 ``[pairs]``.
     pooled
@@ -65,6 +72,10 @@ class Judgments:
     rows: int
     negative: int
     duplicates: int
+    declared: int = 0
+    excluded: int = 0
+    excluded_relevant: int = 0
+    given: Grades = field(default_factory=Grades)
     columns: Mapping[str, Floats] = field(default_factory=dict)
     pooled: PairIndex | None = None
     groups: Groups | None = None
@@ -102,6 +113,7 @@ class Judgments:
             twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
             ideal = sorting.result()
         settled, row, pooled = table, np.arange(table.height), None
+        declared, given = int((np.diff(pairs.offsets) == 0).sum()), Grades.of(ideal)
         merged, negative = 0, int(below.sum())
         if len(twice) or negative:
             single = merge_duplicates(
@@ -125,6 +137,8 @@ class Judgments:
             rows=table.height,
             negative=negative,
             duplicates=merged,
+            declared=declared,
+            given=given,
             columns={
                 name: pairs.arranged(settled[name].to_numpy())
                 for name in table.columns
@@ -192,6 +206,14 @@ class SelfLabelled:
         if self.ideal is not None:
             return self.ideal
         return ideal_of_lists(matches.list, self.grades(batch, matches), len(batch.lengths))
+
+
+def judged_queries(table: pl.DataFrame, declared: pl.Series | None = None) -> QueryIndex:
+    """Return the queries of a table of judgments, then those ``declared`` to have no relevant document."""
+    names = table["query_id"].unique(maintain_order=True)
+    if declared is not None:
+        names = pl.concat([names, declared]).unique(maintain_order=True)
+    return QueryIndex(names)
 
 
 def ideal_of_lists(lists: Ints, grades: Floats, count: int) -> Ideal:

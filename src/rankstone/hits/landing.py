@@ -17,7 +17,7 @@ from rankstone.hits.audit import Tally, tally
 from rankstone.hits.ideal import Ideal
 from rankstone.hits.imputation import impute
 from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
-from rankstone.hits.pairs import BatchKeys, Matches, PairIndex
+from rankstone.hits.pairs import BatchKeys, Matches
 from rankstone.hits.pool import Places
 from rankstone.hits.ragged import Hits
 from rankstone.hits.ranking import in_order, rank, tie_blocks
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.hits.batches import Batch
+    from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.options import Alignment
     from rankstone.hits.ranking import Ranks, Stand
 
@@ -83,15 +84,16 @@ class Landing:
 
     truth: Judgments | SelfLabelled
     options: Alignment
-    exclude: PairIndex | None = None
+    exclude: Exclusion | None = None
     cutoffs: tuple[int, ...] | None = None
     brings: frozenset[str] = frozenset()
 
     def chunk(self, batch: Batch, locate: Callable[[int], str]) -> Chunk:
         """Return the hits of a batch; ``locate`` says where a row of the run stands, for messages."""
         options = self.options
+        left_out = np.empty(0, np.int64)
         if self.exclude is not None:
-            batch = _without(batch, self.exclude)
+            batch, left_out = self.exclude.without(batch)
         batch = in_order(batch, options)
         keys = None if batch.docs is None else BatchKeys(batch)
         twice = np.empty(0, np.int64) if keys is None else keys.duplicates()
@@ -126,7 +128,9 @@ class Landing:
             candidates=self._candidates(len(batch.lengths)),
             **self._further(batch, matches, hit, others, in_pool, ranks),
         )
-        counted = None if self.cutoffs is None else tally(batch, blocks, twice, hits, self.cutoffs)
+        counted = None
+        if self.cutoffs is not None:
+            counted = replace(tally(batch, blocks, twice, hits, self.cutoffs), left_out=left_out)
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
 
     def _match(self, batch: Batch, keys: BatchKeys | None) -> Matches:
@@ -240,7 +244,7 @@ class Landing:
         """Return judged queries that are answered with an empty list."""
         chunk = self.missing(truth, codes)
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
-        counted = Tally(0, 0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs or ()))
+        counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs or ()))
         return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")
 
     def _candidates(self, queries: int) -> Ints | None:
@@ -273,17 +277,6 @@ def _first_rows(batch: Batch) -> Ints:
     """Return the first row of every list in the whole stream; lists may have been emptied."""
     last = max(batch.height - 1, 0)
     return batch.table_rows(np.minimum(batch.starts, last)) if batch.height else batch.starts
-
-
-def _without(batch: Batch, exclude: PairIndex) -> Batch:
-    """Return the batch less the excluded pairs."""
-    found = exclude.find(batch, exclude.queries.codes(batch.names), BatchKeys(batch))
-    if not len(found.row):
-        return batch
-    stays = np.ones(batch.height, bool)
-    stays[found.row] = False
-    lengths = np.bincount(batch.list_of_row[stays], minlength=len(batch.lengths))
-    return batch.rows_at(np.flatnonzero(stays), lengths)
 
 
 def _met_before(pair: Ints) -> Bools:

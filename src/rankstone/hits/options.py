@@ -32,6 +32,7 @@ Duplicates = Literal["error", "first_keep_rank", "first_drop", "last_drop", "kee
 DuplicateJudgments = Literal["error", "max", "sum", "mean", "majority", "first", "last"]
 Negative = Literal["unjudged", "zero", "keep", "error"]
 Pool = Literal["judged", "list"]
+ExcludeFrom = Literal["lists", "judgments", "both"]
 Unjudged = Literal[
     "nonrelevant",
     "condensed",
@@ -76,6 +77,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "negative": get_args(Negative),
     "unjudged": get_args(Unjudged),
     "pool": get_args(Pool),
+    "exclude_from": get_args(ExcludeFrom),
 }
 
 
@@ -127,6 +129,10 @@ class Alignment:
     pool
         What is known of a query beside its list: all ``judged`` documents, or only what stands in the
         ``list``, as for libraries that are handed scores and labels; R and the ideal list follow.
+    exclude_from
+        Where excluded pairs are taken out: of the ``lists``, and a relevant one is then missed, as it stays
+        in R and the ideal list; of the ``judgments``, as if nobody had judged them; or of ``both``, as for
+        residual collections, where what a user has seen neither helps nor harms.
     score_above
         Retrieved documents with no higher score than this earn nothing where they stand, as in some
         libraries with scores of 0 and less; R and the ideal list know their grades.  ``None``: no such line.
@@ -153,6 +159,7 @@ class Alignment:
     negative: Negative = "unjudged"
     unjudged: Unjudged | float | Imputation = "nonrelevant"
     pool: Pool = "judged"
+    exclude_from: ExcludeFrom = "lists"
     score_above: float | None = None
     depth: int | None = None
     candidates: int | None = None
@@ -191,8 +198,12 @@ class Alignment:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def told(self) -> dict[str, Any]:
-        """Return every option and its value in words and numbers: a function by its name."""
-        return {**self.as_dict(), "unjudged": said(self.unjudged)}
+        """Return every option and its value in words and numbers: a function by its name.
+
+        Where pairs are excluded from is told where it is not the usual place.
+        """
+        told = {**self.as_dict(), "unjudged": said(self.unjudged)}
+        return {name: value for name, value in told.items() if (name, value) != ("exclude_from", "lists")}
 
     def changed(self) -> dict[str, Any]:
         """Return the options that are not at their default."""

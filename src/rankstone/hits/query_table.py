@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats, Ints
 
 __all__ = ["QueryTable"]
+
+#: how a column of truth values is written in text and numbers
+_TRUTH: Final = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +44,26 @@ class QueryTable:
     def of(cls, source: str, table: pl.DataFrame) -> QueryTable:
         """Prepare a table with ``query_id`` (texts, each once) and any other columns.
 
-        A column ``weight`` must hold numbers, 0 or more.
+        A column ``weight`` must hold numbers, 0 or more; a column ``judged`` says true or false, 1 or 0.
         """
         prepared = cls(source, QueryIndex(table["query_id"]), table.drop("query_id"))
+        if "judged" in prepared.columns.columns:
+            prepared.refuse("judged", prepared._said().is_null().to_numpy(), "true or false, 1 or 0")
         if "weight" in prepared.columns.columns:
             weight = prepared.numbers("weight")
             prepared.refuse("weight", ~(np.isfinite(weight) & (weight >= 0)), "a number, 0 or more")
         return prepared
+
+    def judged(self) -> pl.Series | None:
+        """Return the ids of queries that the column ``judged`` says are; ``None`` without such a column."""
+        if "judged" not in self.columns.columns:
+            return None
+        return self.ids.names.filter(self._said().fill_null(value=False))
+
+    def _said(self) -> pl.Series:
+        """Return the column ``judged`` as truth values; null where it is empty or something else."""
+        texts = self.columns["judged"].cast(pl.String).str.to_lowercase()
+        return texts.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
 
     def require(self, names: Sequence[str], reason: str) -> None:
         """Refuse to go on without some columns."""

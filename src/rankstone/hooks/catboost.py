@@ -78,11 +78,21 @@ def eval_metric(
                 where=f"pools[{at}]",
                 fix="score after training: rankstone.hooks.catboost.staged",
             )
-    return type(str(scoring.one), (_Metric,), {})(scoring, bound)
+    return _named(scoring, bound)
+
+
+def _named(scoring: Scoring, bound: Sequence[_Bound]) -> _Metric:
+    """Return a metric of a class that has the measure's name, which is what CatBoost shows."""
+    metric: _Metric = type(str(scoring.one), (_Metric,), {})(scoring, bound)
+    return metric
 
 
 class _Metric:
-    """What CatBoost asks; it shows the name of the class."""
+    """What CatBoost asks.
+
+    Nothing in it changes, so it is its own copy: CatBoost copies its parameters, and scikit-learn's ``clone``
+    wants to find the very object again that it gave.
+    """
 
     #: CatBoost would compile these methods with Numba, where that is installed, and warn that it cannot
     no_jit: ClassVar[bool] = True
@@ -90,6 +100,12 @@ class _Metric:
     def __init__(self, scoring: Scoring, bound: Sequence[_Bound]) -> None:
         self._scoring, self._bound = scoring, bound
         self._higher = scoring.higher_is_better(scoring.one)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _named, (self._scoring, self._bound)
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> _Metric:
+        return self
 
     def is_max_optimal(self) -> bool:
         return self._higher

@@ -54,12 +54,7 @@ def feval(
     >>> evaluate([0.9, 0.5, 0.1, 0.4], Data())
     [('nDCG@10', 0.6309297535714575, True), ('RR', 0.5, True)]
     """
-    told = _telling(measures, convention, options)
-
-    def evaluate(preds: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a lightgbm.Dataset
-        return told(data.get_label(), preds, data.get_weight(), data.get_group())
-
-    return evaluate
+    return _OfDatasets(Scoring(measures, convention=convention, **options))
 
 
 def eval_metric(
@@ -78,29 +73,35 @@ def eval_metric(
     >>> eval_metric("ndcg@1", convention="lightgbm")([0, 1, 0], [0.9, 0.5, 0.1], None, [2, 1])
     [('ndcg@1', 0.5, True)]
     """
-    told = _telling(measures, convention, options)
-
-    def evaluate(y_true: Any, y_pred: Any, weight: Any, group: Any) -> Results:  # noqa: ANN401 - arrays
-        return told(y_true, y_pred, weight, group)
-
-    return evaluate
+    return _OfArrays(Scoring(measures, convention=convention, **options))
 
 
-def _telling(measures: Any, convention: str | None, options: Any) -> Callable[..., Results]:  # noqa: ANN401
-    scoring = Scoring(measures, convention=convention, **options)
-    higher = [scoring.higher_is_better(measure) for measure in scoring.measures]
+class _Evaluation:
+    """What LightGBM calls: names, values and directions of measures."""
 
-    def told(labels: object, scores: object, weights: Any, sizes: Any) -> Results:  # noqa: ANN401 - arrays
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
+        self._higher = [scoring.higher_is_better(measure) for measure in scoring.measures]
+
+    def _told(self, labels: object, scores: object, weights: Any, sizes: Any) -> Results:  # noqa: ANN401 - arrays
         if sizes is None:
             raise BadOption(
                 "these data have no groups", fix="lightgbm.Dataset(…, group=sizes), LGBMRanker.fit(…, group=)"
             )
         sizes = np.asarray(sizes)
         of_queries = None if weights is None else weights_of_queries(weights, sizes)
-        means = scoring(scores, labels, sizes=sizes, weights=of_queries)
+        means = self._scoring(scores, labels, sizes=sizes, weights=of_queries)
         return [
             (without_blanks(name), mean, better)
-            for (name, mean), better in zip(means.items(), higher, strict=True)
+            for (name, mean), better in zip(means.items(), self._higher, strict=True)
         ]
 
-    return told
+
+class _OfDatasets(_Evaluation):
+    def __call__(self, preds: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a lightgbm.Dataset
+        return self._told(data.get_label(), preds, data.get_weight(), data.get_group())
+
+
+class _OfArrays(_Evaluation):
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> Results:  # noqa: ANN401 - arrays
+        return self._told(y_true, y_pred, weight, group)

@@ -76,6 +76,10 @@ class Scoring:
         for part in self._parts:  # so that what cannot be asked is told before hours of training
             part.prepared(np.zeros(1), {"sizes": [1]})
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without labels that were prepared."""
+        return {**vars(self), "_kept": []}
+
     @property
     def one(self) -> Measure:
         """The measure, where there is one only."""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
-from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.errors import BadOption, BadValue, MissingExtra
+from rankstone.errors import BadOption, MissingExtra
 from rankstone.hooks.scoring import Scoring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankstone.hooks.grouped_ranker import GroupedRanker
     from rankstone.measures import Measure
-
-    GroupedRanker: type
 
 __all__ = ["GroupedRanker", "scorer", "scorers"]
 
@@ -49,18 +46,8 @@ def scorer(
         ``ties``, ``empty`` and other options of :class:`rankstone.functional.Evaluator`.
     """
     scoring = Scoring(measure, convention=convention, **options)
-
-    def score(y_true: Any, y_pred: Any, qid: Any = None) -> float:  # noqa: ANN401 - arrays
-        if qid is None:
-            raise BadOption(
-                "the scorer is not told the queries",
-                fix='fit(X, y, qid=qid), cross_validate(…, params={"qid": qid})',
-            )
-        return scoring(y_pred, np.asarray(y_true), qid=np.asarray(qid))[str(scoring.one)]
-
-    score.__name__ = str(scoring.one)
     made = needed("metrics").make_scorer(
-        score,
+        _Score(scoring),
         response_method=response_method if isinstance(response_method, str) else tuple(response_method),
         greater_is_better=scoring.higher_is_better(scoring.one),
     )
@@ -70,6 +57,21 @@ def scorer(
             fix="sklearn.set_config(enable_metadata_routing=True), before the scorer is made",
         )
     return made.set_score_request(qid=True)
+
+
+class _Score:
+    """The value of labels and scores of queries, as scikit-learn's scorers call it."""
+
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring, self.__name__ = scoring, str(scoring.one)
+
+    def __call__(self, y_true: Any, y_pred: Any, qid: Any = None) -> float:  # noqa: ANN401 - arrays
+        if qid is None:
+            raise BadOption(
+                "the scorer is not told the queries",
+                fix='fit(X, y, qid=qid), cross_validate(…, params={"qid": qid})',
+            )
+        return self._scoring(y_pred, np.asarray(y_true), qid=np.asarray(qid))[self.__name__]
 
 
 def scorers(
@@ -82,71 +84,6 @@ def scorers(
     return {text: scorer(text, **how) for text in texts}
 
 
-@cache
-def _grouped_ranker() -> type:
-    base: Any = needed("base")
-    utils = needed("utils")
-
-    class GroupedRanker(base.RegressorMixin, base.MetaEstimatorMixin, base.BaseEstimator):  # type: ignore[misc]
-        """A ranker that takes groups (``LGBMRanker``, ``CatBoostRanker``), made to take ``qid``.
-
-        Cross-validation cuts ``qid`` row by row, and cannot cut sizes of groups.  So rows are sorted by
-        query here (those of a query keep their order), and the ranker is given what it takes: ``group``
-        (sizes), ``group_id`` or ``qid``.
-
-        Parameters
-        ----------
-        estimator
-            The ranker; its parameters are ``estimator__num_leaves`` and so on.
-
-        Attributes
-        ----------
-        estimator_
-            The ranker, trained.
-        """
-
-        __metadata_request__fit = {"qid": True}  # noqa: RUF012 - scikit-learn reads it so
-
-        def __init__(self, estimator: Any) -> None:  # noqa: ANN401 - a ranker
-            self.estimator = estimator
-
-        def fit(self, X: Any, y: Any, *, qid: Any = None, **further: Any) -> Any:  # noqa: ANN401, N803
-            """Train on rows of queries; ``further`` goes to the ranker's own ``fit``."""
-            if qid is None:
-                raise BadOption("no queries are given", fix="fit(X, y, qid=qid), a query id for each row")
-            qid, y = np.asarray(qid), np.asarray(y)
-            if qid.shape != (len(y),):
-                raise BadValue("qid does not fit y", given=f"{qid.shape}", expected=f"{(len(y),)}")
-            self.estimator_ = base.clone(self.estimator)
-            _, query = np.unique(qid, return_inverse=True)
-            if (np.diff(query) < 0).any():
-                order = np.argsort(query, kind="stable")
-                X, y, query = utils._safe_indexing(X, order), y[order], query[order]  # noqa: N806, SLF001
-                further = {
-                    name: np.asarray(value)[order] if name == "sample_weight" and value is not None else value
-                    for name, value in further.items()
-                }
-            self.estimator_.fit(X, y, **_groups(self.estimator_, query), **further)
-            return self
-
-        def predict(self, X: Any) -> Any:  # noqa: ANN401, N803
-            """Return the ranker's scores."""
-            return self.estimator_.predict(X)
-
-    GroupedRanker.__qualname__, GroupedRanker.__module__ = "GroupedRanker", __name__  # so that it pickles
-    return GroupedRanker
-
-
-def _groups(ranker: Any, query: Any) -> dict[str, Any]:  # noqa: ANN401 - a ranker, the number of each row's query
-    """Return the queries of sorted rows in the words that a ranker's ``fit`` knows."""
-    takes = signature(ranker.fit).parameters
-    ways = {"group": np.bincount(query), "group_id": query, "qid": query}
-    known = [way for way in ways if way in takes]
-    if not known:
-        raise BadOption(f"{type(ranker).__name__}.fit takes no groups", expected=" or ".join(ways))
-    return {known[0]: ways[known[0]]}
-
-
 def needed(module: str = "") -> Any:  # noqa: ANN401 - a module
     """Return scikit-learn, or a module of it; say how to install it where it is missing."""
     try:
@@ -156,8 +93,11 @@ def needed(module: str = "") -> Any:  # noqa: ANN401 - a module
 
 
 def __getattr__(name: str) -> type:
-    """Make :class:`GroupedRanker` when it is first asked for."""
+    """Import :class:`GroupedRanker` when it is first asked for: its bases are scikit-learn's."""
     if name != "GroupedRanker":
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
-    return _grouped_ranker()
+    needed()
+    from rankstone.hooks.grouped_ranker import GroupedRanker
+
+    return GroupedRanker

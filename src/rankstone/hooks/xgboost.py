@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -51,12 +51,7 @@ def custom_metric(
     >>> custom_metric("RR P@1")(np.array([0.9, 0.5, 0.4, 0.1], np.float32), Data())
     [('RR', 0.75), ('P@1', 0.5)]
     """
-    scoring = Scoring(measures, convention=convention, **options)
-
-    def evaluate(predt: Any, data: Any) -> Results:  # noqa: ANN401 - an array, an xgboost.DMatrix
-        return _scored(scoring, predt, data)
-
-    return evaluate
+    return _Evaluation(Scoring(measures, convention=convention, **options))
 
 
 def early_stopping(
@@ -111,8 +106,11 @@ def watch(
     """
     scoring = Scoring(measures, convention=convention, **options)
     for name, matrix in data.items():
-        _groups(matrix, f"data[{name!r}]")
-    return _watching()(scoring, data)
+        groups_of(matrix, f"data[{name!r}]")
+    _callbacks()
+    from rankstone.hooks.xgboost_watch import Watch
+
+    return Watch(scoring, data)
 
 
 def name_of(measure: object) -> str:
@@ -124,37 +122,29 @@ def name_of(measure: object) -> str:
     return without_blanks(str(measure)).replace(":", ";")
 
 
-def _scored(scoring: Scoring, predt: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a DMatrix
-    sizes, weights = np.diff(_groups(data).astype(np.int64)), data.get_weight()
+@dataclass(frozen=True, eq=False)
+class _Evaluation:
+    """What XGBoost calls with predictions and their data."""
+
+    scoring: Scoring
+
+    def __call__(self, predt: Any, data: Any) -> Results:  # noqa: ANN401 - an array, an xgboost.DMatrix
+        return scored(self.scoring, predt, data)
+
+
+def scored(scoring: Scoring, predt: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a DMatrix
+    """Return names and means of measures of the queries of some data."""
+    sizes, weights = np.diff(groups_of(data).astype(np.int64)), data.get_weight()
     means = scoring(predt, data.get_label(), sizes=sizes, weights=weights if len(weights) else None)
     return [(name_of(name), mean) for name, mean in means.items()]
 
 
-def _groups(data: Any, where: str | None = None) -> Any:  # noqa: ANN401 - a DMatrix, an array
+def groups_of(data: Any, where: str | None = None) -> Any:  # noqa: ANN401 - a DMatrix, an array
     """Return where each query begins, and the last one ends."""
     ends = data.get_uint_info("group_ptr")
     if len(ends) < 2:  # noqa: PLR2004 - a beginning and an end
         raise BadOption("these data have no queries", where=where, fix="xgboost.DMatrix(X, y, qid=qid)")
     return ends
-
-
-@cache
-def _watching() -> type:
-    """Make the kind of callback, once XGBoost is there."""
-
-    class Watch(_callbacks().TrainingCallback):  # type: ignore[misc] # the library ships no types
-        def __init__(self, scoring: Scoring, data: Mapping[str, Any]) -> None:
-            super().__init__()
-            self.scoring, self.data = scoring, dict(data)
-
-        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ANN401, ARG002
-            for name, matrix in self.data.items():
-                history = evals_log.setdefault(name, {})
-                for measure, mean in _scored(self.scoring, model.predict(matrix), matrix):
-                    history.setdefault(measure, []).append(mean)
-            return False
-
-    return Watch
 
 
 def _callbacks() -> Any:  # noqa: ANN401 - a module

@@ -142,7 +142,7 @@ def _of_scores(table: Table, order: str) -> tuple[bool, tuple[str, ...]]:
         falls=((score > score.shift(1)) & same).any(),
     ).row(0)
     other = ["input"] if told[1] else []
-    if "rank" in table.columns:
+    if "rank" in table.columns and not frame["rank"].null_count():
         rank = pl.col("rank")
         crossed = frame.select(((rank < rank.shift(1)) == (score < score.shift(1))) & same).to_series().any()
         other += ["rank"] if crossed or told[1] else []

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankstone.errors import InputError
+from rankstone.errors import InputError, MissingColumn, nearest, printable
 from rankstone.io.addresses import is_database, parse_address, shown
 from rankstone.io.attributes import Attributes, read_attributes
 from rankstone.io.columns import Renames, parse_columns
@@ -21,8 +21,9 @@ from rankstone.io.files import read_files, stem
 from rankstone.io.matching import ids_of_two_kinds
 from rankstone.io.nested import holds_json, read_json, read_text
 from rankstone.io.objects import read_object
+from rankstone.io.several import refuse_several, split
 from rankstone.io.table import Progress, Table, reading
-from rankstone.io.text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout
+from rankstone.io.text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout, Ranks
 from rankstone.io.write import atomic
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ __all__ = [
     "read_labelled",
     "read_pairs",
     "read_run",
+    "read_runs",
     "read_text",
     "reading",
     "shown",
@@ -81,10 +83,46 @@ def read_run(
     name: str = "run",
     ranks: bool = False,
 ) -> Table:
-    """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for; with ``ranks`` TREC's ranks, too."""
-    table = _opened(source, RUN, name, columns, format_in, rank=ranks or order == "rank")
+    """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for.
+
+    With ``ranks`` TREC's ranks, too; where nobody asks for them they may be missing or no numbers.
+    """
+    wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
+    table = _opened(source, RUN, name, columns, format_in, ranks=wanted)
+    if isinstance(source, (str, os.PathLike)):
+        refuse_several(source, format_in, lambda part: _opened(part, RUN, name, columns, format_in))
     by = () if order == "input" or table.listed else (order,)
     return table.requires("query_id", "doc_id", *by)
+
+
+def read_runs(
+    source: object,
+    run_column: str,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    *,
+    order: str = "score",
+) -> dict[str, Table]:
+    """Open a long table of several runs, ``run_column`` of which names the run of each row.
+
+    Raises
+    ------
+    MissingColumn
+        When there is no such column.
+    """
+    given = {theirs: ours for theirs, ours in (columns or {}).items() if theirs != run_column}
+    renamed = Renames({**given, run_column: "run"}, getattr(columns, "present", None))
+    table = _opened(source, RUN, "runs", renamed, format_in, further=("run",))
+    if "run" not in table.columns:
+        close = nearest(run_column, renamed.present, n=1)
+        raise MissingColumn(
+            f"there is no column {printable(run_column)} that names runs",
+            where=table.source,
+            given=f"columns {', '.join(map(printable, sorted(renamed.present))) or 'without names'}",
+            fix=f"did you mean {printable(close[0])}?" if close else None,
+        )
+    by = () if order == "input" or table.listed else (order,)
+    return split(table.requires("query_id", "doc_id", *by), run_column)
 
 
 def read_pairs(
@@ -172,7 +210,7 @@ def _opened(
     *,
     number: str | None = None,
     further: Sequence[str] = (),
-    rank: bool = False,
+    ranks: Ranks = "unread",
 ) -> Table:
     """Open a path or an object; an object's numbers are what the layout says unless ``number`` does."""
     if isinstance(source, Table):
@@ -184,5 +222,5 @@ def _opened(
     if isinstance(source, str) and is_database(source):
         return open_database(source).table(columns or {}, further)
     if isinstance(source, (str, os.PathLike)):
-        return read_files(source, layout, columns or {}, format_in, rank=rank, further=further)
+        return read_files(source, layout, columns or {}, format_in, ranks=ranks, further=further)
     return read_object(source, number, columns or {}, name, further)

@@ -32,7 +32,7 @@ FURTHER: Final = (
 )  # fmt: skip
 #: what logs call a column → what it is called here
 _ALIASES: Final = {"click": "clicked"}
-_TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup")
+_TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup", "run")
 
 #: names that people use; only for suggestions, a table is never renamed on a guess
 _SYNONYMS: Final = {

@@ -18,7 +18,7 @@ from rankstone.io.broken import broken_object, broken_row
 from rankstone.io.delimited import delimited, scan_delimited, whole_rows
 from rankstone.io.extent import rows_about
 from rankstone.io.table import Table, reading
-from rankstone.io.text import Layout, title_of, trec
+from rankstone.io.text import Layout, Ranks, title_of, trec
 from rankstone.io.typed import Part, of_parts
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def read_files(
     columns: Mapping[str, str],
     format_in: str | None = None,
     *,
-    rank: bool = False,
+    ranks: Ranks = "unread",
     further: Sequence[str] = (),
 ) -> Table:
     """Open a file, a folder or a glob of parts, or ``-`` for standard input, as one table.
@@ -72,8 +72,8 @@ def read_files(
         {their name: our name}, for formats with column names.
     format_in
         A name of :data:`FORMATS`; ``None`` goes by the suffix.
-    rank
-        Whether the rank column of TREC runs is wanted.
+    ranks
+        Whether the rank column of TREC runs is wanted, and must hold numbers.
     further
         Columns wanted beside the usual ones, in formats with column names.
     """
@@ -87,7 +87,7 @@ def read_files(
     name = os.fspath(path)
     if name == "-":
         content = sys.stdin.buffer.read()
-        return _read([content], "standard input", format_in or "trec", layout, columns, rank, further)
+        return _read([content], "standard input", format_in or "trec", layout, columns, ranks, further)
     paths = parts_of(name)
     formats = {format_in or format_of(p) for p in paths}
     if len(formats) > 1:
@@ -96,7 +96,7 @@ def read_files(
             where=name,
             fix="name one kind of file (runs/*.parquet) or say --format-in",
         )
-    return _read(paths, name, formats.pop(), layout, columns, rank, further)
+    return _read(paths, name, formats.pop(), layout, columns, ranks, further)
 
 
 def scan_files(path: str | os.PathLike[str], format_in: str | None = None) -> pl.LazyFrame:
@@ -253,7 +253,7 @@ def _read(
     kind: str,
     layout: Layout,
     columns: Mapping[str, str],
-    rank: bool,  # noqa: FBT001 - internal
+    ranks: Ranks,
     further: Sequence[str],
 ) -> Table:
     whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
@@ -265,7 +265,7 @@ def _read(
         _refuse_utf16(source, name if isinstance(source, bytes) else str(source), kind)
     about = cache(partial(rows_about, whole))
     if kind == "trec":
-        return replace(trec(whole, name, layout, rank=rank), extent=about)
+        return replace(trec(whole, name, layout, ranks), extent=about)
     if kind in ("csv", "tsv"):
         separator = "," if kind == "csv" else "\t"
         return replace(delimited(whole, name, separator, columns, further), extent=about)

@@ -71,7 +71,7 @@ def read_object(
 def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     if not value:
         raise EmptyInput("there is no query", where=source)
-    inner = list(value.values())
+    inner = _of_one_kind(list(value.values()))
     if all(isinstance(docs, Mapping) for docs in inner):
         docs = [doc for each in inner for doc in each]
         numbers = [n for each in inner for n in each.values()]
@@ -91,9 +91,24 @@ def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     queries = ids_of(list(value), "query_id", source).gather(np.repeat(np.arange(len(inner)), lengths))
     table = pl.DataFrame({"query_id": queries, **frame})
     read = of_frame(table.lazy(), source, {}, further=(number,))
-    empty = ids_of(list(value), "query_id", source).filter(pl.Series(lengths) == 0)
+    return replace(_telling_empty(read, value, lengths), listed=number not in frame)
+
+
+def _of_one_kind(inner: list[Any]) -> list[Any]:
+    """Return the values of a dict, of which empty ones are whatever the others are."""
+    bare = [isinstance(docs, (Mapping, list, tuple)) and not docs for docs in inner]
+    first = next((docs for docs, none in zip(inner, bare, strict=True) if not none), None)
+    if first is None:
+        return inner
+    nothing: object = {} if isinstance(first, Mapping) else []
+    return [nothing if none else docs for docs, none in zip(inner, bare, strict=True)]
+
+
+def _telling_empty(read: Table, value: Mapping[Any, Any], lengths: Sequence[int]) -> Table:
+    """Return the table, which tells the queries whose entries in a dict hold nothing."""
+    empty = ids_of(list(value), "query_id", read.source).filter(pl.Series(lengths) == 0)
     empty = empty.cast(read.schema["query_id"])
-    return replace(read, listed=number not in frame, empty=lambda: empty if len(empty) else None)
+    return replace(read, empty=lambda: empty if len(empty) else None)
 
 
 def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: str, source: str) -> Table:
@@ -115,7 +130,8 @@ def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: 
             number: numbers_of(numbers, number, source),
         }
     )
-    return of_frame(table.lazy(), source, {}, further=("subtopic",))
+    read = of_frame(table.lazy(), source, {}, further=("subtopic",))
+    return _telling_empty(read, value, [sum(map(len, docs.values())) for docs in value.values()])
 
 
 def _listed(docs: object, source: str) -> Iterable[Any]:

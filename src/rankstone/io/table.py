@@ -102,6 +102,10 @@ class Table:
             return pl.concat(pieces, rechunk=True)
         return pl.DataFrame(schema={name: self.schema[name] for name in columns or self.schema})
 
+    def without_empty(self) -> Table:
+        """Return the table, which says nothing of lists that are there and empty."""
+        return replace(self, empty=_unknown)
+
     def in_memory(self) -> Table:
         """Return the table, read once and kept, for whoever starts it again and again."""
         frame = self.collect()

@@ -13,7 +13,7 @@ import mmap
 import re
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 import polars as pl
@@ -31,7 +31,21 @@ _STEP: Final = 1 << 20
 #: bytes that a compressed file is unpacked to in memory, at most
 _INFLATED: Final = 1 << 26
 
-__all__ = ["GROUPED_QRELS", "INTENTS", "PAIRS", "PREFERENCES", "QRELS", "RUN", "Layout", "title_of", "trec"]
+__all__ = [
+    "GROUPED_QRELS",
+    "INTENTS",
+    "PAIRS",
+    "PREFERENCES",
+    "QRELS",
+    "RUN",
+    "Layout",
+    "Ranks",
+    "title_of",
+    "trec",
+]
+
+#: whether the ranks of a run are read; ``if_numbers``: anything else is no rank, and no error
+Ranks = Literal["unread", "if_numbers", "needed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +77,7 @@ INTENTS: Final = Layout(("query_id", "subtopic", "weight"), "weight", "query_id 
 RUN: Final = Layout(("query_id", "", "doc_id", "rank", "score"), "score", "query_id Q0 doc_id rank score tag")
 
 
-def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, *, rank: bool = False) -> Table:
+def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Ranks = "unread") -> Table:
     """Read TREC qrels or runs, several files one after another.
 
     Parameters
@@ -74,11 +88,12 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, *, rank: bo
         What to call them in messages.
     layout
         :data:`QRELS` or :data:`RUN`.
-    rank
+    ranks
         Whether the rank column is wanted, too.
     """
-    wanted = [f for f in layout.fields if f and (f != "rank" or rank)]
-    files = [_TrecFile(source, title_of(source, name), layout, wanted) for source in sources]
+    wanted = [f for f in layout.fields if f and (f != "rank" or ranks != "unread")]
+    needed = [f for f in wanted if f != "rank" or ranks == "needed"]
+    files = [_TrecFile(source, title_of(source, name), layout, wanted, needed) for source in sources]
 
     def start(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         for file in files:
@@ -110,6 +125,7 @@ class _TrecFile:
     title: str
     layout: Layout
     wanted: list[str]
+    needed: list[str]
     rows: int = 0
     comments: int = 0
     tidy: bool = True
@@ -170,7 +186,7 @@ class _TrecFile:
             content,
             separator=separator,
             has_header=False,
-            schema={n: pl.Float64 if n in self.numbers else pl.String for n in names},
+            schema={n: self._read_as(n) for n in names},
             ignore_errors=True,  # what is no number becomes null, and null is untidy
             quote_char=None,
             extra_columns="ignore",
@@ -179,10 +195,17 @@ class _TrecFile:
             raise_if_empty=False,
             glob=False,
         )
-        yield from frame.select(self.wanted).collect_batches(chunk_size=ROWS)
+        typed = frame.select(self.wanted).with_columns(pl.col(self.numbers).cast(pl.Float64))
+        yield from typed.collect_batches(chunk_size=ROWS)
+
+    def _read_as(self, name: str) -> pl.DataType:
+        """Return the type a column is read as; ranks that nobody needs are whole, which is quicker."""
+        if name not in self.numbers:
+            return pl.String()
+        return pl.Float64() if name in self.needed else pl.Int64()
 
     def _is_tidy(self, piece: pl.DataFrame) -> bool:
-        if any(piece[f].null_count() for f in self.wanted):
+        if any(piece[f].null_count() for f in self.needed):
             return False
         queries = piece["query_id"].rle().struct.field("value")
         return not queries.str.starts_with("#").any()
@@ -221,7 +244,7 @@ class _TrecFile:
         if short.any():
             raise self._bad(content, short, "the line has too few columns")
         typed = rows.select(_number(pl.col(f)).alias(f) if f in self.numbers else f for f in self.wanted)
-        for name in self.numbers:
+        for name in (name for name in self.numbers if name in self.needed):
             bad = typed[name].is_null()
             if bad.any():
                 word = printable(rows[name][bad.arg_max() or 0], 40)

@@ -6,12 +6,14 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from rankstone.errors import NotComparable
 from rankstone.io import shown, stem
 from rankstone.lists.base import ListMeasure
 from rankstone.lists.beside import beside
 from rankstone.lists.joining import Joined, measured
-from rankstone.lists.opening import OPTIONS, listing_options, open_both, options_for
+from rankstone.lists.opening import OPTIONS, UNDECIDED, listing_options, open_both, options_for
 from rankstone.lists.pairing import couples, hold
 from rankstone.lists.result import Similarity
 from rankstone.lists.telling.couples import derived
@@ -20,8 +22,6 @@ from rankstone.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
     from rankstone.hits.options import Alignment
     from rankstone.io import Progress, Table
@@ -103,6 +103,39 @@ def diff(
         _listing=lambda query: beside(query, *runs),
         _deriving=partial(derived, runs=runs, names=titles, conventions=conventions),
     )
+
+
+def identical(
+    a: object, b: object, depth: int | None = None, *, columns: Mapping[str, str] | None = None,
+    format_in: str | None = None, **options: Any,  # noqa: ANN401 - checked by listing_options
+) -> bool:  # fmt: skip
+    """Say whether two runs hold the same documents in the same order, for every query.
+
+    Parameters
+    ----------
+    a, b, columns, format_in
+        As for :func:`diff`.
+    depth
+        How far down is looked; to the end unless given.
+    **options
+        How lists are ordered.  Where ties are averaged over, tie blocks have to be the same, too.
+
+    Examples
+    --------
+    >>> identical({"q": ["d1", "d2"]}, {"q": ["d1", "d3"]}, 1), identical({"q": ["d1"]}, {"q": ["d2"]})
+    (True, False)
+    """
+    averaged = options.get("ties") in UNDECIDED
+    checked = listing_options({**options, **({"ties": "docid_desc"} if averaged else {})})
+    tables = open_both(a, b, ("a", "b"), order=checked.order, columns=columns, format_in=format_in)
+    frames = []
+    for table in tables:
+        held = hold(table, options_for(table, checked))
+        rows = held.ranked
+        ids = {"query": held.names.gather(rows.query), "rank": rows.rank, "doc": held.docs}
+        frame = pl.DataFrame({**ids, **({"first": rows.first, "last": rows.last} if averaged else {})})
+        frames.append(frame.filter(pl.col("rank") <= (depth or len(frame))).sort("query", "rank"))
+    return frames[0].equals(frames[1])
 
 
 def _of_lists(measures: str | ListMeasure | Sequence[str | ListMeasure]) -> tuple[ListMeasure, ...]:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from rankstone.io import Table
 
-__all__ = ["OPTIONS", "listing_options", "open_both", "options_for"]
+__all__ = ["OPTIONS", "UNDECIDED", "listing_options", "open_both", "options_for"]
 
 #: the options of alignment that say how a run is ordered; all others are about judgments
 OPTIONS: Final = ("order", "score_dtype", "ties", "duplicates", "depth")
-_UNDECIDED: Final = ("expected", "best", "worst")
+UNDECIDED: Final = ("expected", "best", "worst")
 _COPIES: Final = ("keep", "keep_judged", "first_keep_rank")
 
 
@@ -42,7 +42,7 @@ def listing_options(options: Mapping[str, Any]) -> Alignment:
                 fix=f"did you mean {close[0]!r}?" if close and name not in known else None,
             )
     checked = Alignment(**options)
-    if checked.ties in _UNDECIDED:
+    if checked.ties in UNDECIDED:
         raise BadOption(
             f"ties={checked.ties!r} is about scores against judgments",
             expected="docid_desc, docid_asc, input, reverse_input or error",

@@ -11,6 +11,7 @@ from rankstone.ltr.hinge import Scale
 from rankstone.ltr.inputs import is_sparse, products
 from rankstone.ltr.linear import LinearRanker, check_number, checked_training
 from rankstone.ltr.lines import Line
+from rankstone.ltr.names import places_of
 from rankstone.ltr.ranksvm import RankSVM
 from rankstone.ltr.scoring import Lists, checked_measure
 
@@ -116,7 +117,8 @@ class CoordinateAscent(LinearRanker):
         climb = _Climb(features, labels, queries, scale, measure, self)
         self.history_: list[tuple[int, int, float]] = []
         best: tuple[float, Floats] | None = None
-        for at, start in enumerate(self._starts(features, labels, queries, scale)):
+        places = places_of(self.start, X, where="start")
+        for at, start in enumerate(self._starts(features, labels, queries, scale, places)):
             reached = climb.mean_of(start), start
             for number, found in enumerate(climb.passes(*reached), start=1):
                 reached = found
@@ -128,7 +130,7 @@ class CoordinateAscent(LinearRanker):
         self.value_, self.coef_ = climb.better * best[0], best[1] / scale.spread
         self.measure_, self.n_features_in_ = str(measure), features.shape[1]
         self.n_queries_ = len(climb.lists.offsets) - 1
-        self._remember_names(X)
+        self._remember(X, labels, queries)
         return self
 
     def _starts(
@@ -137,8 +139,9 @@ class CoordinateAscent(LinearRanker):
         labels: Floats,
         queries: Queries,
         scale: Scale,
+        places: Ints | None,
     ) -> Iterator[Floats]:
-        """Yield weights, of standardised features, to begin with."""
+        """Yield weights, of standardised features, to begin with; ``places`` are those of a model's names."""
         rng = np.random.default_rng(self.random_state)
         if self.start is not None:
             given = self.start
@@ -149,7 +152,7 @@ class CoordinateAscent(LinearRanker):
                 raise InputError(
                     f"start has shape {weights.shape}", expected=f"{features.shape[1]} finite weights"
                 )
-            yield weights * scale.spread
+            yield (weights if places is None else weights[np.argsort(places)]) * scale.spread
         for _ in range(self.restarts):
             yield np.where(scale.varies, rng.normal(size=features.shape[1]), 0.0)
 

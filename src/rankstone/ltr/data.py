@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,9 +17,10 @@ from rankstone.io.columns import hidden, renames
 from rankstone.io.files import parts_of, scan_parts
 from rankstone.ltr.inputs import checked_labels
 from rankstone.ltr.letor import docids, group_sizes, read_letor, sizes_beside
+from rankstone.ltr.names import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from rankstone.hits.arrays import Floats
     from rankstone.io.files import Scanned
@@ -58,6 +60,8 @@ class Dataset:
         What a reader should know: columns that were left out, say.
     sparse
         Whether a feature that is not written down is 0.
+    absent
+        Names that no line has, where features have numbers: 2 in a file of features 1 and 3.
     """
 
     X: Any
@@ -68,28 +72,42 @@ class Dataset:
     source: str
     notes: tuple[str, ...] = field(default=())
     sparse: bool = False
+    absent: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.y)
 
-    def aligned(self, features: Sequence[str]) -> Any:  # noqa: ANN401 - an array or CSR
-        """Return the columns of some features, by name; in LETOR files one that never occurs is 0."""
-        if tuple(features) == self.features:
-            return self.X
-        place = {name: at for at, name in enumerate(self.features)}
-        absent = [name for name in features if name not in place]
-        if absent and not self.sparse:
-            close = nearest(absent[0], place, n=1)
-            raise MissingColumn(
-                f"there is no feature {printable(absent[0])}",
-                where=self.source,
-                expected="the features that the model was trained with",
-                fix=f"did you mean {printable(close[0])}?" if close else None,
-            )
-        columns = np.array([place.get(name, len(place)) for name in features])
-        if not absent:
-            return self.X[:, columns]
-        return _with_zeros(self.X)[:, columns]
+    def aligned(self, features: Sequence[str], *, idle: Collection[str] = ()) -> Any:  # noqa: ANN401 - an array or CSR
+        """Return the columns of some features, by name; in LETOR files one that never occurs is 0.
+
+        Parameters
+        ----------
+        features
+            The names, in the order wanted.
+        idle
+            Those of them whose absence makes no difference.
+
+        Warns
+        -----
+        UserWarning
+            Where a feature that is wanted never occurs in a LETOR file, or there are features nobody wants.
+
+        Raises
+        ------
+        MissingColumn
+            A table lacks a feature, or a LETOR file all of them.
+        """
+        missing = _missing(self, features)
+        wanted = {*features, *self.absent}
+        without = [name for name in missing if name not in idle]
+        unused = [name for name in self.features if name not in wanted]
+        for names, meaning in (
+            (without, "features of the model never occur here and count as 0"),
+            (unused, "features unknown to the model are not used"),
+        ):
+            if names:
+                warnings.warn(f"{self.source}: {meaning}: {listed(names)}", UserWarning, stacklevel=2)
+        return _columns(self, features)
 
 
 def read(
@@ -179,8 +197,18 @@ def _letor(
         qid = group_sizes(sizes, len(found.labels))
         notes.append(f"queries are the groups of {sizes.name}")
     names = tuple(map(str, found.numbers))
-    labels = found.labels
-    return Dataset(found.features, labels, qid, docids(found.comments), names, str(path), tuple(notes), True)
+    absent = tuple(name for name, number in zip(names, found.numbers, strict=True) if number not in found.met)
+    return Dataset(
+        found.features,
+        found.labels,
+        qid,
+        docids(found.comments),
+        names,
+        str(path),
+        tuple(notes),
+        True,
+        absent,
+    )
 
 
 def _table(
@@ -258,6 +286,31 @@ def _number(frame: pl.DataFrame, name: str, part: Scanned) -> pl.Series:
     return found
 
 
+def _missing(data: Dataset, features: Sequence[str]) -> list[str]:
+    """Return the features that never occur; refuse where they cannot be 0."""
+    there = set(data.features).difference(data.absent)
+    missing = [name for name in features if name not in there]
+    if missing and (not data.sparse or len(missing) == len(features)):
+        close = nearest(missing[0], there, n=1)
+        raise MissingColumn(
+            f"there is no feature {printable(missing[0])}",
+            where=data.source,
+            given=f"features {listed(data.features)}",
+            expected=f"the features that the model was trained with: {listed(features)}",
+            fix=f"did you mean {printable(close[0])}?" if close else None,
+        )
+    return missing
+
+
+def _columns(data: Dataset, features: Sequence[str]) -> Any:  # noqa: ANN401 - an array or CSR
+    """Return the columns of some features; zeros for those that are not there."""
+    if tuple(features) == data.features:
+        return data.X
+    place = {name: at for at, name in enumerate(data.features)}
+    columns = np.array([place.get(name, len(place)) for name in features])
+    return (data.X if (columns < len(place)).all() else _with_zeros(data.X))[:, columns]
+
+
 def _with_zeros(features: Any) -> Any:  # noqa: ANN401 - an array or CSR
     """Return features with one more column, of zeros."""
     rows = features.shape[0]
@@ -272,28 +325,38 @@ def _joined(parts: list[Dataset]) -> Dataset:
     """Put parts one behind the other."""
     if len(parts) == 1:
         return parts[0]
-    if all(part.sparse for part in parts):
+    sparse = all(part.sparse for part in parts)
+    names = parts[0].features
+    if sparse:
         names = tuple(sorted({name for part in parts for name in part.features}, key=int))
-    else:
-        names = parts[0].features
-    tables = [part.aligned(names) for part in parts]
-    if any(hasattr(table, "tocsr") for table in tables):
-        from scipy.sparse import csr_array, vstack
-
-        whole = vstack([csr_array(table) for table in tables], format="csr")
-    else:
-        whole = np.vstack(tables)
+    present = {name for part in parts for name in set(part.features).difference(part.absent)}
+    left_out = [name for name in dict.fromkeys(n for p in parts for n in p.features) if name not in names]
+    notes = [note for part in parts for note in part.notes]
+    notes += [f"columns that the first table lacks are no features: {listed(left_out)}"] if left_out else []
     ids = [part.qid for part in parts]
     if len({column.dtype for column in ids}) > 1:
         ids = [column.cast(pl.String) for column in ids]
     docs = [part.docs for part in parts if part.docs is not None]
     return Dataset(
-        whole,
+        _stacked(parts, names),
         np.concatenate([part.y for part in parts]),
         pl.concat(ids),
         pl.concat(docs) if len(docs) == len(parts) else None,
         names,
         ", ".join(part.source for part in parts),
-        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        parts[0].sparse,
+        tuple(dict.fromkeys(notes)),
+        sparse,
+        tuple(name for name in names if name not in present),
     )
+
+
+def _stacked(parts: list[Dataset], names: tuple[str, ...]) -> Any:  # noqa: ANN401 - an array or CSR
+    """Return the features of all parts, rows one behind the other."""
+    for part in parts:
+        _missing(part, names)
+    tables = [_columns(part, names) for part in parts]
+    if not any(hasattr(table, "tocsr") for table in tables):
+        return np.vstack(tables)
+    from scipy.sparse import csr_array, vstack
+
+    return vstack([csr_array(table) for table in tables], format="csr")

@@ -19,7 +19,15 @@ from rankstone.hits.options import LARGEST_GRADE
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Floats, Ints
 
-__all__ = ["Queries", "checked_features", "checked_labels", "is_sparse", "products", "queries_of"]
+__all__ = [
+    "Queries",
+    "checked_features",
+    "checked_labels",
+    "in_cross_validation",
+    "is_sparse",
+    "products",
+    "queries_of",
+]
 
 #: rows whose features are looked at, or multiplied, at a time
 _ROWS = 1 << 15
@@ -75,6 +83,14 @@ class Queries:
         return values if self.in_place else values[self.rows]
 
 
+def in_cross_validation() -> str:
+    """Return how scikit-learn is told the queries, and not to cut them."""
+    return (
+        "in cross-validation: sklearn.set_config(enable_metadata_routing=True); "
+        'cross_val_score(model, X, y, cv=GroupKFold(5), params={"qid": qid, "groups": qid})'
+    )
+
+
 def queries_of(qid: object, rows: int) -> Queries:
     """Return which rows each query has.
 
@@ -94,7 +110,8 @@ def queries_of(qid: object, rows: int) -> Queries:
         raise UsageError(
             "qid is missing: documents are ranked within a query",
             expected="an id for each row",
-            fix="fit(X, y, qid=…); from group sizes: qid=np.repeat(np.arange(len(sizes)), sizes)",
+            fix="fit(X, y, qid=…); from group sizes: qid=np.repeat(np.arange(len(sizes)), sizes)\n"
+            + in_cross_validation(),
         )
     ids = _series(qid)
     if len(ids) != rows:
@@ -205,7 +222,9 @@ def products(features: Any, weights: Floats) -> Floats:  # noqa: ANN401 - dense 
     result = np.empty((features.shape[0], *weights.shape[1:]))
     for begin in range(0, features.shape[0], _ROWS):
         part = slice(begin, begin + _ROWS)
-        result[part] = features[part].astype(np.float64, copy=False) @ weights
+        rows = features[part].astype(np.float64, copy=False)
+        # the last bits of a product depend on how rows lie in memory; a frame's often lie column by column
+        result[part] = (rows if is_sparse(rows) else np.ascontiguousarray(rows)) @ weights
     return result
 
 

@@ -38,12 +38,13 @@ class Letor(NamedTuple):
     """What a file of LETOR lines holds.
 
     ``features`` is an array or one of scipy's CSR matrices, float32 or float64 ``[rows, features]``;
-    ``numbers`` the features' numbers; ``qid`` is ``None`` where no line has one; ``comments`` is what stands
-    behind ``#``.
+    ``numbers`` the features' numbers, ``met`` those that a line has; ``qid`` is ``None`` where no line has
+    one; ``comments`` is what stands behind ``#``.
     """
 
     features: Any
     numbers: list[int]
+    met: frozenset[int]
     labels: Floats
     qid: pl.Series | None
     comments: pl.Series
@@ -81,6 +82,7 @@ def read_letor(path: Path, dtype: str, progress: Callable[[int], None] | None = 
     return Letor(
         features,
         numbers,
+        frozenset(np.unique(np.concatenate([piece.numbers for piece in pieces])).tolist()),
         np.concatenate([piece.labels for piece in pieces]),
         None if bare[0] else pl.concat([piece.qid for piece in pieces if piece.qid is not None]),
         pl.concat([piece.comments for piece in pieces]),

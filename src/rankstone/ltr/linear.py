@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
+
 from rankstone.errors import MissingExtra, UsageError
-from rankstone.ltr.inputs import checked_features, checked_labels, products, queries_of
+from rankstone.ltr.inputs import (
+    checked_features,
+    checked_labels,
+    in_cross_validation,
+    products,
+    queries_of,
+)
+from rankstone.ltr.names import in_order, listed, names_of, places_of
 from rankstone.ltr.scoring import mean_of
 
 try:
@@ -31,8 +41,15 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc] # scikit-learn ships no
     coef_
         float64 ``[features]``, of the features as they came.
     n_features_in_, feature_names_in_
-        How many features there were, and their names where a frame brought them.
+        How many features there were, and their names where a frame brought them.  Then columns of a frame
+        to score are found by name, in whatever order they stand; arrays must have the order of training.
+    trained_queries_
+        The queries that were learnt from: ``query_id``, ``rows``, ``labels`` (their sum).
     """
+
+    #: what scikit-learn's metadata routing hands on, without being told so
+    __metadata_request__fit = {"qid": True}  # noqa: RUF012 - scikit-learn reads it so
+    __metadata_request__score = {"qid": True}  # noqa: RUF012 - the same
 
     coef_: Floats
 
@@ -40,7 +57,8 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc] # scikit-learn ships no
         """Return a score for each row, float64 ``[rows]``; higher stands first."""
         if not hasattr(self, "coef_"):
             raise UsageError(f"this {type(self).__name__} is not trained yet", fix="call fit(X, y, qid=…)")
-        return products(checked_features(X, len(self.coef_)), self.coef_)
+        places = places_of(self, X)
+        return products(in_order(checked_features(X, len(self.coef_)), places), self.coef_)
 
     def score(
         self,
@@ -49,17 +67,44 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc] # scikit-learn ships no
         qid: object = None,
         measure: str | Measure = "nDCG@10",
     ) -> float:
-        """Return the mean of a measure over queries, tied documents in any order."""
+        """Return the mean of a measure over queries, tied documents in any order.
+
+        Raises
+        ------
+        UsageError
+            A query that was learnt from comes again with other rows: a fold has cut it in two.
+        """
         scores = self.predict(X)
         labels = checked_labels(y, len(scores))
-        return mean_of(scores, labels, queries_of(qid, len(scores)), measure)
+        queries = queries_of(qid, len(scores))
+        self._refuse_cut_queries(labels, queries)
+        return mean_of(scores, labels, queries, measure)
 
-    def _remember_names(self, features: object) -> None:
-        names: Sequence[Any] | None = getattr(features, "columns", None)
-        if names is not None and all(isinstance(name, str) for name in names):
-            import numpy as np
+    def _remember(self, features: object, labels: Floats, queries: Queries) -> None:
+        """Keep the names of a frame's columns, and which queries were learnt from."""
+        self.__dict__.pop("feature_names_in_", None)
+        if (names := names_of(features)) is not None:
+            self.feature_names_in_ = np.array(names, object)
+        self.trained_queries_ = _census(labels, queries)
 
-            self.feature_names_in_ = np.array(list(names), object)
+    def _refuse_cut_queries(self, labels: Floats, queries: Queries) -> None:
+        now = _census(labels, queries)
+        both = now.join(self.trained_queries_, on="query_id", suffix="_then")
+        apart = (pl.col("labels") - pl.col("labels_then")).abs() > 1e-9 * (1 + pl.col("labels").abs())
+        cut = both.filter((pl.col("rows") != pl.col("rows_then")) | apart)["query_id"].to_list()
+        if cut:
+            raise UsageError(
+                f"{len(cut):,} of {len(now):,} queries were learnt from with other rows: {listed(cut)}",
+                expected="all rows of a query either to learn from or to be scored",
+                fix=f"{in_cross_validation()}\nif they are other queries, give them other ids",
+            )
+
+
+def _census(labels: Floats, queries: Queries) -> pl.DataFrame:
+    """Return how many rows each query has, and the sum of their labels."""
+    total = np.bincount(queries.query, queries.arranged(labels), len(queries))
+    ids = queries.names.cast(pl.String)
+    return pl.DataFrame({"query_id": ids, "rows": queries.lengths, "labels": total})
 
 
 def checked_training(features: object, y: object, qid: object) -> tuple[Any, Floats, Queries]:

@@ -10,6 +10,7 @@ import numpy as np
 from rankstone.errors import UsageError
 from rankstone.ltr.hinge import Hinge, Scale
 from rankstone.ltr.linear import LinearRanker, check_choice, check_number, checked_training
+from rankstone.ltr.names import places_of
 from rankstone.ltr.newton import minimise
 
 if TYPE_CHECKING:
@@ -117,10 +118,17 @@ class RankSVM(LinearRanker):
         qid
             ``[rows]``: ids of queries, whole numbers or texts.
         """
-        start = getattr(self, "standardised_coef_", None) if self.warm_start else None
+        start = self._last(X) if self.warm_start else None
         for model in self.path(X, y, qid=qid, Cs=[self.C], start=start):
+            self.__dict__.pop("feature_names_in_", None)
             self.__dict__.update(vars(model))
         return self
+
+    def _last(self, X: object) -> Floats | None:
+        """Return the weights of the last fit, in the order of the columns of these features."""
+        last: Floats | None = getattr(self, "standardised_coef_", None)
+        places = None if last is None else places_of(self, X)
+        return last if last is None or places is None else last[np.argsort(places)]
 
     def path(
         self,
@@ -171,7 +179,7 @@ class RankSVM(LinearRanker):
                 start = found.weights
                 model = type(self)(**{**self.get_params(), "C": price})
                 model._take(found, scale, hinge)  # noqa: SLF001 - one of us
-                model._remember_names(X)  # noqa: SLF001 - the same
+                model._remember(X, labels, queries)  # noqa: SLF001 - the same
                 yield model
 
     def _take(self, found: Minimum, scale: Scale, hinge: Hinge) -> None:

@@ -14,6 +14,7 @@ import polars as pl
 from rankstone.comparing import compare_scores
 from rankstone.errors import EmptyInput, InputError, UsageError, printable
 from rankstone.ltr.inputs import Queries, checked_features, checked_labels, products, queries_of
+from rankstone.ltr.names import by_name
 from rankstone.ltr.scoring import Lists, checked_measure
 from rankstone.results import WritesTable
 
@@ -195,7 +196,8 @@ def select(
         ``clone``) is trained on the other folds.  Simple ones first: :attr:`Selection.one_se` reads the order
         so.
     X, y, qid
-        Validation rows, as for :meth:`RankSVM.fit`; not those that weights were trained on.
+        Validation rows, as for :meth:`RankSVM.fit`; not those that weights were trained on.  Models that know
+        names of features find them among a frame's columns.
     measure
         A measure for which scores and labels suffice; tied documents stand in any order with equal chance.
     cv
@@ -222,8 +224,11 @@ def select(
     """
     wanted = checked_measure(measure, climbed=True)
     features = checked_features(X)
+    named = {
+        name: one if cv is not None and _learns(one) else by_name(one, X, f"candidate {printable(name)}")
+        for name, one in _named(candidates, features.shape[1]).items()
+    }  # what learns in folds is trained on these very columns
     labels, queries = checked_labels(y, features.shape[0]), queries_of(qid, features.shape[0])
-    named = _named(candidates, features.shape[1])
     work = _Work(features, labels, queries, wanted, named, progress)
     folds = None if cv is None else work.folds(np.arange(len(queries)), cv)
     values = work.measured() if folds is None else work.out_of_fold(np.arange(len(queries)), folds)

@@ -99,6 +99,11 @@ class AP(PrecisionAtHits):
         return self.denom != "hits"
 
     @property
+    def means_over_orders(self) -> bool:
+        """Hold unless tied documents are seen all at once."""
+        return self.closed_under_ties and self.tied == "order"
+
+    @property
     def extremal_under_ties(self) -> bool:
         """Hold unless the denominator itself depends on the order."""
         return self.denom != "hits"

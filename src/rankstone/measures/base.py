@@ -99,8 +99,8 @@ class Scored:
         weight = None if parts[0].weight is None else column("weight")
         return cls(column("numerator"), column("denominator"), column("value"), column("status"), weight)
 
-    def of(self, some: Bools) -> Scored:
-        """Return the scores of some of the queries, bool ``[queries]``."""
+    def of(self, some: Bools | Ints) -> Scored:
+        """Return the scores of some of the queries, bool ``[queries]`` or their numbers."""
         weight = None if self.weight is None else self.weight[some]
         value, status = self.value[some], self.status[some]
         return Scored(self.numerator[some], self.denominator[some], value, status, weight)
@@ -151,6 +151,11 @@ class Measure(PerQuery):
         return True
 
     @property
+    def means_over_orders(self) -> bool:
+        """Whether the value of tied documents is the mean over the orders they could have."""
+        return self.closed_under_ties
+
+    @property
     def extremal_under_ties(self) -> bool:
         """Whether best-first and worst-first orders of tied documents give the extremes."""
         return True
@@ -169,6 +174,11 @@ class Measure(PerQuery):
     def looks_deeper(self) -> bool:
         """Whether hits below the cutoff matter, in the norm say."""
         return False
+
+    @property
+    def reads_grades_alone(self) -> bool:
+        """Whether grades and ranks are all it needs, so that lists can be made up for it."""
+        return not (self.brings or self.judgment_columns or self.query_columns)
 
     @property
     def grows_with_k(self) -> bool:

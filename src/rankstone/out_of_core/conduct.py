@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.asked import checked, columns_read, of_rankings
-from rankstone.beside import collapser, excluded_pairs, intents_of, query_table
+from rankstone.beside import collapser, declared_queries, excluded_pairs, intents_of, query_table
 from rankstone.evaluation import name_runs, options_for
 from rankstone.hits.batches import Scattered
+from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.grade_scale import lowest_of
-from rankstone.hits.grouping import grouped
-from rankstone.hits.judgments import Judgments
-from rankstone.hits.pairs import PairIndex, QueryIndex
+from rankstone.hits.grouping import prepared
 from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run
 from rankstone.out_of_core.budget import Budget, parse_size
 from rankstone.out_of_core.ranges import QueryRange, Survey, ranges, survey
@@ -33,7 +32,7 @@ from rankstone.tasks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from rankstone.hits.intents import Intents
@@ -106,7 +105,7 @@ def evaluate_out_of_core(
     work = _Work(
         judged=table,
         lowest=lowest_of(table.tables(grades), aligned.negative) if pads(wanted) else None,
-        exclude=excluded_pairs(exclude, renamed),
+        exclude=excluded_pairs(exclude, renamed, aligned),
         measures=wanted,
         memory=parse_size(memory),
         collapse=collapser(collapse),
@@ -118,7 +117,7 @@ def evaluate_out_of_core(
     told, files, listed = {}, {}, {}
     try:
         for name, given in name_runs(runs).items():
-            run = read_run(given, renamed, format_in, order=aligned.order, name=name)
+            run = read_run(given, renamed, format_in, order=aligned.order, name=name, ranks=True)
             aligned = options_for(run, aligned)
             told[name], files[name] = work.score(run, aligned)
             check_met(run.source, told[name], aligned, work.judged.source)
@@ -186,14 +185,14 @@ class _Work:
         """Return the road for one range: its judgments, and what is excluded from its lists."""
         table = judged if part.whole else judged.only(part.keep())
         frame = table.collect("query_id", "doc_id", "relevance", *self.further)
-        if "subtopic" in self.further and frame.height:
-            judgments = grouped(frame, options, table.locate, self.intents)
-        else:
-            queries = QueryIndex(frame["query_id"].unique(maintain_order=True))
-            judgments = Judgments.of(frame, options, table.locate, queries)
+        declared = declared_queries(table, self.queries)
+        if declared is not None:  # the query table knows nothing of ranges
+            declared = declared.to_frame("query_id").filter(part.keep()).to_series()
+        pairs = None if self.exclude is None else _pairs(self.exclude, frame.schema, part.keep())
+        judgments = prepared(frame, options, table.locate, self.intents, declared, pairs)
         if self.lowest is not None:
             judgments = replace(judgments, lowest_grade=self.lowest)
-        exclude = None if self.exclude is None else _pairs(self.exclude, judgments, part.keep())
+        exclude = Exclusion.of(pairs, frame, options)
         return Road(judgments, options, self.measures, exclude, self.collapse, self.queries, regroups)
 
 
@@ -207,15 +206,9 @@ def _let_go() -> None:
         libc.malloc_trim(0)
 
 
-def _pairs(table: Table, judgments: Judgments, keep: pl.Expr) -> PairIndex:
+def _pairs(table: Table, kinds: Mapping[str, pl.DataType], keep: pl.Expr) -> pl.DataFrame:
     """Return the excluded pairs of one range."""
-    kinds: dict[Any, Any] = {"query_id": judgments.queries.names.dtype, "doc_id": judgments.pairs.docs.dtype}
-
-    def of_range() -> Iterator[pl.DataFrame]:
-        yield pl.DataFrame(schema=kinds)
-        for piece in table.tables([pl.col("query_id"), pl.col("doc_id")]):
-            yield piece.cast(kinds, strict=False).drop_nulls().filter(keep)
-
-    pairs = pl.concat(of_range()).unique()
-    queries = QueryIndex(pairs["query_id"].unique(maintain_order=True))
-    return PairIndex(queries, queries.codes(pairs["query_id"]), pairs["doc_id"])
+    pieces = table.tables([pl.col("query_id"), pl.col("doc_id")])
+    found = [pairs_of(piece, kinds).filter(keep) for piece in pieces]
+    none = pl.DataFrame(schema={name: kinds[name] for name in ("query_id", "doc_id")})
+    return pl.concat([none, *found]).unique(maintain_order=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankstone.measures import Measure
+    from rankstone.measures.named import Span
     from rankstone.spark.result import SparkScores
 
 __all__ = ["compare"]
@@ -234,6 +236,13 @@ def _side_by_side(scores: SparkScores, clusters: pl.DataFrame | None) -> Any:  #
     return whole.repartition("unit")
 
 
+def _span(declared: Span) -> tuple[float, float]:
+    """Return the lowest and highest difference of a measure, infinite where it has no bound."""
+    low, high = declared
+    most = math.inf if low is None or high is None else high - low
+    return -most, most
+
+
 def _added_up(rows: Any, task: Counting | Drawing, kind: type[Any]) -> list[Any]:  # noqa: ANN401 - pyspark's
     """Return the sums of each measure, merged there until few are left, and here."""
     merging = Merging(kind)
@@ -280,10 +289,12 @@ class _Asking:
         known = Differences(
             between[pair], drawn.squares[pair].value(), sizes[pair], counted.units, counted.size
         )
-        error = float(known.standard_error()[0])
-        found = Estimate(known.value, error, len(known), df=len(known) - 1)
+        error = float(known.robust_error()[0][0])
+        span = _span(self.measures[at].span)
+        found = Estimate(known.value, error, len(known), df=len(known) - 1, span=span)
         if drawn.stream is not None:
-            found = Estimate(known.value, error, len(known), "poisson", drawn.stream.means()[:, pair])
+            draws = drawn.stream.means()[:, pair]
+            found = Estimate(known.value, error, len(known), "poisson", draws, span=span)
         one, other = self.pairs[pair]
         direction = self.measures[at].card.direction
         wins, ties, losses = drawn.counts[pair].tolist()[:: -1 if direction == "lower" else 1]
@@ -291,7 +302,7 @@ class _Asking:
             n=counted.n, units=counted.units, left_out=counted.left_out,
             mean=of_runs[one], mean_versus=of_runs[other],
             wins=wins, ties=ties, losses=losses, direction=direction,
-            p_t=sure(paired_t(known)), margins=margins(known, found, self.how.margin),
+            p_t=sure(paired_t(known)), margins=margins(found, self.how.margin),
         ), found  # fmt: skip
 
     def means(self) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rankstone.asked import checked, columns_read, of_rankings
-from rankstone.beside import collapser, intents_of, query_table
+from rankstone.beside import collapser, intents_of, query_table, refuse_without_pairs
 from rankstone.errors import BadParameter, MissingExtra, UsageError
 from rankstone.hits.grade_scale import lowest_settled
 from rankstone.spark.computing import BROADCAST, Computed, brought, check_broadcast, computed
@@ -87,6 +87,7 @@ def evaluate(
     wanted = of_rankings(measures)
     aligned = checked(options, wanted)
     refuse_what_looks_at_others(aligned, wanted)
+    refuse_without_pairs(exclude, aligned)
     if not (collapse is None or isinstance(collapse, str)):
         raise BadParameter(
             "collapse is a regular expression here", fix="join a mapping to the run beforehand"
@@ -101,13 +102,14 @@ def evaluate(
     most, beside = check_broadcast(broadcast), None  # judgments are sent once for all runs
     lowest = _lowest_grade(judged.require("relevance"), aligned, wanted)
     about, meant = query_table(queries, wanted, renamed), intents_of(intents, renamed)
+    declared = None if about is None else about.judged()
     found: dict[str, Computed] = {}
     try:
         for name, run in named.items():
             with telling_failures(name):
                 listed = Rows(run, name, renamed)
                 own = replace(aligned, order="input") if listed.listed else aligned
-                given = Given.of(judged, listed, excluded, own, further)
+                given = Given.of(judged, listed, excluded, own, further, declared)
                 beside = beside if found else brought(given, most)
                 task = Task(wanted, own, collapse, about, meant, further, lowest, name)
                 found[name] = computed(task, given, beside)

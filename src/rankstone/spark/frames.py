@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import polars as pl
+
 from rankstone.errors import BadOption, MixedIds, UsageError, printable
 from rankstone.io.columns import hidden, renames, require
-from rankstone.spark.task import EXCLUDED, JUDGMENT, RETRIEVED
-from rankstone.spark.unfolding import arrays_of, unfolded
+from rankstone.spark.task import DECLARED, EXCLUDED, JUDGMENT, RETRIEVED
+from rankstone.spark.unfolding import arrays_of, unfolded, without_items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +58,8 @@ class Rows:
         self.name = name
         self.types: dict[str, str] = dict(self.frame.dtypes)
         arrays = arrays_of(self.types)
+        #: ids of rows whose arrays are empty; ``None`` where there are no arrays
+        self.unanswered = without_items(self.frame, arrays[0]) if arrays else None
         if arrays:
             self.frame = unfolded(self.frame, self.types, name)
             self.types = dict(self.frame.dtypes)
@@ -132,9 +136,19 @@ class Given:
 
     @classmethod
     def of(
-        cls, qrels: Rows, run: Rows, exclude: Rows | None, options: Alignment, further: Sequence[str]
+        cls,
+        qrels: Rows,
+        run: Rows,
+        exclude: Rows | None,
+        options: Alignment,
+        further: Sequence[str],
+        declared: pl.Series | None = None,
     ) -> Given:
-        """Check what was given: columns, types, and the order that some options ask for."""
+        """Check what was given: columns, types, and the order that some options ask for.
+
+        Queries with an empty array of judgments, and those that ``declared`` names, are marked rows of
+        judgments without a document.
+        """
         for table in (run, qrels):
             _check_order(table, options)
         qrels.require("query_id", "doc_id", "relevance", *further)
@@ -144,7 +158,7 @@ class Given:
         types = id_types([qrels, run, *others])
         excluded = [other.rows(types, None) for other in others]
         return cls(
-            qrels.rows(types, "relevance", further),
+            _with_declared(qrels, types, further, declared),
             run.rows(types, by),
             next(iter(excluded), None),
             types["query_id"],
@@ -164,6 +178,27 @@ class Given:
         for rows in marked[1:]:
             whole = whole.unionByName(rows, allowMissingColumns=True)
         return whole
+
+
+def _with_declared(
+    qrels: Rows, types: Mapping[str, str], further: Sequence[str], declared: pl.Series | None
+) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+    """Return the rows of judgments, and marked ones of queries that were said to have none."""
+    from pyspark.sql import functions as fn
+
+    rows = qrels.rows(types, "relevance", further)
+    found = [] if qrels.unanswered is None else [qrels.unanswered]
+    if declared is not None:
+        ids = declared if types["query_id"] == "string" else declared.cast(pl.Int64, strict=False)
+        names = ids.drop_nulls().to_frame("query_id")
+        found += [rows.sparkSession.createDataFrame(names.to_arrow())] if len(names) else []
+    if found:
+        rows = rows.withColumn(DECLARED, fn.lit(False))
+    for frame in found:
+        marked = frame.select(fn.col("query_id").cast(types["query_id"]).alias("query_id"))
+        marked = marked.withColumn(DECLARED, fn.lit(True))
+        rows = rows.unionByName(marked, allowMissingColumns=True)
+    return rows
 
 
 def _check_order(table: Rows, options: Alignment) -> None:

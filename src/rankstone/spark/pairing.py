@@ -316,11 +316,14 @@ class Differences:
         """By how much two sums of them may differ and still be called equal."""
         return tolerance(np.array([self.absolute]))
 
-    def standard_error(self) -> Floats:
-        """Return the standard error of the mean, float64 ``[1]``, as :class:`rankstone.stats.Units` does."""
+    def robust_error(self) -> tuple[Floats, float]:
+        """Return the standard error of the mean, float64 ``[1]``, and degrees of freedom, by linearisation.
+
+        Sums do not hold what CR2 needs; among the many clusters of a cluster's data it makes no difference.
+        """
         n = self.units
         error = math.nan if n < 2 else math.sqrt(self.squares * (n / (n - 1))) / self.size  # noqa: PLR2004 - one has no spread
-        return np.array([error])
+        return np.array([error]), n - 1
 
 
 def _exact(values: Floats) -> ExactSum:

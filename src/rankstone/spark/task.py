@@ -15,9 +15,8 @@ import polars as pl
 
 from rankstone.beside import collapser
 from rankstone.errors import RankstoneError, printable
-from rankstone.hits.grouping import grouped
-from rankstone.hits.judgments import Judgments
-from rankstone.hits.pairs import PairIndex, QueryIndex
+from rankstone.hits.exclusion import Exclusion, pairs_of
+from rankstone.hits.grouping import prepared
 from rankstone.io import read_run
 from rankstone.road import Road
 from rankstone.scores import weights
@@ -28,15 +27,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from rankstone.hits.intents import Intents
+    from rankstone.hits.judgments import Judgments
     from rankstone.hits.options import Alignment
     from rankstone.hits.query_table import QueryTable
     from rankstone.measures import Measure
     from rankstone.tasks import Share
 
-__all__ = ["EXCLUDED", "JUDGMENT", "NUMBERS", "RETRIEVED", "Task", "as_spark_reads", "columns_given_back"]
+__all__ = [
+    "DECLARED",
+    "EXCLUDED",
+    "JUDGMENT",
+    "NUMBERS",
+    "RETRIEVED",
+    "Task",
+    "as_spark_reads",
+    "columns_given_back",
+]
 
 #: what a row is
 JUDGMENT, RETRIEVED, EXCLUDED = 0, 1, 2
+#: marks judgments that are none: queries that were declared to have no relevant document
+DECLARED: Final = "declared"
 #: what is told of each query, a number for each measure
 NUMBERS: Final = ("value", "numerator", "denominator", "weight")
 
@@ -117,9 +128,13 @@ class Task(Travelling):
             in ``position`` where they stood, that is their order.
         """
         judged, listed = _as_they_stood(judged), _as_they_stood(listed)
-        judgments = self._judgments(judged.select(["query_id", "doc_id", *self.further], relevance="number"))
+        pairs = None
+        if excluded is not None and excluded.height:  # those of the queries here, wherever the others are
+            here = pl.concat([judged["query_id"], listed["query_id"]]).unique()
+            pairs = pairs_of(excluded, judged.schema).filter(pl.col("query_id").is_in(here.implode()))
+        judgments = self._judgments(judged, pairs)
         listed = listed.select("query_id", "doc_id", **{self._by: "number"})
-        exclude = None if excluded is None else _pairs(excluded, judgments)
+        exclude = Exclusion.of(pairs, judged.rename({"number": "relevance"}), self.options)
         road = Road(judgments, self.options, self.measures, exclude, collapser(self.collapse), self.queries)
         table = replace(read_run(listed, order=self.options.order, name=self.run), where=_places(listed))
         share = scored_share(road, table)
@@ -129,13 +144,14 @@ class Task(Travelling):
     def _by(self) -> str:
         return "rank" if self.options.order == "rank" else "score"
 
-    def _judgments(self, judged: pl.DataFrame) -> Judgments:
-        where = _places(judged, "judgments")
-        if "subtopic" in self.further:
-            judgments = grouped(judged, self.options, where, self.intents)
-        else:
-            queries = QueryIndex(judged["query_id"].unique(maintain_order=True))
-            judgments = Judgments.of(judged, self.options, where, queries)
+    def _judgments(self, judged: pl.DataFrame, excluded: pl.DataFrame | None) -> Judgments:
+        declared = None
+        if DECLARED in judged.columns:
+            said = pl.col(DECLARED).fill_null(value=False)
+            declared, judged = judged.filter(said)["query_id"], judged.filter(~said)
+        rows = judged.select(["query_id", "doc_id", *self.further], relevance="number")
+        where = _places(rows, "judgments")
+        judgments = prepared(rows, self.options, where, self.intents, declared, excluded)
         lowest = self.lowest_grade
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
 
@@ -173,17 +189,6 @@ def as_spark_reads(frame: pl.DataFrame, query_id: Any) -> list[Any]:  # noqa: AN
 
 def _as_they_stood(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.sort("position", maintain_order=True) if "position" in rows.columns else rows
-
-
-def _pairs(rows: pl.DataFrame, judgments: Judgments) -> PairIndex | None:
-    """Return the pairs that are taken out of lists."""
-    if not rows.height:
-        return None
-    pairs = rows.select("query_id", "doc_id").unique()
-    queries = QueryIndex(pairs["query_id"].unique(maintain_order=True))
-    return PairIndex(
-        queries, queries.codes(pairs["query_id"]), pairs["doc_id"].cast(judgments.pairs.docs.dtype)
-    )
 
 
 def _places(rows: pl.DataFrame, name: str = "run") -> Callable[[int], str]:

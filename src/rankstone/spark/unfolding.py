@@ -9,7 +9,7 @@ from rankstone.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["arrays_of", "unfolded"]
+__all__ = ["arrays_of", "unfolded", "without_items"]
 
 _ARRAY: Final = "array<"
 _NUMBERS: Final = ("score", "rank", "relevance")
@@ -20,6 +20,13 @@ _APART: Final = 1 << 32
 def arrays_of(types: Mapping[str, str]) -> list[str]:
     """Return the names of the columns that hold arrays of what documents have one of."""
     return [name for name in ("doc_id", *_NUMBERS) if types.get(name, "").startswith(_ARRAY)]
+
+
+def without_items(frame: Any, array: str) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+    """Return the ids of the rows whose array is empty."""
+    from pyspark.sql import functions as fn
+
+    return frame.where(fn.size(array) == 0).select("query_id")
 
 
 def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 - pyspark's DataFrame

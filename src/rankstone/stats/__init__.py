@@ -8,14 +8,17 @@ bit by bit, on any number of threads.  SciPy is imported when a distribution is 
 from __future__ import annotations
 
 from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
+from rankstone.stats.automatic import FEW_CLUSTERS, Difference, Mean, difference_estimate, mean_estimates
+from rankstone.stats.bounded import unseen_share
 from rankstone.stats.corrections import CORRECTIONS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
-from rankstone.stats.intervals import METHODS, Estimate, estimates
+from rankstone.stats.intervals import METHODS, RESAMPLED, Estimate, estimates
 from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
 from rankstone.stats.poisson import PoissonBootstrap
 from rankstone.stats.power import chi_square, detectable, needed, power_of
 from rankstone.stats.proportions import ProportionDifference, Shared, proportion_difference, wilson
 from rankstone.stats.sample_ratio import SampleRatio, sample_ratio
+from rankstone.stats.sequential import always_valid_interval, always_valid_p, always_valid_ratio
 from rankstone.stats.sign_flips import sign_flips
 from rankstone.stats.tukey import RandomisedTukey, randomised_tukey, randomised_tukeys
 from rankstone.stats.units import Units
@@ -23,10 +26,14 @@ from rankstone.stats.verdicts import verdict
 
 __all__ = [
     "CORRECTIONS",
+    "FEW_CLUSTERS",
     "METHODS",
     "PAIRED",
+    "RESAMPLED",
     "Blocked",
+    "Difference",
     "Estimate",
+    "Mean",
     "PoissonBootstrap",
     "ProportionDifference",
     "RandomisedTukey",
@@ -34,14 +41,19 @@ __all__ = [
     "Shared",
     "Units",
     "adjusted",
+    "always_valid_interval",
+    "always_valid_p",
+    "always_valid_ratio",
     "chi_square",
     "d_z",
     "detectable",
+    "difference_estimate",
     "estimates",
     "family_level",
     "hedges",
     "hsd_reach",
     "mcnemar",
+    "mean_estimates",
     "needed",
     "paired_t",
     "power_of",
@@ -54,6 +66,7 @@ __all__ = [
     "tost",
     "tukey_hsd",
     "two_way",
+    "unseen_share",
     "verdict",
     "wilcoxon",
     "wilson",

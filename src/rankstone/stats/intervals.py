@@ -24,19 +24,29 @@ if TYPE_CHECKING:
     from rankstone.stats.units import Units
 
     Floats = NDArray[np.float64]
+    Span = tuple[float, float]
 
-__all__ = ["METHODS", "Estimate", "estimates"]
+__all__ = ["METHODS", "RESAMPLED", "Estimate", "estimates"]
 
 #: method → what it is
 METHODS: Final = {
+    "auto": "by the range of the measure and what the data show",
+    "worst_case": "worst case (Gaffke 2005): one more query at the worst possible value",
     "t": "Student's t",
     "bca": "bootstrap, bias-corrected and accelerated (Efron 1987)",
     "percentile": "bootstrap, percentiles",
     "studentised": "bootstrap, studentised",
     "poisson": "Poisson bootstrap, percentiles",
 }
+#: those that draw resamples
+RESAMPLED: Final = ("bca", "percentile", "studentised", "poisson")
 #: rows of counts times units that a block holds: memory stays bounded whatever the number of units
 _BLOCK: Final = 1 << 20
+#: levels are looked for down to this one, by halving their logarithm
+_LEAST_LEVEL: Final = 1e-300
+_HALVINGS: Final = 60
+#: a share of squares that is only rounding
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +70,8 @@ class Estimate:
         How fast the standard error changes with the mean, of BCa.
     df
         Degrees of freedom of t.
+    span
+        The lowest and highest mean there can be, where that is known.
 
     Examples
     --------
@@ -76,24 +88,57 @@ class Estimate:
     drawn: Floats | None = None
     acceleration: float = 0.0
     df: float = math.nan
+    span: Span = (-math.inf, math.inf)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return both ends; NaN where one unit says nothing of the spread, or no resample does."""
         between_0_and_1("confidence", confidence)
+        return self.limits((1 - confidence) / 2)
+
+    @property
+    def spread(self) -> float:
+        """The standard error that is planned with."""
+        return self.error
+
+    def limits(self, tail: float) -> tuple[float, float]:
+        """Return both limits, each at a one-sided level.
+
+        Values that are all the same have no spread to go by: their limits are those of a share of 0 or 1
+        (Clopper and Pearson 1934), or NaN where no range of values is known.
+        """
         if math.isnan(self.error):
             return math.nan, math.nan
         if self.error == 0:
-            return self.value, self.value
-        tail = (1 - confidence) / 2
+            (low, high), share = self.span, tail ** (1 / self.units)
+            known = math.isfinite(low) and math.isfinite(high)
+            ends = low + (self.value - low) * share, high - (high - self.value) * share
+            return ends if known else (math.nan, math.nan)
         if self.drawn is None:
             reach = self.error * -_t_quantile(tail, self.df)
             return self.value - reach, self.value + reach
         if self.method == "bca":
             return self._bca(tail)
         low, high = _quantiles(self.drawn, tail, 1 - tail)
-        if self.method == "studentised":
-            return self.value - high * self.error, self.value - low * self.error
-        return low, high
+        studentised = self.value - high * self.error, self.value - low * self.error
+        return studentised if self.method == "studentised" else (low, high)
+
+    def p_above(self, limit: float) -> float:
+        """Return the one-sided level at which the lower limit is ``limit``: small for a mean far above."""
+        return self._level(lambda tail: self.limits(tail)[0] >= limit)
+
+    def p_below(self, limit: float) -> float:
+        """Return the one-sided level at which the upper limit is ``limit``: small for a mean far below."""
+        return self._level(lambda tail: self.limits(tail)[1] <= limit)
+
+    def _level(self, reached: Callable[[float], bool]) -> float:
+        """Return the smallest level at which a limit is reached, 1 where none up to a half is."""
+        low, high = math.log(_LEAST_LEVEL), math.log(0.5)
+        if not reached(0.5):
+            return 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if reached(math.exp(middle)) else (middle, high)
+        return math.exp(high)
 
     def _bca(self, tail: float) -> tuple[float, float]:
         from scipy import special
@@ -124,6 +169,7 @@ def estimates(
     units: Units,
     method: str = "t",
     *,
+    span: Span = (-math.inf, math.inf),
     resamples: int = 10_000,
     seed: int = 0,
     keys: NDArray[np.uint64] | None = None,
@@ -137,7 +183,9 @@ def estimates(
     units
         Totals ``[units, columns]`` and sizes.
     method
-        One of :data:`METHODS`.
+        ``t``, or one of :data:`RESAMPLED`.
+    span
+        The lowest and highest mean there can be, where that is known.
     resamples
         How many, of the bootstrap.
     seed
@@ -149,18 +197,20 @@ def estimates(
     threads, progress
         As for :func:`~rankstone.stats.drawing.in_blocks`.
     """
-    if method not in METHODS:
-        close = nearest(method, METHODS, n=1)
+    known = ("t", *RESAMPLED)
+    if method not in known:
+        close = nearest(method, known, n=1)
         raise BadOption(
             f"there is no interval {method!r}",
-            expected=", ".join(METHODS),
+            expected=", ".join(known),
             fix=f"did you mean {close[0]!r}?" if close else None,
         )
     mean, error = units.mean, units.standard_error()
     method = "t" if len(units) < 2 else method  # noqa: PLR2004 - a single unit has nothing to draw from
     if method == "t":
+        error, df = units.robust_error()
         return [
-            Estimate(float(m), float(e), len(units), df=len(units) - 1)
+            Estimate(float(m), float(e), len(units), df=df, span=span)
             for m, e in zip(mean, error, strict=True)
         ]
     if method == "poisson":
@@ -171,7 +221,9 @@ def estimates(
         drawn = _drawn(units, method, resamples, seed, threads, progress)
     faster = _accelerations(units) if method == "bca" else np.zeros(len(mean))
     return [
-        Estimate(float(mean[at]), float(error[at]), len(units), method, drawn[:, at], float(faster[at]))
+        Estimate(
+            float(mean[at]), float(error[at]), len(units), method, drawn[:, at], float(faster[at]), span=span
+        )
         for at in range(len(mean))
     ]
 
@@ -201,7 +253,8 @@ def _drawn(
             if method != "studentised":
                 return shift + units.mean
             squares, products = sums[:, columns + 1 : 2 * columns + 1], sums[:, 2 * columns + 1 : -1]
-            rest = np.maximum(squares - 2 * shift * products + shift**2 * sums[:, -1:], 0.0)
+            rest = squares - 2 * shift * products + shift**2 * sums[:, -1:]
+            rest = np.where(rest > _ROUNDING * squares, rest, 0.0)  # a resample of equal values has no spread
             error = np.sqrt(rest * (n / (n - 1))) / weight
             return np.where(shift == 0, 0.0, shift / error)
 

@@ -33,8 +33,8 @@ class Differences(Protocol):
     def rounding(self) -> float:
         """By how much two sums of them may differ and still be called equal."""
 
-    def standard_error(self) -> Floats:
-        """Return the standard error of the mean, float64 ``[1]``."""
+    def robust_error(self) -> tuple[Floats, float]:
+        """Return the standard error of the mean, float64 ``[1]``, and its degrees of freedom."""
 
     def __len__(self) -> int: ...
 
@@ -43,14 +43,14 @@ def t_tail(t: float, df: float) -> float:
     """Return the chance that Student's t is above ``t``."""
     from scipy import special
 
-    return float(special.stdtr(df, -t)) if math.isfinite(t) else float(t < 0)
+    return float(special.stdtr(df, -t)) if not math.isinf(t) else float(t < 0)
 
 
 def paired_t(units: Differences, shift: float = 0.0) -> float:
     """Return two-sided p of Student's paired t-test, for one column of differences.
 
-    Clusters are units of their own, so dependence inside them does no harm; df are their number less one.
-    Where nothing varies p is 1 for no difference, and 0 for one.  NaN for a single unit.
+    Clusters are units of their own, so dependence inside them does no harm.  Where nothing varies there is
+    nothing to test with: p is 1.  NaN for a single unit.
 
     Examples
     --------
@@ -58,17 +58,16 @@ def paired_t(units: Differences, shift: float = 0.0) -> float:
     >>> round(paired_t(Units.of(np.array([[0.1], [0.2], [0.2]]))), 6)
     0.03775
     """
-    return min(1.0, 2 * t_tail(abs(_t(units, shift)), len(units) - 1))
+    statistic, df = _t(units, shift)
+    return min(1.0, 2 * t_tail(abs(statistic), df))
 
 
-def _t(units: Differences, shift: float) -> float:
-    """Return the t statistic of the mean less ``shift``; NaN where there is none."""
-    mean, error = float(units.mean[0]) - shift, float(units.standard_error()[0])
-    if abs(mean) * len(units) <= units.rounding:
-        mean = 0.0
-    if error == 0:
-        return math.copysign(math.inf, mean) if mean else 0.0
-    return mean / error
+def _t(units: Differences, shift: float) -> tuple[float, float]:
+    """Return the t statistic of the mean less ``shift``, 0 where nothing varies, and degrees of freedom."""
+    mean, (error, df) = float(units.mean[0]) - shift, units.robust_error()
+    if abs(mean) * len(units) <= units.rounding or error[0] == 0:
+        return 0.0 if not np.isnan(error[0]) else math.nan, df
+    return mean / float(error[0]), df
 
 
 def tost(units: Differences, margin: float) -> tuple[float, float]:
@@ -88,8 +87,8 @@ def tost(units: Differences, margin: float) -> tuple[float, float]:
         raise BadOption(
             f"margin={margin!r} is no margin", expected="a difference above 0 that does not matter"
         )
-    df = len(units) - 1
-    return t_tail(_t(units, -margin), df), t_tail(-_t(units, margin), df)
+    (low, df), (high, _) = _t(units, -margin), _t(units, margin)
+    return t_tail(low, df), t_tail(-high, df)
 
 
 def _per_query(units: Units) -> Floats:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Units"]
+__all__ = ["Units", "effective_df"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +103,36 @@ class Units:
         squares = np.array([math.fsum(column) for column in (scatter * scatter).T])
         error: Floats = np.sqrt(squares * (n / (n - 1))) / math.fsum(self.size)
         return error
+
+    def robust_error(self) -> tuple[Floats, float]:
+        """Return the standard error of each mean, float64 ``[columns]``, and its degrees of freedom.
+
+        For units of unequal size the variance CR2 and the degrees of freedom of Bell and McCaffrey (Survey
+        Methodology 28, 2002): with few clusters the linearisation of :meth:`standard_error` is too small.
+        """
+        if (self.size > 0).sum() < 2:  # noqa: PLR2004 - one unit has no spread
+            return np.full(self.total.shape[1], np.nan), 0
+        if not np.ptp(self.size):
+            return self.standard_error(), len(self) - 1
+        share = self.size[:, None] / math.fsum(self.size)
+        squares = self.scatter() ** 2 / (1 - share)
+        error: Floats = np.sqrt([math.fsum(column) for column in squares.T]) / math.fsum(self.size)
+        return error, effective_df(self.size)
+
+
+def effective_df(size: Floats) -> float:
+    """Return the degrees of freedom of a mean over units of such sizes (Bell and McCaffrey 2002).
+
+    Examples
+    --------
+    >>> effective_df(np.ones(10)), round(effective_df(np.array([8.0, 1.0, 1.0, 1.0, 1.0])), 2)
+    (9, 1.81)
+    """
+    if not np.ptp(size):
+        return len(size) - 1
+    share = size / math.fsum(size)
+    leverage = share**2 / (1 - share)
+    return 1 / (math.fsum(share**2) + math.fsum(leverage) ** 2 - math.fsum(leverage**2))
 
 
 def _by_cluster(values: Floats, cluster: Ints, groups: int) -> Floats:

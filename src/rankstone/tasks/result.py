@@ -11,6 +11,7 @@ import polars as pl
 from rankstone.asked import choices
 from rankstone.errors import EmptyInput, NotComparable
 from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
+from rankstone.hits.score_like import Grades
 from rankstone.measures import Measure, Status
 from rankstone.results import ShowsTable, TellsMeans
 from rankstone.road import cutoffs_of, what_to_wonder_about
@@ -121,8 +122,10 @@ class SummedScores(TellsMeans, ShowsTable):
     def audit(self) -> Audit:
         """What alignment did."""
         first = next(iter(self.told.values()))
-        counts = {name: count for name, count in first.judgments.items() if name != "several_subtopics"}
-        judgments = JudgmentsAudit(source=self.judged.source, comments=self.judged.comments, **counts)
+        counts: dict[str, Any] = {**first.judgments}
+        counts.pop("several_subtopics", None)
+        counts |= {"comments": self.judged.comments, "warnings": Grades.summed(first.grades).doubts()}
+        judgments = JudgmentsAudit(source=self.judged.source, **counts)
         runs = {name: self._audit(name, one) for name, one in self.told.items()}
         if self.queries is None:
             return Audit(judgments, runs)
@@ -143,6 +146,8 @@ class SummedScores(TellsMeans, ShowsTable):
             comments=self.listed[name].comments,
             cutoffs=cutoffs_of(self.measures),
             deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
+            order=self.options.order,
+            left_out=told.excluded(),
         )
         bounded = {m: one.count(Status.lower_bound) for m, one in zip(self.measures, told.sums, strict=True)}
         more = what_to_wonder_about(bounded, told.judgments["several_subtopics"])
@@ -163,7 +168,7 @@ def check_met(run: str, told: Trailer, options: Alignment, where: str = "judgmen
     where
         What to call the judgments.
     """
-    if not told.judgments["queries"]:
+    if told.judgments["queries"] == told.judgments["declared"]:
         raise EmptyInput("there are no judgments", where=where)
     if not told.lengths and not told.extra:
         raise EmptyInput("the run is empty", where=run)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rankstone.beside import check_queries
+from rankstone.hits.exclusion import LeftOut
 from rankstone.hits.judgments import Judgments
 from rankstone.measures.base import ANY_GAIN
 from rankstone.road import in_order
@@ -58,14 +60,17 @@ def scored_share(road: Road, table: Table) -> Share:
     if road.queries is not None:
         found = check_queries(road.queries, road.measures, judgments.queries.names)
         asked = {"known": found.rows - found.unknown, "missing": found.missing}
+    tallies = [part.tally for part in parts if part.tally is not None]
     trailer = Trailer.of(
         road.measures,
         scores,
-        [part.tally for part in parts if part.tally is not None],
+        tallies,
         int((~lists.seen).sum()),
         lists.unjudged(),
         _told_of(judgments),
+        asdict(judgments.given),
         asked,
+        LeftOut.of(road.exclude, tallies),
     )
     return Share(scores, codes >= 0, trailer)
 
@@ -77,5 +82,8 @@ def _told_of(judgments: Judgments) -> dict[str, int]:
         "negative": judgments.negative,
         "duplicates": judgments.duplicates,
         "empty": int((judgments.ideal.relevant_count(ANY_GAIN) == 0).sum()),
+        "declared": judgments.declared,
+        "excluded": judgments.excluded,
+        "excluded_relevant": judgments.excluded_relevant,
         "several_subtopics": 0 if judgments.groups is None else judgments.groups.several(),
     }

@@ -11,6 +11,7 @@ import numpy as np
 from rankstone import errors
 from rankstone.errors import RankstoneError, printable
 from rankstone.hits.audit import Tally
+from rankstone.hits.exclusion import SHOWN, LeftOut
 from rankstone.tasks.sums import Sums
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Trailer"]
 
-_COUNTS: Final = ("rows", "tied", "tied_queries", "tied_float32", "duplicates", "single")
+_COUNTS: Final = ("rows", "tied", "tied_queries", "tied_float32", "duplicates", "contradicted", "single")
+#: counters of what is added up by name
+_ADDED: Final = ("counts", "judgments", "grades", "asked", "left_out")
+_LEFT_OUT: Final = ("rows", "relevant", "pairs_relevant", "unmatched")
 #: names that a message shows
 _SHOWN: Final = 5
 
@@ -41,8 +45,10 @@ class Trailer:
         unjudged documents at each cutoff.
     missing, extra
         Judged queries without a list; queries nobody judged, and some of their names.
-    judgments, asked
-        What the audits of judgments and of the query table count.
+    judgments, grades, asked
+        What the audits of judgments and of the query table count, and what grades were like.
+    left_out, unmatched
+        What excluding pairs did to the lists, and pairs that stand in none.
     error
         What went wrong, as its parts.
     """
@@ -56,7 +62,10 @@ class Trailer:
     extra: int = 0
     strangers: list[str] = field(default_factory=list)
     judgments: Counter[str] = field(default_factory=Counter)
+    grades: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    unmatched: list[str] = field(default_factory=list)
     error: dict[str, Any] | None = None
 
     @classmethod
@@ -68,7 +77,9 @@ class Trailer:
         missing: int,
         extra: pl.Series,
         judgments: dict[str, int],
+        grades: dict[str, int],
         asked: dict[str, int] | None,
+        left_out: LeftOut | None,
     ) -> Trailer:
         """Count and sum up what one share has seen."""
         found = cls(
@@ -78,8 +89,12 @@ class Trailer:
             extra=len(extra),
             strangers=[printable(name) for name in extra[:_SHOWN]],
             judgments=Counter(judgments),
+            grades=Counter(grades),
             asked=Counter(asked or {}),
         )
+        if left_out is not None:
+            found.left_out = Counter({name: getattr(left_out, name) for name in _LEFT_OUT})
+            found.unmatched = list(left_out.examples)
         for one in tallies:
             found.counts.update({name: getattr(one, name) for name in _COUNTS})
             length, lists = np.unique(one.n, return_counts=True)
@@ -108,7 +123,7 @@ class Trailer:
             raise kind(told["error"].pop("what"), **told["error"])
         sums = [Sums.read(one) for one in told["sums"]]
         lengths = Counter({int(length): lists for length, lists in told["lengths"].items()})
-        counts = {name: Counter(told[name]) for name in ("counts", "judgments", "asked")}
+        counts = {name: Counter(told[name]) for name in _ADDED}
         return cls(**{**told, **counts, "lengths": lengths, "sums": sums})
 
     def merge(self, other: Trailer) -> None:
@@ -118,7 +133,7 @@ class Trailer:
         if other.sums:  # one that has seen nothing has none
             for one, more in zip(self.sums, other.sums, strict=True):
                 one.merge(more)
-        for name in ("counts", "lengths", "judgments", "asked"):
+        for name in ("lengths", *_ADDED):
             getattr(self, name).update(getattr(other, name))
         if other.unjudged:
             mine = self.unjudged or [0.0] * len(other.unjudged)
@@ -126,13 +141,21 @@ class Trailer:
         self.judged += other.judged
         self.missing += other.missing
         self.extra += other.extra
+        self.unmatched = sorted([*self.unmatched, *other.unmatched])[:SHOWN]
         self.strangers = [*self.strangers, *other.strangers][:_SHOWN]
+
+    def excluded(self) -> LeftOut | None:
+        """Return what excluding pairs did over all lists; ``None`` where nothing was excluded."""
+        if not self.left_out.keys():
+            return None
+        return LeftOut(**{name: self.left_out[name] for name in _LEFT_OUT}, examples=tuple(self.unmatched))
 
     def tally(self) -> Tally:
         """Return what was counted over all lists as the tally of one batch."""
         n = np.repeat(list(self.lengths.keys()), list(self.lengths.values())).astype(np.int64)
+        counts: dict[str, Any] = {name: self.counts[name] for name in _COUNTS}
         return Tally(
-            **{name: self.counts[name] for name in _COUNTS},
+            **counts,
             n=n,
             judged=np.array([self.judged]),
             unjudged=tuple(self.unjudged),

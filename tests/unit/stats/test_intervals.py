@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from rankstone.errors import BadOption
-from rankstone.stats import METHODS, PoissonBootstrap, estimates
+from rankstone.stats import RESAMPLED, PoissonBootstrap, estimates
 from rankstone.stats.units import Units
 
-BOOTSTRAPS = sorted(set(METHODS) - {"t"})
+BOOTSTRAPS = RESAMPLED
+METHODS = ("t", *RESAMPLED)
 
 
 def skewed(seed: int = 1, n: int = 60) -> np.ndarray:
@@ -35,8 +36,12 @@ def test_holds_the_mean(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_varies(method: str) -> None:
-    """Without any spread the interval is the value."""
-    assert estimates(Units.of(np.full((9, 1), 0.25)), method)[0].interval() == (0.25, 0.25)
+    """Without any spread the data give no interval; a range does, that of a share of 9 out of 9."""
+    units = Units.of(np.full((9, 1), 0.25))
+    low, high = estimates(units, method, span=(0.0, 1.0))[0].interval()
+
+    assert all(map(math.isnan, estimates(units, method)[0].interval()))
+    assert (low, high) == pytest.approx((0.25 * 0.025 ** (1 / 9), 1 - 0.75 * 0.025 ** (1 / 9)), rel=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -108,10 +113,10 @@ def test_threads_change_no_bit(method: str) -> None:
 
 CODE = """
 import numpy as np
-from rankstone.stats import estimates, METHODS
+from rankstone.stats import RESAMPLED, estimates
 from rankstone.stats.units import Units
 units = Units.of(np.random.Generator(np.random.Philox(2)).random((3000, 40)))
-for method in METHODS:
+for method in ("t", *RESAMPLED):
     print(method, [found.interval() for found in estimates(units, method, resamples=100)])
 """
 

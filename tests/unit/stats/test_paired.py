@@ -40,8 +40,8 @@ def test_t_of_clusters_of_one_size_is_t_of_their_means() -> None:
 
 
 def test_nothing_varies() -> None:
-    """The same difference everywhere is certain; no difference anywhere is none."""
-    assert paired_t(of(0.25, 0.25, 0.25)) == 0.0
+    """Differences without any spread leave nothing to test with."""
+    assert paired_t(of(0.25, 0.25, 0.25)) == 1.0
     assert paired_t(of(0.0, 0.0)) == 1.0
     assert [test(of(0.0, 0.0, 0.0)) for test in PAIRED.values()] == [1.0] * len(PAIRED)
 

@@ -44,7 +44,7 @@ class Asked:
     confidence
         Of intervals.
     tolerance, max_iterations
-        When EM stops: no propensity moves by more than this share in a round, or after so many rounds.
+        When the fit stops: no propensity moves by more than this share in a round, or after so many rounds.
     """
 
     method: str = "ctr"
@@ -54,7 +54,7 @@ class Asked:
     grades: tuple[float, ...] | None = None
     confidence: float = 0.95
     tolerance: float = 1e-7
-    max_iterations: int = 1000
+    max_iterations: int = 100
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked."""

@@ -161,7 +161,7 @@ def _weights(weighing: Weighing, impressions: int, clicks: int) -> str:
 def _model(fit: Fit) -> str:
     ended = "converged" if fit.converged else "not converged"
     return (
-        f"{ended} after {counted(fit.iterations, 'round')} of EM (last change {fit.change:.1e}) · "
+        f"{ended} after {counted(fit.iterations, 'round')} (last change {fit.change:.1e}) · "
         f"log-likelihood {fit.log_likelihood:,.4f} · positions told apart by {counted(fit.pairs, 'pair')}, "
-        f"{counted(fit.impressions, 'impression')}"
+        f"{counted(fit.impressions, 'impression')} · {'sessions' if fit.clustered else 'rows'} independent"
     )

@@ -15,6 +15,7 @@ from rankstone.behaviour.clicking.judged import Judged, audited
 from rankstone.behaviour.clicking.lists import looked_at
 from rankstone.behaviour.clicking.log import opened, survey
 from rankstone.behaviour.clicking.result import Clicks
+from rankstone.behaviour.clicking.sessions import Sessions
 from rankstone.behaviour.cohorts.survey import Span, as_day
 from rankstone.behaviour.times import Clock
 from rankstone.errors import BadValue, EmptyInput, UsageError, one_of
@@ -41,7 +42,7 @@ def clicks(
     grades: str | Iterable[float] | None = None,
     confidence: float = 0.95,
     tolerance: float = 1e-7,
-    max_iterations: int = 1000,
+    max_iterations: int = 100,
     invalid: str = "error",
     lists: str = "error",
     unlinked: str = "error",
@@ -66,7 +67,7 @@ def clicks(
     method
         ``ctr``: clicks over impressions.  ``click``: 1 where ever clicked.  ``satisfaction``: the mean of
         the fractions.  ``ips``: the mean of clicks over the propensity of their position.  ``pbm``: the
-        position-based model, fitted by EM.
+        position-based model, whose positions are told by documents that stood at several of them.
     propensities
         The chance that a position is looked at, of ``ips``: ``"1,0.6,0.4"``, a sequence,
         ``{position: propensity}``, a table of both; unless given, the log's column ``propensity``.
@@ -81,7 +82,7 @@ def clicks(
     confidence
         Of intervals.
     tolerance, max_iterations
-        When EM stops: no position moves by more than this share in a round, or after so many rounds.
+        When the fit of ``pbm`` stops: no position moves by more than this share, or after so many rounds.
     invalid
         Rows that say nothing, or what cannot be: ``error``, or ``drop``.
     lists
@@ -156,7 +157,9 @@ def clicks(
     by_position = positions(table, rows)
     if known is not None:
         _covered(known, by_position, table, known_from)
-    judged = _judged(cells(table, rows, found, further), asked, known, unlinked, table.events.source)
+    sessions = Sessions(table, rows, found) if "session" in table.has else None
+    parts = cells(table, rows, found, further)
+    judged = _judged(parts, asked, known, unlinked, table.events.source, sessions)
     return Clicks(
         judgments=judged.kept(asked),
         positions=judged.positions(by_position),
@@ -181,23 +184,33 @@ def _covered(known: Mapping[int, float], by_position: pl.DataFrame, log: Log, so
 
 
 def _judged(
-    parts: Iterator[Cells], asked: Asked, known: Mapping[int, float] | None, unlinked: str, source: str
+    parts: Iterator[Cells],
+    asked: Asked,
+    known: Mapping[int, float] | None,
+    unlinked: str,
+    source: str,
+    sessions: Sessions | None,
 ) -> Judged:
     """Estimate, some queries at a time where they do not depend on one another."""
     if asked.method == "pbm":
         every = list(parts)
         if not every:
             raise _nothing_left(source)
-        model = fitted(every, asked, unlinked, source)
+        model = fitted(every, asked, unlinked, source, sessions)
         return Judged(
-            model.pairs, model.estimates, model.propensities, fit=model.fit, unlinked=model.unlinked
+            model.pairs,
+            model.estimates,
+            model.propensities,
+            model.known,
+            fit=model.fit,
+            unlinked=model.unlinked,
         )
     weighing = Weighing() if asked.method == "ips" else None
     made = [(part.pairs, _estimated(part, asked, known, weighing)) for part in parts]
     if not made:
         raise _nothing_left(source)
     pairs = pl.concat([pairs for pairs, _ in made])
-    return Judged(pairs, Estimates.joined([each for _, each in made]), known or {}, weighing)
+    return Judged(pairs, Estimates.joined([each for _, each in made]), known or {}, weighing=weighing)
 
 
 def _estimated(

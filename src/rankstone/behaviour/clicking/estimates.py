@@ -151,7 +151,7 @@ def weighted(cells: Cells, propensity: Floats, asked: Asked, weighing: Weighing)
     weighing.click_squares += (cells.count * weight**2)[clicked].sum()
     raw, spread = _mean(cells, cells.value * weight, impressions)
     effective = sums**2 / squares
-    value, _, error = _with_prior(raw, effective, np.where(clicks > 0, spread, np.nan), asked)
+    value, _, error = _with_prior(raw, effective, np.where(spread > 0, spread, np.nan), asked)
     reach = NormalDist().inv_cdf((1 + asked.confidence) / 2) * error
     return Estimates(
         impressions, clicks, value, effective, error, np.maximum(value - reach, 0), value + reach

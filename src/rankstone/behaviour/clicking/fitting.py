@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from rankstone.behaviour.clicking.estimates import Estimates, share
+from rankstone.behaviour.clicking.examination import (
+    Clicked,
+    Examinations,
+    covariance,
+    examinations,
+    moved,
+)
 from rankstone.behaviour.clicking.position_based import (
     Fit,
     Shown,
-    examinations,
+    doubt,
     information,
     log_likelihood,
     relevances,
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
 
     from rankstone.behaviour.clicking.asked import Asked
     from rankstone.behaviour.clicking.cells import Cells
+    from rankstone.behaviour.clicking.sessions import Sessions
 
     Floats = NDArray[np.float64]
 
@@ -45,6 +54,8 @@ class Fitted:
         How examinations were found.
     propensities
         Position → examination, relative to the first position.
+    known
+        Name → position → how well that is known: ``low``, ``high``, ``moved``.
     unlinked
         Positions that were left out, with their impressions.
     """
@@ -53,10 +64,13 @@ class Fitted:
     estimates: Estimates
     fit: Fit
     propensities: dict[int, float]
+    known: dict[str, dict[int, float]]
     unlinked: dict[int, int]
 
 
-def fitted(parts: Sequence[Cells], asked: Asked, policy: str, source: str) -> Fitted:
+def fitted(
+    parts: Sequence[Cells], asked: Asked, policy: str, source: str, sessions: Sessions | None
+) -> Fitted:
     """Fit the model.
 
     Parameters
@@ -64,48 +78,80 @@ def fitted(parts: Sequence[Cells], asked: Asked, policy: str, source: str) -> Fi
     parts
         Cells with positions; pairs of one query are in one part.
     asked
-        When EM stops, the prior, the confidence.
+        When the fit stops, the prior, the confidence.
     policy
         Whether positions that nothing links with the first are an ``error``, or ``drop`` leaves them out.
     source
         What to call the log in messages.
+    sessions
+        Clicks by session; ``None`` where rows are independent.
     """
     pairs, clicks, shown, labels = _shown(parts)
     groups = shown.linked()
     inside = groups == groups[0]
     impressions = shown.by_place(shown.count)
     unlinked = {int(labels[at]): int(impressions[at]) for at in np.flatnonzero(~inside)}
-    informative = shown.only(shown.informative & inside[shown.place])
-    if len(labels) > 1 and not len(informative.pair):
+    tells = shown.informative & inside[shown.place]
+    informative = shown.only(tells)
+    _check(shown, informative, labels, inside, policy, source)
+    found = examinations(informative, asked.tolerance, asked.max_iterations)
+    telling = pairs[np.unique(shown.pair[tells])]
+    clicked = _by_row(informative) if sessions is None else sessions.clicks(telling, labels)
+    spread = covariance(informative, found, clicked)
+    names = np.unique(shown.pair[inside[shown.place]])
+    theta = np.where(inside, found.theta, 0.0)
+    estimates, told = _estimates(shown.only(inside[shown.place]), theta, clicks[names], spread, asked)
+    fit = Fit(
+        pairs=telling.height,
+        impressions=int(informative.count.sum()),
+        iterations=found.rounds,
+        converged=found.change <= asked.tolerance,
+        change=found.change,
+        log_likelihood=told,
+        clustered=sessions is not None,
+    )
+    propensities, *known = (
+        {int(labels[at]): float(values[at]) for at in np.flatnonzero(inside)}
+        for values in (theta, *_ends(found, spread, asked.confidence), moved(informative))
+    )
+    certain = dict(zip(("low", "high", "moved"), known, strict=True))
+    return Fitted(pairs[names], estimates, fit, propensities, certain, unlinked)
+
+
+def _check(
+    shown: Shown,
+    informative: Shown,
+    labels: NDArray[np.int64],
+    inside: NDArray[np.bool_],
+    policy: str,
+    source: str,
+) -> None:
+    """Refuse positions that nothing tells apart."""
+    some_tell = len(informative.pair) > 0
+    if len(labels) > 1 and not some_tell:
         raise _nothing(source)
-    if unlinked and policy == "error":
+    if not inside.all() and policy == "error":
         raise _apart(source, labels, inside)
-    telling = informative if len(informative.pair) else shown
+    telling = informative if some_tell else shown
     if not telling.by_place(telling.clicked)[0]:
         raise BadValue(
             f"nobody clicked at position {labels[0]}, so nothing can be told relative to it",
             where=source,
             fix="method=ips with propensities that are known",
         )
-    theta, rounds, change = (
-        examinations(informative, asked.tolerance, asked.max_iterations)
-        if len(informative.pair)
-        else (np.ones(1), 0, 0.0)
-    )
-    theta = np.where(inside, theta, 0.0)
-    kept = shown.only(inside[shown.place])
-    names = np.unique(shown.pair[inside[shown.place]])
-    estimates, told = _estimates(kept, theta, clicks[names], asked)
-    fit = Fit(
-        pairs=informative.pairs if len(informative.pair) else 0,
-        impressions=int(informative.count.sum()),
-        iterations=rounds,
-        converged=change <= asked.tolerance,
-        change=change,
-        log_likelihood=told,
-    )
-    known = {int(labels[at]): float(theta[at]) for at in np.flatnonzero(inside)}
-    return Fitted(pairs[names], estimates, fit, known, unlinked)
+
+
+def _by_row(shown: Shown) -> list[Clicked]:
+    """Return clicks that are all independent: those of a cell are squared one by one."""
+    return [Clicked(shown.pair, shown.place, np.sqrt(shown.clicked), np.arange(len(shown.pair)))]
+
+
+def _ends(found: Examinations, spread: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Return intervals of examinations; none of the first, nor where nobody clicked."""
+    variance = np.diag(spread)
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(np.where(variance > 0, variance, np.nan))
+    with np.errstate(over="ignore"):
+        return found.theta * np.exp(-reach), found.theta * np.exp(reach)
 
 
 def _shown(parts: Sequence[Cells]) -> tuple[pl.DataFrame, Floats, Shown, NDArray[np.int64]]:
@@ -128,11 +174,15 @@ def _shown(parts: Sequence[Cells]) -> tuple[pl.DataFrame, Floats, Shown, NDArray
     return pl.concat([cells.pairs for cells in parts]), shown.by_pair(clicks), shown, labels
 
 
-def _estimates(shown: Shown, theta: Floats, clicks: Floats, asked: Asked) -> tuple[Estimates, float]:
+def _estimates(
+    shown: Shown, theta: Floats, clicks: Floats, spread: Floats, asked: Asked
+) -> tuple[Estimates, float]:
     gamma = relevances(shown, theta)
     seen = ~np.isnan(gamma)
     told = log_likelihood(shown.only(seen[shown.pair]), theta, gamma[seen])
     effective = information(shown, theta, gamma)
+    odds = gamma / np.maximum(1 - gamma, 1e-12)
+    effective /= 1 + effective * odds * doubt(shown, theta, gamma, spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(gamma * (1 - gamma) / effective)
     return share(shown.by_pair(shown.count), clicks, gamma, effective, error, asked), told

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone.behaviour.clicking.audit import Audit, FoundLists
 from rankstone.errors import EmptyInput
-from rankstone.words import some
+from rankstone.words import counted, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Judged", "audited"]
 
+#: impressions of moved documents that hardly tell a position from others, and the factor of a wide interval
+_FEW: Final = 30
+_WIDE: Final = 2
+
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -34,6 +38,8 @@ class Judged:
         Pairs, in any order, and what is known of them.
     propensities
         Position → the chance that somebody looks there, where it is known.
+    known
+        Name → position → how well that chance is known; of ``pbm``: ``low``, ``high``, ``moved``.
     weighing, fit
         What weights did; how the model was fitted.
     unlinked
@@ -43,6 +49,7 @@ class Judged:
     pairs: pl.DataFrame
     estimates: Estimates
     propensities: Mapping[int, float] = field(default_factory=dict)
+    known: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     weighing: Weighing | None = None
     fit: Fit | None = None
     unlinked: Mapping[int, int] = field(default_factory=dict)
@@ -76,10 +83,14 @@ class Judged:
 
     def positions(self, by_position: pl.DataFrame) -> pl.DataFrame:
         """Add to counts by position what is known of it."""
-        chances = [self.propensities.get(position) for position in by_position["position"]]
-        return by_position.with_columns(
-            ctr=pl.col("clicks") / pl.col("impressions"), propensity=pl.Series(chances, dtype=pl.Float64)
-        )
+        of = {"propensity": self.propensities, **self.known}
+        told = {
+            name: pl.Series([values.get(at) for at in by_position["position"]], dtype=pl.Float64)
+            for name, values in of.items()
+        }
+        found = by_position.with_columns(ctr=pl.col("clicks") / pl.col("impressions"), **told)
+        whole = pl.selectors.by_name("moved", require_all=False).cast(pl.Int64)
+        return found.with_columns(pl.selectors.float().fill_nan(None)).with_columns(whole)
 
 
 def audited(
@@ -141,7 +152,9 @@ def audited(
 
 def _warnings(found: Survey, asked: Asked, judged: Judged, kept: pl.DataFrame) -> Iterator[str]:
     if judged.fit is not None and not judged.fit.converged:
-        yield f"EM did not converge in {judged.fit.iterations:,} rounds: a larger max_iterations"
+        rounds = counted(judged.fit.iterations, "round")
+        yield f"the fit did not converge in {rounds}: a larger max_iterations, or documents at more positions"
+    yield from _doubtful(judged)
     more = [position for position, chance in judged.propensities.items() if chance > 1]
     if more:
         yield f"positions that are looked at more often than the first: {some(more, 8)}"
@@ -152,3 +165,23 @@ def _warnings(found: Survey, asked: Asked, judged: Judged, kept: pl.DataFrame) -
         yield f"{over:,} of {kept.height:,} estimates exceed 1, as weighted means of few clicks may"
     if not found.clicks:
         yield "nobody ever clicked"
+
+
+def _doubtful(judged: Judged) -> Iterator[str]:
+    """Warn of positions that hardly anything tells from the first."""
+    if judged.fit is None:
+        return
+    first, *others = judged.propensities
+    moved, low, high = (judged.known[name] for name in ("moved", "low", "high"))
+    few = [f"{at} ({moved[at]:,.0f})" for at in others if moved[at] < _FEW]
+    if few:
+        yield (
+            f"too few swaps at position {some(few, 8)}: in brackets the impressions of documents that also "
+            f"stood elsewhere, where {_FEW} or more are wanted; show results in more orders"
+        )
+    wide = [at for at in others if not high[at] <= _WIDE * low[at]]
+    if wide:
+        yield (
+            f"how often position {some(wide, 8)} is looked at, relative to position {first}, is not known to "
+            f"within a factor of {_WIDE}: relevances hang on it"
+        )

@@ -1,12 +1,9 @@
 """The position-based model: who looks at a position, and clicks what is attractive, clicks.
 
 P(click) = examination of the position · relevance of the document to the query (Richardson, Dominowska and
-Ragno, WWW 2007; Craswell et al., WSDM 2008), fitted by expectation and maximisation as Wang et al. (WSDM
-2018) do, in steps as long as SQUAREM (Varadhan and Roland, Scandinavian Journal of Statistics 35, 2008)
-makes them.
-
-Pairs that were seen at one position only, or never clicked, fit any examination: positions are told apart by
-the others alone, and given these, every pair's relevance is the root of its own likelihood equation.
+Ragno, WWW 2007; Craswell et al., WSDM 2008).  Pairs that were seen at one position only, or never clicked,
+fit any examination: positions are told apart by the others alone (``examination.py``), and given these, every
+pair's relevance is the root of its own likelihood equation.
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-__all__ = ["Fit", "Shown", "examinations", "information", "log_likelihood", "relevances"]
+__all__ = ["Fit", "Shown", "doubt", "information", "log_likelihood", "relevances"]
 
 #: halvings of an interval until it is as narrow as numbers are
 _HALVINGS: Final = 60
@@ -72,13 +69,23 @@ class Shown:
         return (several & (self.by_pair(self.clicked) > 0))[self.pair]
 
     def linked(self) -> Whole:
-        """Return a number for each position, the same for those that informative pairs link."""
-        group = np.arange(self.places)
+        """Return a number for each position, the same for those that informative pairs link; 0 for the first.
+
+        A position at which none of them was clicked links no others, but hangs on those its pairs also have.
+        """
+        from scipy import sparse
+
         kept = self.only(self.informative)
-        neighbours = kept.pair[1:] == kept.pair[:-1]
-        links = np.unique(np.stack([kept.place[:-1], kept.place[1:]], axis=1)[neighbours], axis=0)
-        for one, other in links:
-            group[group == group[other]] = group[one]
+        clicked = (kept.by_place(kept.clicked) > 0)[kept.place]
+        links = kept.only(clicked)
+        same = links.pair[1:] == links.pair[:-1]
+        ends = links.place[:-1][same], links.place[1:][same]
+        graph = sparse.coo_array((np.ones(same.sum()), ends), (self.places, self.places))
+        group: Whole = sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
+        of_pair = np.full(kept.pairs, self.places)
+        of_pair[kept.pair[clicked]] = group[kept.place[clicked]]
+        group[kept.place[~clicked]] = self.places
+        np.minimum.at(group, kept.place[~clicked], of_pair[kept.pair[~clicked]])
         return group
 
 
@@ -91,13 +98,15 @@ class Fit:
     pairs, impressions
         Pairs that told positions apart, and their impressions.
     iterations
-        Rounds of EM.
+        Rounds of Newton's method.
     converged
         Whether it stopped because nothing moved.
     change
         How far the examination of a position moved in the last round, at most, as a share of it.
     log_likelihood
         Of all clicks, in the end.
+    clustered
+        Whether intervals take sessions for independent; else rows.
     """
 
     pairs: int
@@ -106,64 +115,7 @@ class Fit:
     converged: bool
     change: float
     log_likelihood: float
-
-
-def examinations(shown: Shown, tolerance: float, most: int) -> tuple[Floats, int, float]:
-    """Return the examination of each position, relative to the first, the rounds made, the last change.
-
-    Parameters
-    ----------
-    shown
-        Informative cells.
-    tolerance, most
-        When to stop: no examination moves by more than this share, or after so many rounds.
-    """
-    per_place, per_pair = shown.by_place(shown.count), shown.by_pair(shown.count)
-
-    def step(theta: Floats, gamma: Floats) -> tuple[Floats, Floats]:
-        looked, liked = theta[shown.place], gamma[shown.pair]
-        neither = (shown.count - shown.clicked) / np.maximum(1 - looked * liked, _LEAST)
-        seen = shown.by_place(shown.clicked + neither * looked * (1 - liked))
-        wanted = shown.by_pair(shown.clicked + neither * liked * (1 - looked))
-        return seen / np.maximum(per_place, 1), wanted / per_pair
-
-    def fits(theta: Floats, gamma: Floats) -> float:
-        return log_likelihood(shown, theta, gamma)
-
-    rate = shown.by_place(shown.clicked) / np.maximum(per_place, 1)
-    now = rate / (rate.max() * 1.1), np.clip(shown.by_pair(shown.clicked) / per_pair, _LEAST, 0.99)
-    rounds, change = 0, np.inf
-    while rounds < most and change > tolerance:
-        first = step(*now)
-        second = step(*first)
-        longer = step(*_leap(now, first, second))
-        best = longer if fits(*longer) >= fits(*second) else second
-        change = _moved(now[0], best[0])
-        now, rounds = best, rounds + 3
-    return now[0] / now[0][0], rounds, change
-
-
-def _leap(
-    now: tuple[Floats, Floats], first: tuple[Floats, Floats], second: tuple[Floats, Floats]
-) -> tuple[Floats, Floats]:
-    """Return where steps that shrink like these two would end (SQUAREM's third scheme)."""
-    begin, one, two = (np.concatenate(at) for at in (now, first, second))
-    step = one - begin
-    bend = two - one - step
-    size = float(np.linalg.norm(bend))
-    if size == 0:
-        return second
-    length = min(-float(np.linalg.norm(step)) / size, -1.0)
-    there = np.clip(begin - 2 * length * step + length**2 * bend, 0, 1)
-    # what is 0 stays 0 for ever, so nothing that was not may become it
-    there = np.where((there == 0) & (two > 0), two, there)
-    return there[: len(now[0])], there[len(now[0]) :]
-
-
-def _moved(before: Floats, after: Floats) -> float:
-    """Return how far the examination relative to the first position moved, as a share of it."""
-    was, now = before / before[0], after / after[0]
-    return float(np.max(np.abs(now - was) / np.maximum(now, _LEAST)))
+    clustered: bool
 
 
 def relevances(shown: Shown, theta: Floats) -> Floats:
@@ -195,6 +147,22 @@ def information(shown: Shown, theta: Floats, gamma: Floats) -> Floats:
     looked, liked = theta[shown.place], gamma[shown.pair]
     chance = np.minimum(looked * liked, 1 - _LEAST)
     return shown.by_pair(shown.count * looked * np.maximum(1 - liked, _LEAST) / (1 - chance))
+
+
+def doubt(shown: Shown, theta: Floats, gamma: Floats, covariance: Floats) -> Floats:
+    """Return the relative variance that each relevance has from that of examinations, float64 ``[pairs]``.
+
+    A relevance falls as the examinations rise that its information comes from: by the delta method.
+    """
+    chance = np.minimum(theta[shown.place] * gamma[shown.pair], 1 - _LEAST)
+    weight = shown.count * theta[shown.place] / (1 - chance)
+    weight /= np.maximum(shown.by_pair(weight)[shown.pair], _LEAST)
+    together = np.zeros(len(weight))
+    for place in np.flatnonzero(np.diag(covariance) > 0):
+        here = shown.place == place
+        every = shown.by_pair(weight * covariance[place, shown.place])
+        together[here] = weight[here] * every[shown.pair[here]]
+    return np.maximum(shown.by_pair(together), 0.0)
 
 
 def log_likelihood(shown: Shown, theta: Floats, gamma: Floats) -> float:

@@ -59,8 +59,9 @@ class Clicks(WritesRows, ShowsTable):
         where nobody can know.  In the order of queries and documents.
     positions
         A row a position: ``position``, ``impressions``, ``clicks``, ``ctr``, and ``propensity``, the chance
-        that somebody looks there, where it is known or was fitted.  As a table of ``propensities`` it may be
-        handed back.
+        that somebody looks there, where it is known or was fitted; of ``pbm`` ``low`` and ``high``, the ends
+        of its interval, and ``moved``, impressions there of documents that were seen elsewhere as often.
+        As a table of ``propensities`` it may be handed back.
     audit
         What was found in the log.
     conventions

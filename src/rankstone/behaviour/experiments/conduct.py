@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,20 +9,19 @@ import polars as pl
 
 from rankstone.behaviour.clusters import cluster_of_impressions, skipping
 from rankstone.behaviour.experiments.dealt import dealt
-from rankstone.behaviour.experiments.measuring import Arm, arm, difference, names, ratios
+from rankstone.behaviour.experiments.family import Rules, differences
+from rankstone.behaviour.experiments.measuring import Arm, arms_of, names, ratios, repeated
+from rankstone.behaviour.experiments.remarks import remarks, running, without_spread
 from rankstone.behaviour.experiments.result import Experiment
 from rankstone.behaviour.logs import Log, numbered, read_log
 from rankstone.behaviour.results import Notes, floats
 from rankstone.errors import BadOption, DuplicateRows, UsageError, above_0, between_0_and_1, printable
-from rankstone.stats import adjusted, family_level, verdict
-from rankstone.stats.paired import t_tail
 from rankstone.words import counted, some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankstone.io import Progress
-    from rankstone.stats import Estimate
 
 __all__ = ["ab"]
 
@@ -51,6 +49,8 @@ def ab(
     margin: float | None = None,
     correction: str = "holm",
     confidence: float = 0.95,
+    sequential: bool = False,
+    planned: int | None = None,
     invalid: str = "error",
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
@@ -79,7 +79,14 @@ def ab(
     correction
         Of the p-values of all measures and variants together, as for :func:`rankstone.compare`.
     confidence
-        Of intervals: of a variant its own, of differences the family's.
+        Of intervals: of a variant its own, of differences the family's.  One less it is the alpha of every
+        claim: a verdict is the interval's, ``equivalent`` included.
+    sequential
+        Whether intervals, p-values and verdicts hold at every look at an experiment that is still running
+        (the mixture of :mod:`rankstone.stats.sequential`), at the price of wider intervals.  Else they hold
+        for one look, at an end that was fixed beforehand.
+    planned
+        How many units the experiment ends with: before that there is a warning, unless ``sequential``.
     invalid
         Whether rows with a value that is missing or cannot be read are an ``error``, or ``drop`` leaves them
         out and counts them.
@@ -105,10 +112,11 @@ def ab(
     >>> found.differences.select("measure", "difference").row(0)
     ('CTR@1', 0.5)
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise BadOption(f"k={k!r} is no cutoff", expected="a whole number from 1")
+    _from_1("k", k, "cutoff")
+    _from_1("planned", planned, "number of units")
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
+    rules = Rules(margin, correction, confidence, sequential)
     needed = ["impression_id", "position", "clicked", by, *([] if cluster is None else [cluster])]
     read = read_log(log, needed, columns=columns, format_in=format_in, invalid=invalid, progress=progress)
     _check(read)
@@ -117,26 +125,43 @@ def ab(
     variant = cluster_of_impressions(read, by, impression)
     unit = np.arange(len(variant)) if cluster is None else cluster_of_impressions(read, cluster, impression)
     clicks, position = (read.frame[name].to_numpy() for name in ("clicked", "position"))
-    units = int(unit.max()) + 1
-    arms = {
-        measure: [arm(total, size, unit, units, variant == at) for at in range(len(labels))]
-        for measure, (total, size) in ratios(clicks, position, impression, k).items()
-    }
-    ratio, ratio_notes = dealt(labels, next(iter(arms.values())), shares)
-    found = _differences(arms, labels, code, names(k), margin, correction, confidence)
+    measured = ratios(clicks, position, impression, k)
+    arms, repeats = arms_of(measured, unit, variant, float(position.max())), repeated(measured)
+    ratio, ratio_notes = dealt(labels, next(iter(arms.values())), shares, sequential=sequential)
+    asked = {measure: of for measure, of in arms.items() if measure not in repeats}
+    warnings = [
+        *ratio_notes,
+        *running(int(unit.max()) + 1, planned, sequential=sequential),
+        *without_spread(asked, labels),
+    ]
     return Experiment(
         tables={
-            "differences": floats(found, _DIFFERENCES),
-            "variants": floats(list(_told(arms, labels, confidence)), _VARIANTS),
+            "differences": floats(differences(arms, repeats, labels, code, names(k), rules), _DIFFERENCES),
+            "variants": floats(list(_told(arms, labels, rules)), _VARIANTS),
             "sample_ratio": ratio,
         },
-        audit=_notes(read, skipping(read, impression), variant, unit, cluster, arms, ratio_notes),
+        audit=_notes(
+            read,
+            skipping(read, impression),
+            variant,
+            unit,
+            cluster,
+            arms,
+            warnings,
+            remarks(repeats, sequential=sequential),
+        ),
         conventions={
             "by": by, "versus": labels[code], "k": k, "cluster": cluster, "margin": margin,
-            "correction": correction, "confidence": confidence, "invalid": invalid,
+            "correction": correction, "confidence": confidence, "sequential": sequential,
+            "planned": planned, "invalid": invalid,
         },
         inputs={"log": read.source},
     )  # fmt: skip
+
+
+def _from_1(option: str, given: int | None, what: str) -> None:
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
+        raise BadOption(f"{option}={given!r} is no {what}", expected="a whole number from 1")
 
 
 def _check(log: Log) -> None:
@@ -174,59 +199,12 @@ def _variants(log: Log, by: str, versus: str | None) -> tuple[list[str], int]:
     return found, 0 if versus is None else found.index(versus)
 
 
-def _told(arms: Mapping[str, list[Arm]], labels: list[str], confidence: float) -> Any:  # noqa: ANN401 - rows
+def _told(arms: Mapping[str, list[Arm]], labels: list[str], rules: Rules) -> Any:  # noqa: ANN401 - rows
     for measure, of in arms.items():
         for label, one in zip(labels, of, strict=True):
             row = {"measure": measure, "variant": label, "over": int(one.size.sum())}
-            row |= {"units": int(one.present.sum()), **_ends(one.found, confidence)}
+            row |= {"units": int(one.present.sum()), **rules.ends(one.found, 1 - rules.confidence)}
             yield row | {"value": None if one.found is None else one.found.value}
-
-
-def _ends(found: Estimate | None, confidence: float) -> dict[str, float | None]:
-    if found is None or math.isnan(found.error):
-        return dict.fromkeys(_ENDS)
-    low, high = found.interval(confidence)
-    return {"error": found.error, "low": low, "high": high}
-
-
-def _differences(
-    arms: Mapping[str, list[Arm]],
-    labels: list[str],
-    base: int,
-    directions: Mapping[str, str],
-    margin: float | None,
-    correction: str,
-    confidence: float,
-) -> list[dict[str, Any]]:
-    """Return a row a measure and variant; all that have a p are one family."""
-    asked = [
-        (measure, at, difference(of[at], of[base]))
-        for measure, of in arms.items()
-        for at in range(len(labels))
-        if at != base
-    ]
-    known = [
-        at for at, (_, _, found) in enumerate(asked) if found is not None and not math.isnan(found.error)
-    ]
-    p = [_p(found) for at in known for found in [asked[at][2]] if found is not None]
-    corrected = dict(zip(known, adjusted(p, correction), strict=True))
-    level = family_level(p, correction, 1 - confidence)
-    rows = []
-    for place, (measure, at, found) in enumerate(asked):
-        row: dict[str, Any] = {"measure": measure, "variant": labels[at], "versus": labels[base]}
-        row |= {"difference": None if found is None else found.value, **_ends(found, 1 - level)}
-        ends = (math.nan, math.nan) if row["low"] is None else (row["low"], row["high"])
-        row["p"] = p[known.index(place)] if place in corrected else None
-        row["p_adjusted"] = float(corrected[place]) if place in corrected else None
-        rows.append(row | {"verdict": verdict(ends, directions[measure], margin)})
-    return rows
-
-
-def _p(found: Estimate) -> float:
-    """Return two-sided p of Student's t."""
-    if found.error == 0:
-        return 1.0 if found.value == 0 else 0.0
-    return min(1.0, 2 * t_tail(abs(found.value) / found.error, found.df))
 
 
 def _notes(
@@ -237,6 +215,7 @@ def _notes(
     cluster: str | None,
     arms: Mapping[str, list[Arm]],
     warnings: list[str],
+    remarked: Mapping[str, str],
 ) -> Notes:
     seen = np.sum([one.present for one in next(iter(arms.values()))], axis=0)
     several = int((seen > 1).sum())
@@ -256,4 +235,4 @@ def _notes(
         lost = "documents without a row were not shown, as far as CTR@k knows"
         warnings = [*warnings, f"positions are skipped in {counted(skips, 'impression')}: {lost}"]
     told += log.left_out()
-    return Notes(log.source, counts, tuple(told), tuple(warnings))
+    return Notes(log.source, counts, tuple(told), tuple(warnings), remarked)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone.errors import BadOption
-from rankstone.stats import sample_ratio
+from rankstone.stats import always_valid_ratio, sample_ratio
 from rankstone.words import some
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _ALARM: Final = 0.001
 
 
 def dealt(
-    labels: Sequence[str], arms: Sequence[Arm], shares: Mapping[str, float] | None
+    labels: Sequence[str], arms: Sequence[Arm], shares: Mapping[str, float] | None, *, sequential: bool
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return a row a variant with its units, and a warning where there are too many or too few."""
     due = dict.fromkeys(labels, 1 / len(labels)) if shares is None else dict(shares)
@@ -36,19 +36,20 @@ def dealt(
     parts = [due[label] / every for label in labels]
     units = [int(arm.present.sum()) for arm in arms]
     found = sample_ratio(units, parts)
+    p = always_valid_ratio(units, parts) if sequential else found.p
     table = pl.DataFrame(
         {
             "variant": list(labels),
             "units": units,
             "expected": [part * sum(units) for part in parts],
             "chi_square": found.chi_square,
-            "p": found.p,
+            "p": p,
         }
     )
-    if found.p >= _ALARM:
+    if p >= _ALARM:
         return table, []
     told = (
-        f"sample ratio mismatch (p = {found.p:.2g}): units were not dealt out as they should have been, and "
+        f"sample ratio mismatch (p = {p:.2g}): units were not dealt out as they should have been, and "
         "no difference can be trusted before it is known why"
     )
     return table, [told]

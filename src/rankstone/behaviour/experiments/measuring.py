@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone.behaviour.alike import alike, spread_between
 from rankstone.stats import Units, estimates
 from rankstone.stats.intervals import Estimate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["DIRECTIONS", "Arm", "arm", "difference", "names", "ratios"]
+__all__ = ["DIRECTIONS", "Arm", "arm", "arms_of", "difference", "names", "ratios", "repeated"]
 
 #: measure → whether more of it is better
 DIRECTIONS: Final = {"CTR": "higher", "clicked": "higher", "mean_click_rank": "lower", "abandonment": "lower"}
@@ -42,12 +45,15 @@ class Arm:
         Which units did.
     found
         The ratio; ``None`` where nothing counts.
+    alike
+        Whether all units have one value, so that the error is a bound and no estimate.
     """
 
     total: Floats
     size: Floats
     present: NDArray[np.bool_]
     found: Estimate | None
+    alike: bool = False
 
 
 def ratios(clicks: Floats, position: Floats, impression: Ints, k: int) -> dict[str, tuple[Floats, Floats]]:
@@ -79,15 +85,63 @@ def ratios(clicks: Floats, position: Floats, impression: Ints, k: int) -> dict[s
     return dict(zip(names(k), values, strict=True))
 
 
-def arm(total: Floats, size: Floats, unit: Ints, units: int, chosen: NDArray[np.bool_]) -> Arm:
-    """Add up the impressions of a variant by unit, and estimate the ratio."""
+def repeated(of: Mapping[str, tuple[Floats, Floats]]) -> dict[str, str]:
+    """Return measures that say in this log what an earlier one says: it again, or one minus it.
+
+    Abandonment is ``1 - clicked@k`` where no position is below k, and ``clicked@1`` is ``CTR@1`` where every
+    impression shows one document that high.
+    """
+    found: dict[str, str] = {}
+    for measure, (total, size) in of.items():
+        for other, (others, sizes) in of.items():
+            if other == measure:
+                break
+            same = np.array_equal(total, others) or np.array_equal(total, sizes - others)
+            if other not in found and same and np.array_equal(size, sizes):
+                found[measure] = other
+    return found
+
+
+def arm(
+    total: Floats,
+    size: Floats,
+    unit: Ints,
+    units: int,
+    chosen: NDArray[np.bool_],
+    ends: tuple[float, float] = (0.0, 1.0),
+) -> Arm:
+    """Add up the impressions of a variant by unit, and estimate the ratio, which is between two ends."""
     rows = unit[chosen]
     sums, sizes = (np.bincount(rows, value[chosen], units).astype(np.float64) for value in (total, size))
     present = np.bincount(rows, minlength=units) > 0
     if not sizes.sum() > 0:
         return Arm(sums, sizes, present, None)
     found = estimates(Units(sums[present][:, None], sizes[present]))[0]
-    return Arm(sums, sizes, present, found)
+    return Arm(sums, sizes, present, spread_between(found, *ends), alike(found))
+
+
+def arms_of(
+    of: Mapping[str, tuple[Floats, Floats]], unit: Ints, variant: Ints, lowest: float
+) -> dict[str, list[Arm]]:
+    """Return each measure of each variant.
+
+    Parameters
+    ----------
+    of
+        Numerator and denominator of each measure.
+    unit, variant
+        int64 ``[impressions]``, from 0: whose an impression is, and what it showed.
+    lowest
+        The last position shown, which no rank of a click is below.
+    """
+    units, ends = int(unit.max()) + 1, {"mean_click_rank": (1.0, lowest)}
+    return {
+        measure: [
+            arm(*ratio, unit, units, variant == at, ends.get(measure, (0.0, 1.0)))
+            for at in range(int(variant.max()) + 1)
+        ]
+        for measure, ratio in of.items()
+    }
 
 
 def difference(one: Arm, other: Arm) -> Estimate | None:

@@ -19,7 +19,8 @@ class Experiment(Found):
     def differences(self) -> pl.DataFrame:
         """A row a measure and variant: ``difference``, ``low``, ``high``, ``p``, ``p_adjusted``, ``verdict``.
 
-        Intervals are at the family's level, from which the verdict follows.
+        Intervals are at the family's level, from which the verdict follows; all of them hold at one look, or
+        with ``sequential`` at every look.
         """
         return self.tables["differences"]
 

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from rankstone.behaviour.interleaving.lists import Interleaved
-from rankstone.behaviour.interleaving.methods import LONGEST, METHODS, Drawn
+from rankstone.behaviour.interleaving.methods import LONGEST, METHODS
 from rankstone.behaviour.rankings import Rankings, rankings
 from rankstone.behaviour.results import Notes
-from rankstone.errors import BadOption, InputError, NotComparable, one_of, printable
+from rankstone.errors import BadOption, NotComparable, one_of
 from rankstone.words import counted, queries
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def interleave(
         Two runs: paths, frames, ``{query: [doc, …]}``.  Queries that only one answers get no list, and are
         counted.
     method
-        ``team_draft``, ``balanced`` or ``optimised`` (at most ten documents).
+        ``team_draft``, ``balanced`` or ``optimised`` (at most ten documents).  Where no mixture of a query's
+        two rankings is fair down to every depth, its ``optimised`` lists are drawn by team draft, and counted
+        in ``audit.counts["fallback"]``.
     k
         Length of lists.
     draws
@@ -100,6 +102,7 @@ def interleave(
     counts = {
         "queries": len(both), "only_a": len(ranked_a) - len(both), "only_b": len(ranked_b) - len(both),
         "lists": len(both) * draws, "short": _short(table, k), "tied": sum(run.tied for run in runs),
+        "fallback": table.filter(pl.col("method") != method)["query_id"].n_unique(),
     }  # fmt: skip
     return Interleaved(
         tables={"lists": table},
@@ -122,13 +125,9 @@ def _lists(
     """Yield rows of all lists of a query."""
     ranks = [{doc: rank for rank, doc in enumerate(ranking, 1)} for ranking in (a, b)]
     for draw in range(draws):
-        try:
-            made: Drawn = METHODS[method](a, b, k, _generator(query, draw, seed))
-        except InputError as error:
-            error.where = f"query {printable(query, 40)}"
-            raise
-        for at, (doc, credit) in enumerate(zip(*made, strict=True), 1):
-            yield query, draw, at, doc, method, credit, ranks[0].get(doc), ranks[1].get(doc)
+        docs, worth, made_by = METHODS[method](a, b, k, _generator(query, draw, seed))
+        for at, (doc, credit) in enumerate(zip(docs, worth, strict=True), 1):
+            yield query, draw, at, doc, made_by, credit, ranks[0].get(doc), ranks[1].get(doc)
 
 
 def _generator(query: str, draw: int, seed: int) -> np.random.Generator:
@@ -148,6 +147,8 @@ def _told(counts: Mapping[str, int], k: int) -> tuple[str, ...]:
     told += [f"{queries(count)} in {side} only: no list" for side, count in alone.items() if count]
     if counts["short"]:
         told.append(f"{counted(counts['short'], 'list')} shorter than {k}")
+    if counts["fallback"]:
+        told.append(f"{queries(counts['fallback'])} by team draft: no mixture was fair down to every depth")
     if counts["tied"]:
         told.append(f"{counted(counts['tied'], 'tied document')}, ordered by id")
     return tuple(told)

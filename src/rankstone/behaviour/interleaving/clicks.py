@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Credited", "credited"]
 
 _LISTS: Final = ("query_id", "draw", "position", "doc_id", "method", "credit", "rank_a", "rank_b")
+#: optimised lists, and the team draft of queries that have none; a click's credit stands beside either
+_WITH_FALLBACK: Final = ["optimised", "team_draft"]
 #: differences of credits below it are rounding
 _EQUAL: Final = 1e-12
 
@@ -146,7 +148,7 @@ def _read_lists(lists: object) -> tuple[pl.DataFrame, str, str]:
         name="lists",
     )
     methods = read.frame["method"].unique().sort().to_list()
-    if len(methods) > 1:
+    if len(methods) > 1 and methods != _WITH_FALLBACK:
         raise InputError("the lists were made in several ways", where=read.source, given=some(methods))
     one_of("method", methods[0], ("balanced", "optimised", "team_draft"))
     made = _as_lists(read.frame, drawn=True)

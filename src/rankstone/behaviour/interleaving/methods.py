@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from rankstone.errors import InputError
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -27,10 +25,11 @@ LONGEST: Final = 10
 
 
 class Drawn(NamedTuple):
-    """A list: documents in their order, and the credit of a click on each; 0 where it has none."""
+    """A list: documents in their order, what a click on each is worth (0: nothing), how it was made."""
 
     docs: tuple[str, ...]
     credit: tuple[float, ...]
+    method: str
 
 
 def team_draft(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Generator) -> Drawn:
@@ -55,7 +54,7 @@ def team_draft(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Gen
             if doc is not None and len(docs) < k:
                 docs.append(doc)
                 credit.append(team if fair else 0.0)
-    return Drawn(tuple(docs), tuple(credit))
+    return Drawn(tuple(docs), tuple(credit), "team_draft")
 
 
 def _fair(a: Sequence[str], b: Sequence[str], docs: Sequence[str], *, last: bool) -> bool:
@@ -88,7 +87,7 @@ def balanced(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Gener
             doc, at_b = b[at_b], at_b + 1
         if doc not in docs:
             docs.append(doc)
-    return Drawn(tuple(docs), (0.0,) * len(docs))
+    return Drawn(tuple(docs), (0.0,) * len(docs), "balanced")
 
 
 def optimised(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Generator) -> Drawn:
@@ -97,17 +96,15 @@ def optimised(a: Sequence[str], b: Sequence[str], k: int, random: np.random.Gene
     A click on a document is worth ``1/rank in a - 1/rank in b``, 0 for the rank in a ranking that lacks it.
     Of all lists that take the next document of either ranking at each place, probabilities are chosen so that
     a user who clicks at random down to any depth prefers nobody, and that lists tell most.  Below the end of
-    the shorter ranking the longer one fills the list, and clicks count for nobody.
-
-    Raises
-    ------
-    InputError
-        When no probabilities make these two rankings fair.
+    the shorter ranking the longer one fills the list, and clicks count for nobody.  For a few pairs of
+    rankings no probabilities are fair down to every depth: their list is drawn by team draft.
     """
     lists, chances = _programme(tuple(a), tuple(b), min(k, len(a), len(b)))
+    if not chances:
+        return team_draft(a, b, k, random)
     drawn = lists[int(np.searchsorted(np.cumsum(chances), random.random() * sum(chances), side="right"))]
     rest = tuple(doc for doc in dict.fromkeys((*a, *b)) if doc not in drawn)[: k - len(drawn)]
-    return Drawn(drawn + rest, (*_credits(drawn, a, b), *(0.0 for _ in rest)))
+    return Drawn(drawn + rest, (*_credits(drawn, a, b), *(0.0 for _ in rest)), "optimised")
 
 
 METHODS: Final[dict[str, Callable[[Sequence[str], Sequence[str], int, np.random.Generator], Drawn]]] = {
@@ -130,7 +127,7 @@ def _credits(docs: Sequence[str], a: Sequence[str], b: Sequence[str]) -> list[fl
 def _programme(
     a: tuple[str, ...], b: tuple[str, ...], k: int
 ) -> tuple[tuple[tuple[str, ...], ...], tuple[float, ...]]:
-    """Return all lists, and the probabilities a linear programme gives them."""
+    """Return all lists, and the probabilities a linear programme gives them; none where none are fair."""
     from scipy import optimize
 
     lists = _all_lists(a, b, k)
@@ -143,13 +140,7 @@ def _programme(
         bounds=(0, 1),
         method="highs",
     )
-    if found.x is None:
-        raise InputError(
-            "no way to mix these two rankings is fair down to every depth",
-            given=f"{len(a)} and {len(b)} documents, the first {k}",
-            fix="method=team_draft, or a smaller k",
-        )
-    return lists, tuple(np.maximum(found.x, 0.0).tolist())
+    return lists, () if found.x is None else tuple(np.maximum(found.x, 0.0).tolist())
 
 
 def _all_lists(a: Sequence[str], b: Sequence[str], k: int) -> tuple[tuple[str, ...], ...]:

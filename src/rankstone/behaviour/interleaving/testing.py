@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankstone.behaviour.alike import spread_between
 from rankstone.behaviour.interleaving.clicks import Credited, credited
 from rankstone.behaviour.interleaving.outcome import Preference
 from rankstone.behaviour.results import Notes, floats
@@ -30,6 +31,10 @@ __all__ = ["interleaving_preference"]
 #: signs that are drawn at most, units times flips: beyond it there are fewer flips, never below the least
 _SIGNS: Final = 2_000_000_000
 _FLIPS, _LEAST = 100_000, 1_000
+_REMARKS: Final = {
+    "looks": "intervals, p-values and the verdict hold for one look, at a number of impressions fixed "
+    "beforehand: who looks again and again until one is small finds preferences that are none far too often"
+}
 _SCHEMA: Final = (
     dict.fromkeys(("impressions", "wins", "ties", "losses"), pl.Int64)
     | dict.fromkeys(
@@ -84,7 +89,8 @@ def interleaving_preference(
     margin
         A preference that does not matter: rankings can be equivalent.
     confidence
-        Of intervals, Student's t for the preference, Wilson's for the win rate (a ratio's t with clusters).
+        Of intervals, Student's t for the preference, Wilson's for the win rate (a ratio's t with clusters);
+        where all impressions say the same, as wide as the rule of three has it.
     seed
         Of the randomisation test.
     columns, format_in, progress
@@ -137,7 +143,7 @@ def _outcome(
     """Return the row of the result, and how many flips the randomisation test looked at."""
     sign = np.sign(difference)
     wins, losses, n = int((sign > 0).sum()), int((sign < 0).sum()), len(sign)
-    preferred = estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0]
+    preferred = spread_between(estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0], -0.5, 0.5)
     low, high = preferred.interval(confidence)
     win_low, win_high = _win_rate(sign, cluster, confidence)
     total = Units.of(difference[:, None], cluster=cluster).total
@@ -173,7 +179,7 @@ def _win_rate(sign: Floats, cluster: Ints | None, confidence: float) -> tuple[fl
         return float(low), float(high)
     kept = np.unique(cluster[decided], return_inverse=True)[1].astype(np.int64)
     wins = (sign[decided] > 0).astype(np.float64)
-    return estimates(Units.of(wins[:, None], cluster=kept))[0].interval(confidence)
+    return spread_between(estimates(Units.of(wins[:, None], cluster=kept))[0], 0, 1).interval(confidence)
 
 
 def _notes(found: Credited, name: str | None) -> Notes:
@@ -193,7 +199,7 @@ def _notes(found: Credited, name: str | None) -> Notes:
     if found.elsewhere:
         told.append(f"{counted(found.elsewhere, 'click')} elsewhere left out")
     told += log.left_out()
-    return Notes(log.source, counts, tuple(told), tuple(_warnings(found)))
+    return Notes(log.source, counts, tuple(told), tuple(_warnings(found)), _REMARKS)
 
 
 def _warnings(found: Credited) -> Iterator[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from rankstone.behaviour.clusters import cluster_of_impressions
 from rankstone.behaviour.logs import Log, numbered, read_log
+from rankstone.behaviour.offpolicy.bias import bias_of, biased, without_spread
 from rankstone.behaviour.offpolicy.discounts import discount_of
 from rankstone.behaviour.offpolicy.estimating import Estimators
 from rankstone.behaviour.offpolicy.notes import notes
@@ -30,7 +32,11 @@ _FURTHER: Final = (
     "target_prediction", "examination",
 )  # fmt: skip
 _ROWS: Final = {"action": rows_of_actions, "examination": rows_of_examination}
-_SCHEMA: Final = {"estimator": pl.String, **dict.fromkeys(("value", "error", "low", "high"), pl.Float64)}
+_SCHEMA: Final = (
+    {"estimator": pl.String}
+    | dict.fromkeys(("value", "error", "low", "high"), pl.Float64)
+    | {"bias": pl.String}
+)
 _WEIGHTS: Final = {"n": pl.Int64} | dict.fromkeys(
     ("mean", "largest", "largest_share", "effective", "clip", "clipped"), pl.Float64
 )
@@ -134,12 +140,14 @@ def counterfactual(
     grouping = None if cluster is None else cluster_of_impressions(read, cluster, impression)
     estimators = Estimators(rows, impression, grouping)
     found, weights = estimators.all(clip), estimators.weights(clip)
+    bias = bias_of(found, gains=bool((rows.reward >= 0).all()))
+    told = notes(read, rows, weights, impression, grouping, cluster, run, propensity, k)
     return Counterfactual(
         tables={
-            "estimates": floats([_told(name, one, confidence) for name, one in found.items()], _SCHEMA),
+            "estimates": floats([_told(name, one, confidence, bias) for name, one in found.items()], _SCHEMA),
             "weights": floats([{name: getattr(weights, name) for name in _WEIGHTS}], _WEIGHTS),
         },
-        audit=notes(read, rows, weights, impression, grouping, cluster, run, propensity, k),
+        audit=replace(told, warnings=(*told.warnings, *without_spread(found)), remarks=biased(bias)),
         conventions={
             "propensity": propensity, "discount": weigh.name, "k": k, "clip": clip, "cluster": cluster,
             "order": None if run is None else order, "invalid": invalid, "confidence": confidence,
@@ -158,8 +166,9 @@ def _need_positions(log: Log, discount: str, k: int | None, propensity: str) -> 
         )
 
 
-def _told(name: str, found: Estimate | None, confidence: float) -> dict[str, Any]:
+def _told(name: str, found: Estimate | None, confidence: float, bias: Mapping[str, str]) -> dict[str, Any]:
+    row = dict.fromkeys(_SCHEMA) | {"estimator": name, "bias": bias[name]}
     if found is None:
-        return dict.fromkeys(_SCHEMA) | {"estimator": name}
+        return row
     low, high = found.interval(confidence)
-    return {"estimator": name, "value": found.value, "error": found.error, "low": low, "high": high}
+    return row | {"value": found.value, "error": found.error, "low": low, "high": high}

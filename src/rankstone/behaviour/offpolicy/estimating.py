@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rankstone.behaviour.alike import spread_between
 from rankstone.stats import Units, estimates
 
 if TYPE_CHECKING:
@@ -81,7 +82,12 @@ class Estimators:
         self._count = int(impression.max(initial=-1)) + 1
 
     def all(self, clip: float | None) -> dict[str, Estimate | None]:
-        """Return each estimate there is; ``None`` where it is undefined."""
+        """Return each estimate there is; ``None`` where it is undefined, no error where no unit differs."""
+        endless = -math.inf, math.inf  # rewards and weights may be anything
+        found = self._found(clip)
+        return {name: None if one is None else spread_between(one, *endless) for name, one in found.items()}
+
+    def _found(self, clip: float | None) -> dict[str, Estimate | None]:
         rows = self._rows
         found: dict[str, Estimate | None] = {}
         if rows.shown is not None:

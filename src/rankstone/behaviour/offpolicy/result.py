@@ -17,10 +17,11 @@ class Counterfactual(Found):
 
     @property
     def estimates(self) -> pl.DataFrame:
-        """``estimator``, ``value`` (the mean of an impression), ``error``, ``low``, ``high``; a row each.
+        """``estimator``, ``value`` (the mean of an impression), ``error``, ``low``, ``high``, ``bias``.
 
-        No number stands where there is none: a single unit has no error, and weights that sum to 0 normalise
-        nothing.
+        A row each.  ``bias`` says what an estimator misses on average, which no interval holds.  No number
+        stands where there is none: a single unit has no error, nor have units that all agree, and weights
+        that sum to 0 normalise nothing.
         """
         return self.tables["estimates"]
 

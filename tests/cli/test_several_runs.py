@@ -1,0 +1,258 @@
+"""Several runs where one is meant: folders of runs are refused, parts are read, long tables are split."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from tests.real_data import data
+
+import rankstone
+from rankstone import InputError, demo
+from rankstone.cli import _run
+from rankstone.errors import MissingColumn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BM25, TFIDF = (demo.RUNS[name].read_text(encoding="utf-8") for name in ("bm25", "tfidf"))
+
+
+def frame(lines: str) -> pl.DataFrame:
+    """Return TREC lines as a table."""
+    rows = [line.split() for line in lines.splitlines()]
+    return pl.DataFrame(
+        {
+            "query_id": [r[0] for r in rows],
+            "doc_id": [r[2] for r in rows],
+            "score": [float(r[4]) for r in rows],
+        }
+    )
+
+
+WRITE: dict[str, Any] = {
+    "parquet": lambda table, path: table.write_parquet(path),
+    "csv": lambda table, path: table.write_csv(path),
+    "jsonl": lambda table, path: table.write_ndjson(path),
+    "arrow": lambda table, path: table.write_ipc(path),
+}
+
+
+def folder(place: Path, **texts: str) -> Path:
+    """Write files of TREC text."""
+    place.mkdir()
+    for name, text in texts.items():
+        (place / f"{name}.run").write_text(text, encoding="utf-8")
+    return place
+
+
+def halves(lines: str) -> tuple[str, str]:
+    """Cut TREC lines into two, in the middle of a list."""
+    rows = lines.splitlines(keepends=True)
+    return "".join(rows[:100]), "".join(rows[100:])
+
+
+# -- folders ---------------------------------------------------------------------------------------------
+def test_files_with_different_tags_are_several_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names files and tags, and what to type; that makes two runs of them."""
+    folder(tmp_path / "my runs", bm25=BM25, tfidf=TFIDF)
+    monkeypatch.chdir(tmp_path)
+    for more in ([], ["--duplicates", "first_drop"]):
+        assert _run(["eval", str(demo.QRELS), "my runs", *more]) == 3
+        err = capsys.readouterr().err
+        assert "error: my runs: these 2 files look like several runs, not like parts of one" in err
+        assert "tags in column 6: bm25.run (bm25), tfidf.run (tfidf)" in err
+        assert "for a run of each file: 'my runs'/* (in Python" in err
+    pasted = ["/bin/sh", "-c", "printf '%s\\n' 'my runs'/*"]
+    files = subprocess.run(pasted, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert files == ["my runs/bm25.run", "my runs/tfidf.run"]
+
+
+def test_disjoint_topics_do_not_hide_several_runs(tmp_path: Path) -> None:
+    """Two runs that answer different queries are two runs."""
+    first = "".join(line for line in BM25.splitlines(keepends=True) if line < "q10")
+    rest = "".join(line for line in TFIDF.splitlines(keepends=True) if line >= "q10")
+    with pytest.raises(InputError, match="several runs"):
+        rankstone.evaluate(demo.QRELS, folder(tmp_path / "runs", a=first, b=rest), "AP")
+
+
+def test_a_quoted_glob_is_no_other_folder(tmp_path: Path) -> None:
+    """The same holds for a glob that no shell has seen, and the pattern stays."""
+    place = folder(tmp_path / "runs", bm25=BM25, tfidf=TFIDF)
+    with pytest.raises(InputError) as met:
+        rankstone.evaluate(demo.QRELS, f"{place}/*.run", "AP")
+    assert f"{place}/*.run (in Python" in str(met.value.fix)
+
+
+@pytest.mark.parametrize("kind", WRITE)
+def test_files_that_answer_the_same_queries_are_several_runs(kind: str, tmp_path: Path) -> None:
+    """Tables have no tags: what is called differently and answers the same queries is no part."""
+    place = tmp_path / "runs"
+    place.mkdir()
+    for name, text in (("bm25", BM25), ("tfidf", TFIDF)):
+        WRITE[kind](frame(text), place / f"{name}.{kind}")
+    with pytest.raises(InputError, match="several runs") as met:
+        rankstone.evaluate(demo.QRELS, place, "AP")
+    assert met.value.given == f"the same queries in bm25.{kind}, tfidf.{kind}"
+
+
+def test_runs_of_one_tag_are_told_by_their_queries(tmp_path: Path) -> None:
+    """Tools that write the same tag into every run do not make one run of two."""
+    place = folder(tmp_path / "runs", bm25=BM25, tfidf=TFIDF.replace(" tfidf\n", " bm25\n"))
+    with pytest.raises(InputError, match="several runs"):
+        rankstone.evaluate(demo.QRELS, place, "AP")
+
+
+def test_folders_by_run_are_several_runs(tmp_path: Path) -> None:
+    """So are the parts of several runs in folders of their own."""
+    for name, text in (("bm25", BM25), ("tfidf", TFIDF)):
+        (tmp_path / "all" / f"run={name}").mkdir(parents=True)
+        frame(text).write_parquet(tmp_path / "all" / f"run={name}" / "part-0.parquet")
+    with pytest.raises(InputError, match="several runs"):
+        rankstone.evaluate(demo.QRELS, tmp_path / "all", "AP")
+
+
+@pytest.mark.parametrize("names", [("part-00000", "part-00001"), ("xaa", "xab"), ("de", "en")])
+def test_shards_of_one_tag_are_one_run(names: tuple[str, str], tmp_path: Path) -> None:
+    """Parts of one run go on being read as one, though a list goes on in the second file."""
+    place = folder(tmp_path / "runs", **dict(zip(names, halves(BM25), strict=True)))
+    whole = rankstone.evaluate(demo.QRELS, {"r": demo.RUNS["bm25"]}, "AP nDCG@10")
+    assert rankstone.evaluate(demo.QRELS, {"r": place}, "AP nDCG@10").to_dict() == whole.to_dict()
+
+
+def test_parts_with_every_query_in_each_are_one_run(tmp_path: Path) -> None:
+    """Numbered parts may hold a piece of each list, as shards of an index do."""
+    table = frame(BM25)
+    place = tmp_path / "runs"
+    place.mkdir()
+    for at in range(3):
+        name = f"part-{at:05}-3f2a9c1e-c000.snappy.parquet"
+        table.gather_every(3, at).write_parquet(place / name)
+    whole = rankstone.evaluate(demo.QRELS, {"r": table}, "AP nDCG@10")
+    assert rankstone.evaluate(demo.QRELS, {"r": place}, "AP nDCG@10").to_dict() == whole.to_dict()
+
+
+def test_judgments_may_be_in_any_files(tmp_path: Path) -> None:
+    """Judgments have no tags, and what is said here is about runs."""
+    place = tmp_path / "qrels"
+    place.mkdir()
+    lines = demo.QRELS.read_text(encoding="utf-8").splitlines(keepends=True)
+    (place / "monday.txt").write_text("".join(lines[::2]), encoding="utf-8")
+    (place / "tuesday.txt").write_text("".join(lines[1::2]), encoding="utf-8")
+    found = rankstone.evaluate(place, demo.RUNS["bm25"], "AP").to_dict()
+    assert found["bm25"]["AP"] == pytest.approx(
+        rankstone.evaluate(demo.QRELS, demo.RUNS["bm25"], "AP").to_dict()["bm25"]["AP"]
+    )
+
+
+# -- long tables -----------------------------------------------------------------------------------------
+def long() -> pl.DataFrame:
+    """Return both runs in one table, row by row in turn."""
+    runs = [
+        frame(text).with_columns(algorithm=pl.lit(name), row=pl.int_range(pl.len()))
+        for name, text in (("bm25", BM25), ("tfidf", TFIDF))
+    ]
+    named = {"query_id": "user", "doc_id": "item"}
+    return pl.concat(runs).sort("row", maintain_order=True).drop("row").rename(named)
+
+
+COLUMNS = {"user": "query_id", "item": "doc_id"}
+
+
+@pytest.mark.parametrize("kind", [*WRITE, "frame"])
+def test_a_long_table_holds_many_runs(kind: str, tmp_path: Path) -> None:
+    """Every run has the numbers it has in a file of its own."""
+    table: Any = long()
+    if kind != "frame":
+        WRITE[kind](table, tmp_path / f"long.{kind}")
+        table = tmp_path / f"long.{kind}"
+    found = rankstone.evaluate(demo.QRELS, table, "AP nDCG@10", columns=COLUMNS, run_column="algorithm")
+    apart = rankstone.evaluate(
+        demo.QRELS, {n: frame(t) for n, t in (("bm25", BM25), ("tfidf", TFIDF))}, "AP nDCG@10"
+    )
+    assert found.to_dict() == apart.to_dict()
+
+
+def test_comparisons_take_long_tables() -> None:
+    """The verdict is that of two files."""
+    table = long()
+    found = rankstone.compare(
+        demo.QRELS, table, "nDCG@10", columns=COLUMNS, run_column="algorithm", baseline="tfidf"
+    )
+    apart = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10", baseline="tfidf")
+    assert found.table.drop("versus").equals(apart.table.drop("versus"))
+
+
+def test_eval_compare_and_report_take_long_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--run-column at a shell; the report, too, looks at the lists of both."""
+    pytest.importorskip("altair")
+    long().write_csv(tmp_path / "long.csv")
+    line = [str(demo.QRELS), str(tmp_path / "long.csv"), "--run-column", "algorithm"]
+    line += ["--columns", "user=query_id,item=doc_id", "-m", "nDCG@10"]
+    assert _run(["eval", *line, "--format", "json"]) == 0
+    assert (
+        json.loads(capsys.readouterr().out)["runs"]
+        == rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10").to_dict()
+    )
+    assert _run(["compare", *line, "--baseline", "tfidf"]) == 0
+    assert "bm25" in capsys.readouterr().out
+    assert _run(["report", *line, "-o", str(tmp_path / "page.html")]) == 0
+    assert "tfidf" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_conventions_read_long_tables() -> None:
+    """A library's numbers are those of its runs in files."""
+    given: dict[str, Any] = {"columns": COLUMNS, "run_column": "algorithm", "convention": "pytrec_eval"}
+    found = rankstone.evaluate(demo.QRELS, long(), "map", **given).to_dict()
+    assert found == rankstone.evaluate(demo.QRELS, demo.RUNS, "map", convention="pytrec_eval").to_dict()
+
+
+def test_mistakes_in_long_tables_are_told(tmp_path: Path) -> None:
+    """A column that is not there, a row without a name, a bad row by its own line; TREC text has no names."""
+    with pytest.raises(MissingColumn, match="no column algoritm that names runs") as met:
+        rankstone.evaluate(demo.QRELS, long(), "AP", columns=COLUMNS, run_column="algoritm")
+    assert met.value.fix == "did you mean algorithm?"
+    unnamed = long().with_columns(algorithm=pl.when(pl.int_range(pl.len()) != 4).then("algorithm"))
+    with pytest.raises(InputError, match="row 5: a row without algorithm"):
+        rankstone.evaluate(demo.QRELS, unnamed, "AP", columns=COLUMNS, run_column="algorithm")
+    spoilt = long().with_columns(score=pl.when(pl.int_range(pl.len()) != 6).then("score"))
+    spoilt.write_csv(tmp_path / "long.csv")
+    with pytest.raises(InputError, match=r"long\.csv:8: the score is missing"):
+        rankstone.evaluate(demo.QRELS, tmp_path / "long.csv", "AP", columns=COLUMNS, run_column="algorithm")
+    with pytest.raises(MissingColumn, match="no column tag"):
+        rankstone.evaluate(demo.QRELS, demo.RUNS["bm25"], "AP", run_column="tag")
+
+
+@pytest.mark.parametrize(
+    "flag", [["--memory", "1GB"], ["--truth", "x.run", "--depth", "3"], ["--labeled", "x.csv"]]
+)
+def test_where_long_tables_are_no_runs(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Elsewhere the option is refused, and not passed over."""
+    assert _run(["eval", str(demo.QRELS), "x.csv", "--run-column", "algorithm", *flag]) == 2
+    assert "--run-column" in capsys.readouterr().err
+
+
+def test_recommendations_of_eight_algorithms() -> None:
+    """Reciprocal ranks are those that LensKit for Java computed for its own lists, user by user."""
+    place = data("lenskit-topn")
+    columns = {"user": "query_id", "item": "doc_id", "rating": "relevance"}
+    scores = rankstone.evaluate(
+        place / "topn-java-truth.csv",
+        place / "topn-java-recs.csv.gz",
+        "RR",
+        columns=columns,
+        run_column="Algorithm",
+        order="rank",
+    )
+    assert len(scores.to_dict()) == 8
+    known = pl.read_csv(place / "topn-java-metrics.csv").select(
+        run="Algorithm", query_id=pl.col("user").cast(pl.String), known="Java.RecipRank"
+    )
+    both = known.join(scores.per_query, on=["run", "query_id"])
+    assert both.height == known.height
+    assert (both["known"] - both["value"]).abs().max() == pytest.approx(0, abs=1e-9)

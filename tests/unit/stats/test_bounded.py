@@ -1,0 +1,167 @@
+"""Limits of bounded means: against exact ones, against what they approximate, and how often they miss."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from rankstone.stats import Units, difference_estimate, estimates, mean_estimates
+from rankstone.stats.bounded import adaptive, difference_p, share_limits, worst_case, worst_case_p
+from rankstone.stats.units import effective_df
+
+ALPHA = 0.025
+
+
+def column(*values: float) -> np.ndarray:
+    return np.array(values)[:, None]
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 10), (1, 10), (9, 10), (10, 10), (199, 200)])
+def test_shares_have_the_limits_of_clopper_and_pearson(hits: int, n: int) -> None:
+    """For 0 and 1 the worst case is the beta quantile."""
+    values = column(*[1.0] * hits, *[0.0] * (n - hits))
+    exact = stats.beta.ppf(ALPHA, hits, n - hits + 1) if hits else 0.0
+
+    assert worst_case(values, ALPHA)[0] == pytest.approx(exact, rel=1e-12)
+    assert worst_case(3 * values, ALPHA)[0] == pytest.approx(3 * exact, rel=1e-12)
+
+
+def test_the_saddlepoint_is_near_what_it_approximates() -> None:
+    """The quantile of means under exponential weights, one more of which is at 0, by a million draws."""
+    draw = np.random.default_rng(4)
+    values = draw.beta(0.5, 1.0, (12, 3))
+    weights = draw.exponential(size=(1_000_000, 13))
+    means = (weights[:, :12] @ values) / weights.sum(axis=1)[:, None]
+
+    assert worst_case(values, ALPHA) == pytest.approx(np.quantile(means, ALPHA, axis=0), rel=0.01)
+
+
+def test_levels_and_limits_are_inverse() -> None:
+    """The level at which a limit is reached gives that limit, for either limit and the rule made of both."""
+    draw = np.random.default_rng(5)
+    values = draw.normal(0, 0.2, (15, 4))
+    moved = adaptive(values, np.ones(15), 1.0)
+    assert moved.p(moved.limit(0.01)) == pytest.approx([0.01] * 4, rel=1e-9)
+    assert worst_case_p(values + 1, worst_case(values + 1, 0.01)) == pytest.approx([0.01] * 4, rel=1e-6)
+    found = difference_estimate(Units.of(values[:, :1]), (0.0, 1.0))
+    low, high = found.limits(0.01)
+    assert found.p_above(low) == pytest.approx(0.01, rel=1e-6)
+    assert found.p_below(high) == pytest.approx(0.01, rel=1e-6)
+
+
+def test_the_interval_turned_round() -> None:
+    """Limits of b - a are those of a - b turned round."""
+    values = np.random.default_rng(6).normal(0.05, 0.3, (20, 1)) * (np.arange(20) % 3 > 0)[:, None]
+    low, high = difference_estimate(Units.of(values), (0.0, 1.0)).interval()
+
+    assert difference_estimate(Units.of(-values), (0.0, 1.0)).interval() == pytest.approx(
+        (-high, -low), rel=1e-12
+    )
+
+
+def test_t_and_the_adaptive_limit_meet() -> None:
+    """Of many queries that all move a little, the worst credible loss weighs nothing."""
+    values = np.random.default_rng(7).normal(0.01, 0.1, (5000, 1))
+    ours = difference_estimate(Units.of(values), (0.0, 1.0)).interval()
+
+    assert ours == pytest.approx(estimates(Units.of(values))[0].interval(), abs=1e-4)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.sampled_from(["auto", "worst_case"]))
+def test_never_outside_never_without_width(values: list[float], method: str) -> None:
+    """Whatever the scores: inside the range, of some width, and around the mean."""
+    low, high = mean_estimates(Units.of(column(*values)), [(0.0, 1.0)], method)[0].interval()
+    mean = math.fsum(values) / len(values)
+    assert 0 <= low < high <= 1
+    assert low - 1e-9 <= mean <= high + 1e-9
+    differences = column(*(2 * value - 1 for value in values))
+    low, high = difference_estimate(Units.of(differences), (0.0, 1.0), method).interval()
+    assert -1 <= low < high <= 1
+
+
+def test_ranges_are_scales() -> None:
+    """Scores of 0 to 5 have the limits of a fifth of them, times 5."""
+    values = np.random.default_rng(8).integers(0, 6, (20, 1)).astype(float)
+    low, high = mean_estimates(Units.of(values), [(0.0, 5.0)])[0].interval()
+
+    assert mean_estimates(Units.of(values / 5), [(0.0, 1.0)])[0].interval() == pytest.approx(
+        (low / 5, high / 5)
+    )
+
+
+def _naive_df(sizes: np.ndarray) -> float:
+    """Return Bell and McCaffrey's degrees of freedom by the matrices of their definition."""
+    n, cluster = int(sizes.sum()), np.repeat(np.arange(len(sizes)), sizes)
+    residual = np.eye(n) - 1 / n
+    parts = [
+        residual[:, cluster == g] @ np.full(size, 1 / n) / math.sqrt(1 - size / n)
+        for g, size in enumerate(sizes)
+    ]
+    inner = np.array([[one @ other for other in parts] for one in parts])
+    return float(np.trace(inner) ** 2 / (inner**2).sum())
+
+
+@pytest.mark.parametrize("sizes", [[8, 1, 1, 1, 1], [3, 3, 3], [1, 2, 3, 4, 5, 6], [20, 1, 7]])
+def test_degrees_of_freedom_of_clusters(sizes: list[int]) -> None:
+    """As the matrices of the definition say; one less than the clusters where these are of one size."""
+    assert effective_df(np.array(sizes, float)) == pytest.approx(_naive_df(np.array(sizes)), rel=1e-9)
+
+
+def test_clusters_of_unequal_size_have_cr2() -> None:
+    """The sum of squared residuals of each cluster over one less its share of the queries."""
+    cluster = np.repeat(np.arange(4), [5, 1, 2, 2])
+    values = np.random.default_rng(9).normal(0, 1, 10)
+    rest = values - values.mean()
+    square = sum(rest[cluster == g].sum() ** 2 / (1 - (cluster == g).mean()) for g in range(4)) / 100
+    units = Units.of(values[:, None], cluster=cluster)
+
+    assert units.robust_error()[0][0] == pytest.approx(math.sqrt(square), rel=1e-12)
+
+
+# -- how often they miss: small forms of benchmarks/small_samples.py ---------------------------------
+@pytest.mark.parametrize("n", [10, 20, 50, 100, 200])
+@pytest.mark.parametrize("drop", [0.02, 0.05])
+def test_rare_total_losses_seldom_pass_falsely(n: int, drop: float) -> None:
+    """Exactly, over all numbers of losses: a candidate that is worse by the margin, scores of 0 and 1."""
+    losses = np.arange(n + 1)
+    sample = np.where(np.arange(n)[:, None] < losses, -1.0, 0.0)
+    passes = difference_p(sample, np.ones(n), 1.0, -drop) < ALPHA
+
+    assert stats.binom.pmf(losses, n, drop)[passes].sum() <= 0.03
+
+
+@pytest.mark.parametrize("n", [10, 25, 50, 200])
+def test_limits_of_shares_hold_wherever_the_truth_is(n: int) -> None:
+    """Exactly, over all numbers of successes: coverage of at least .94 for every true share."""
+    hits = np.arange(n + 1)
+    low, high = share_limits((np.arange(n)[:, None] < hits).astype(float), ALPHA)
+    true = np.linspace(0.001, 0.999, 999)
+    inside = (low[:, None] <= true) & (true <= high[:, None])
+
+    assert (stats.binom.pmf(hits[:, None], n, true) * inside).sum(axis=0).min() >= 0.94
+
+
+def _few_changes(draw: np.random.Generator, n: int, count: int) -> np.ndarray:
+    return -draw.beta(1, 2, (n, count)) * (draw.random((n, count)) < 0.1)
+
+
+def _skewed(draw: np.random.Generator, n: int, count: int) -> np.ndarray:
+    return -draw.beta(0.3, 3, (n, count))
+
+
+@pytest.mark.parametrize(("world", "true"), [(_few_changes, -0.1 / 3), (_skewed, -0.3 / 3.3)])
+@pytest.mark.parametrize("n", [20, 50, 200])
+def test_graded_losses_seldom_pass_falsely(world: Any, true: float, n: int) -> None:
+    """Losses of a tenth of the queries, and skewed ones of all; 4,000 samples, of which t lets more pass."""
+    sample = world(np.random.default_rng(n), n, 4000)
+    passes = (difference_p(sample, np.ones(n), 1.0, true) < ALPHA).mean()
+
+    assert passes <= 0.035
+    t = stats.ttest_1samp(sample, true, alternative="greater").pvalue
+    assert passes < (np.nan_to_num(t, nan=0.0) < ALPHA).mean()
