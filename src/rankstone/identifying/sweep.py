@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +16,6 @@ from rankstone.hits.joining import joined
 from rankstone.hits.options import Alignment
 from rankstone.identifying.facts import Facts
 from rankstone.identifying.rounding import roundings
-from rankstone.io import read_run
 from rankstone.road import Road
 
 if TYPE_CHECKING:
@@ -67,23 +65,36 @@ class Sweeper(Evaluator):
         As for :func:`rankstone.evaluate`; one run.
     measures
         Whose columns of the judgments are read.
+    name
+        What the run is called in messages.
     **given
         As for :class:`~rankstone.Evaluator`.
     """
 
-    def __init__(self, qrels: object, run: object, measures: Any, **given: Any) -> None:  # noqa: ANN401 - as Evaluator
+    lists: Table
+
+    def __init__(
+        self,
+        qrels: object,
+        run: object,
+        measures: Any,  # noqa: ANN401 - as Evaluator
+        name: str = "run",
+        **given: Any,  # noqa: ANN401 - as Evaluator
+    ) -> None:
         super().__init__(qrels, measures, **given)
         self._table = self._table.in_memory()
-        self.lists = self._with_ranks(run)
-        self.options = options_for(self.lists, self.options)
+        self._given = self.options
+        vars(self).update(self._held(run, name))
 
-    def _with_ranks(self, run: object) -> Table:
-        """Read a run, of a file also the ranks that stand in it: they may be another order."""
-        if isinstance(run, (str, os.PathLike)) and str(run) != "-":
-            with suppress(RankstoneError):  # no numbers stand there, or something else is wrong: seen below
-                known = self._columns, self._format_in
-                return read_run(run, *known, order=self.options.order, ranks=True).in_memory()
-        return self._read(run, "run").in_memory()
+    def of_run(self, run: object, name: str) -> Sweeper:
+        """Return the same judgments with another run."""
+        other = copy(self)
+        vars(other).update(self._held(run, name))
+        return other
+
+    def _held(self, run: object, name: str) -> dict[str, Any]:
+        lists = self._read(run, name).in_memory()
+        return {"lists": lists, "options": options_for(lists, self._given)}
 
     def facts(self) -> Facts:
         """Look at the data under the usual options."""
