@@ -6,6 +6,7 @@ import json
 import math
 from contextlib import suppress
 from dataclasses import fields
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from rankstone.errors import UsageError
 from rankstone.explaining.typed import QUERY, typed_in
 from rankstone.identifying import Printed
 from rankstone.identifying.chance import printed_by_chance
+from rankstone.identifying.conduct import _searches
 from rankstone.identifying.numbers import LEFT_OUT
 from rankstone.identifying.space import around
 from rankstone.identifying.sweep import Sweeper
+from rankstone.identifying.ways import grouped
 from rankstone.measures import MEASURES, Measure, parse_measure
 
 if TYPE_CHECKING:
@@ -322,7 +325,7 @@ def value_of(run: str, digits: int) -> str:
 
 
 def test_rows_of_a_table_may_be_swapped() -> None:
-    """Each number is taken for the run in its place, and found to be the other one's; decimals are its own."""
+    """A number is taken for the run in its place and found to be the other one's; decimals are its own."""
     values = value_of("other", 4), value_of("one", 6)
     first, second = rankstone.identify(QRELS, BOTH, values, "nDCG@10")
     assert (first.taken_for, first.run, second.taken_for, second.run) == ("one", "other", "other", "one")
@@ -375,6 +378,19 @@ def test_as_many_print_by_chance_as_expected(shape: tuple[float, float], count: 
         seen += sum(number.how(value) is not None for value in values.tolist())
     assert seen > 50
     assert abs(expected - seen) < 4 * math.sqrt(seen)
+
+
+def test_as_many_values_of_a_search_print_by_chance_as_expected() -> None:
+    """Values of a real search lie in heaps; numbers near to them are printed by as many as expected."""
+    demo = files("rankstone") / "demo"
+    runs = {"bm25": str(demo / "bm25.run")}
+    search = _searches(str(demo / "qrels.txt"), runs, "AP", None, {})["bm25"]
+    values = [group.value for group in grouped(search.ways) if 0 < group.value < 1]
+    rng = np.random.default_rng(11)
+    numbers = [Printed.of(f"{at:.3f}") for at in rng.choice(values, 400) + rng.normal(0, 0.003, 400)]
+    expected = sum(printed_by_chance(values, number) for number in numbers)
+    seen = sum(number.how(value) is not None for number in numbers for value in values)
+    assert 0.8 < expected / seen < 1.25
 
 
 def test_what_prints_as_the_number_says_nothing_of_chance() -> None:

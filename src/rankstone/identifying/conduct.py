@@ -320,7 +320,7 @@ class _Search:
                     yield self._way(_value(other, scored, counted), str(other), options, steps + 1)
 
     def _way(self, value: float, measure: str, options: Mapping[str, Any], steps: int, **told: str) -> Way:
-        return Way(value, measure, dict(options), steps, run=self._name, **told)
+        return Way(value, measure, dict(options), steps, how=None, off=0.0, run=self._name, **told)
 
     # -- as libraries do --------------------------------------------------------------------------------
     def _library(self, swept: Swept, meant: Meant, betrayed: Mapping[str, Scored]) -> Iterator[Way]:
