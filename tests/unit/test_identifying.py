@@ -367,7 +367,7 @@ def test_expected_by_chance_is_density_times_length(digits: int) -> None:
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 5), (8, 8)])
 @pytest.mark.parametrize("count", [60, 600])
-def test_as_many_print_by_chance_as_expected(shape: tuple[float, float], count: int) -> None:
+def test_as_many_print_by_chance_as_expected(shape: tuple[int, int], count: int) -> None:
     """On average over numbers from where the values come from, but independent of them."""
     rng = np.random.default_rng([count, *shape])
     expected, seen, worlds = 0.0, 0, 40_000 // count
