@@ -13,12 +13,24 @@ import os
 import resource
 import sys
 import time
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.stats import METHODS, Units, adjusted, estimates, randomised_tukey, sign_flips
+from rankstone.stats import (
+    METHODS,
+    Units,
+    adjusted,
+    estimates,
+    flipped_max_t,
+    randomised_tukey,
+    randomised_tukeys,
+    resampled_max_t,
+    sign_flips,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +46,7 @@ ALPHA = 0.05
 BATCH = 200
 
 
+@cache
 def matrices() -> list[Floats]:
     """Return the scores of every task and measure: queries by systems."""
     files = sorted(DATA.glob("*.csv"))
@@ -106,6 +119,104 @@ def false_alarms(count: int) -> None:
         print(f"| {name} | {alarms / count:.4f} |", flush=True)
 
 
+#: shuffles, flips and resamples of a simulated comparison: alpha of one more is a whole number
+DRAWN = 199
+#: the bootstrap, which is slow, looks at one sample of so many
+ONE_OF = 4
+#: samples that share their shuffles
+TOGETHER = 20
+#: measures of all pairs, by the end of a file's name
+PAIRS_BY = {"ap": "AP", "ndcg20": "nDCG@20", "rr": "RR"}
+PROCEDURES = ("tukey", "flips", "robust_tukey", "max_t")
+
+
+def procedures(samples: list[Floats], seed: int) -> Iterator[dict[str, Floats]]:
+    """Yield p of all pairs of each sample, by every procedure; samples share their shuffles."""
+    tables = [scores[:, :, None] for scores in samples]
+    ones = np.ones((len(samples[0]), 1))
+    families = [(table, ones) for table in tables]
+    shuffled = randomised_tukeys(families, shuffles=DRAWN, seed=seed, threads=1)
+    for at, (table, tukey) in enumerate(zip(tables, shuffled, strict=True)):
+        flips = flipped_max_t(table, flips=DRAWN, seed=seed + at, threads=1).p
+        found = {"tukey": tukey.p, "flips": flips, "robust_tukey": np.maximum(tukey.p, flips)}
+        if at % ONE_OF == 0:
+            found["max_t"] = resampled_max_t(table, resamples=DRAWN, seed=seed + at, threads=1).p
+        yield {name: p[:, :, 0] for name, p in found.items()}
+
+
+def alike(table: Floats, systems: int, odd: int, draw: np.random.Generator) -> Floats:
+    """Return a system's nearest neighbours, and odd ones from the far half."""
+    order = np.argsort((table - table[:, [draw.integers(table.shape[1])]]).std(axis=0), kind="stable")
+    far = draw.choice(order[len(order) // 2 :], odd, replace=False)
+    return table[:, [*order[: systems - odd], *far]]
+
+
+def world(kind: str, table: Floats, n: int, systems: int, draw: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return scores of n queries drawn from a task's, and the systems' true means."""
+    rows = draw.integers(0, len(table), n)
+    if kind in ("exchangeable", "unequal", "different"):
+        chosen = table[:, draw.choice(table.shape[1], systems, replace=False)]
+        if kind == "exchangeable":
+            return draw.permuted(chosen[rows], axis=1), np.zeros(systems)
+        means = chosen.mean(axis=0)
+        return (chosen[rows], means) if kind == "different" else (chosen[rows] - means, 0 * means)
+    odd = 2 if kind == "two odd" else 1
+    chosen = alike(table, systems, odd, draw)
+    true = np.zeros(systems)
+    if kind == "one odd and better":
+        true[-1] = 0.1
+    scores = (chosen - chosen.mean(axis=0) + true)[rows]
+    if kind == "one odd beside exchangeable":
+        near = chosen[:, :-1]
+        scores[:, :-1] = draw.permuted(near[rows], axis=1) - near.mean()
+    return scores, true
+
+
+#: worlds in which every claim, or every claim about neighbours, is false; and the world of power
+WORLDS = (
+    "exchangeable", "unequal", "one odd", "two odd", "one odd beside exchangeable", "one odd and better",
+    "different",
+)  # fmt: skip
+
+
+def counted(
+    kind: str, n: int, systems: int, count: int, of: str
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return how often a family holds a false claim, and the share of true differences that are claimed."""
+    tasks = [table for name, table in matrices_by_name().items() if name.endswith(f"_{of}")]
+    draw = np.random.default_rng([n, systems, WORLDS.index(kind)])
+    one, other = np.triu_indices(systems, 1)
+    false, power = (dict.fromkeys(PROCEDURES, 0.0) for _ in range(2))
+    for seed in range(0, count, TOGETHER):
+        worlds = [world(kind, tasks[draw.integers(len(tasks))], n, systems, draw) for _ in range(TOGETHER)]
+        for (scores, true), found in zip(worlds, procedures([one for one, _ in worlds], seed), strict=True):
+            gap, seen = (x[one] - x[other] for x in (true, scores.mean(axis=0)))
+            for name, p in found.items():
+                each = (ONE_OF if name == "max_t" else 1) / count
+                claimed = p[one, other] <= ALPHA
+                right = claimed & (gap * seen > 0)
+                false[name] += (claimed & ~right).any() * each
+                power[name] += right.sum() / max(np.count_nonzero(gap), 1) * each
+    return false, power
+
+
+def matrices_by_name() -> dict[str, Floats]:
+    """Return the scores of every task and measure, by the name of the file."""
+    return {path.stem: table for path, table in zip(sorted(DATA.glob("*.csv")), matrices(), strict=True)}
+
+
+def all_pairs(count: int, queries: Iterable[int], systems: Iterable[int], worlds: Iterable[str]) -> None:
+    """Print the family-wise error of all pairs where no system differs, and the power where they do."""
+    print(f"\n| all pairs, {count:,} samples each | n | systems | by | " + " | ".join(PROCEDURES) + " |")
+    print("|---|---:|---:|---|" + "---:|" * len(PROCEDURES))
+    for m, n, kind, (of, measure) in product(systems, queries, worlds, PAIRS_BY.items()):
+        false, power = counted(kind, n, m, count, of)
+        for what, found in (("false claims", false), ("power", power)):
+            if what == "false claims" or any(found.values()):
+                cells = " | ".join(f"{found[name]:.3f}" for name in PROCEDURES)
+                print(f"| {kind}: {what} | {n} | {m} | {measure} | {cells} |", flush=True)
+
+
 def timed(name: str, work: Callable[[], object]) -> None:
     """Print how long work takes, and the largest memory so far."""
     begin = time.perf_counter()
@@ -129,14 +240,22 @@ def speed() -> None:
 def main(arguments: Iterable[str] | None = None) -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("parts", nargs="*", choices=["coverage", "alarms", "speed", []], help="[all]")
+    parser.add_argument(
+        "parts", nargs="*", choices=["coverage", "alarms", "pairs", "speed", []], help="[all]"
+    )
     parser.add_argument("--count", type=int, default=2000, help="simulations of each kind [2000]")
+    parser.add_argument("--queries", default="10,25,50", help="of pairs: numbers of queries [10,25,50]")
+    parser.add_argument("--systems", default="12", help="of pairs: numbers of systems [12]")
+    parser.add_argument("--worlds", default=",".join(WORLDS), help="of pairs: which worlds [all]")
     given = parser.parse_args(list(arguments) if arguments is not None else None)
-    parts = given.parts or ["coverage", "alarms", "speed"]
+    parts = given.parts or ["coverage", "alarms", "pairs", "speed"]
     if "coverage" in parts:
         coverage(given.count)
     if "alarms" in parts:
         false_alarms(given.count)
+    if "pairs" in parts:
+        numbers = [list(map(int, text.split(","))) for text in (given.queries, given.systems)]
+        all_pairs(given.count - given.count % TOGETHER, *numbers, given.worlds.split(","))
     if "speed" in parts:
         speed()
 

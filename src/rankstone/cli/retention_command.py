@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, split_columns
-from rankstone.cli.options import printed, reading
+from rankstone.cli.options import comma_list, printed, reading
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
         "early": ("error|drop|move", "events before the registration; move: the first event registers"),
         "unregistered": ("error|drop|first|earlier", "users without a registration"),
         "duplicate_registrations": ("error|first|last", "users who register on several days"),
-        "correction": ("holm|bonferroni|hochberg|bh|by|none", "of the differences' p"),
+        "correction": (
+            "holm|bonferroni|holm_sidak|sidak|hochberg|hommel|bh|by|none",
+            "of the differences' p",
+        ),
     }
     texts = {
         "by": ("COLUMN", "tell users apart by a column of the events, or of the registrations"),
@@ -52,7 +55,7 @@ def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
     origin = "the number of the first period [0]"
     command = click.option("--day-origin", type=click.IntRange(0, 1), metavar="0|1", help=origin)(command)
     days = "which N: 1,3,7,30 or 1..30; brackets: 1..7,8..14  [what is usual for the unit]"
-    command = click.option("--days", metavar="N,N,…", help=days)(command)
+    command = comma_list("--days", metavar="N,N,…", help=days)(command)
     return click.option("--unit", metavar="day|week|month", help="what is counted in")(command)
 
 

@@ -144,6 +144,8 @@ def told(
     effect = d_z(found.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
     alone = found.interval(how.confidence)
     word = verdict(ends, pair.direction, how.margin)
+    if word == "inconclusive" and pair.ties == pair.n and not pair.replicated:
+        word = "identical"
     not_worse = None if pair.margins is None else pair.margins[1 if pair.direction == "lower" else 0]
     return {
         "n": pair.n,
@@ -153,6 +155,7 @@ def told(
         "difference": found.value,
         "low": ends[0],
         "high": ends[1],
+        "interval_kind": family.interval_kind,
         "confidence": 1 - (family.alpha if math.isnan(family.level) else family.level),
         "low_alone": alone[0],
         "high_alone": alone[1],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from rankstone.comparing.all_pairs import ALL_PAIRS, DRAWN
 from rankstone.comparing.answer import Answer, Question
 from rankstone.comparing.family import Family, answered
 from rankstone.comparing.matrix import Matrix, systems_of
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     Progress = Callable[[int], None]
 
 __all__ = ["asked", "correction_of", "pairs_of"]
-
-#: corrections that look at all pairs at once
-_EVERY = ("tukey", "hsd")
 
 
 def asked(
@@ -48,13 +46,14 @@ def asked(
     }
     replicated = any(matrix.replicates for matrix in matrices.values())
     correction = correction_of(how, every=baseline is None and len(pairs) > 1, replicated=replicated)
-    if correction == "tukey":
+    if correction in DRAWN:
         matrices |= _together([matrices[name] for name in first])
     answers: list[tuple[str, Answer]] = []
     families: list[Family] = []
     groups = {"primary": first, **{name: [name] for name in source.measures if name not in first}}
+    seen = {name: one.ranked() for name, one in matrices.items()} if correction == "nemenyi" else matrices
     questions = {
-        name: [Question(matrices[measure], *pair) for measure in group for pair in pairs]
+        name: [Question(seen[measure], *pair) for measure in group for pair in pairs]
         for name, group in groups.items()
     }
     for family, found in answered(questions, how, correction, progress):
@@ -63,7 +62,7 @@ def asked(
     segments = None
     if by and about is not None:
         parts = [q for name in first for q in _segments(source, matrices[name], pairs, about, by)]
-        step = "holm" if correction in _EVERY else correction
+        step = "holm" if correction in ALL_PAIRS else correction
         [(family, found)] = answered({"segments": parts}, how, step, progress)
         families.append(family)
         segments = framed([("primary", one) for one in found], by, about)
@@ -77,6 +76,7 @@ def asked(
         families=tuple(families),
         how=how,
         judged=source.judged,
+        relevant_alone=source.relevant_alone,
         replicates=systems,
         audit=source.audit,
         conventions={**source.conventions, "comparison": {**how.as_dict(), "correction": correction}},
@@ -103,19 +103,19 @@ def pairs_of(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, 
 
 def correction_of(how: How, *, every: bool, replicated: bool) -> str:
     """Return the correction: as asked, or what fits the pairs."""
-    if how.correction in _EVERY and not every:
+    if how.correction in ALL_PAIRS and not every:
         raise BadOption(
             f"correction={how.correction!r} looks at all pairs of three systems or more",
             fix="leave out the baseline, or use correction='holm'",
         )
-    if how.correction in _EVERY and replicated:
+    if how.correction in ALL_PAIRS and replicated:
         raise BadOption(
             f"correction={how.correction!r} knows nothing of several runs of one system",
             fix="use correction='holm'",
         )
     if how.correction is not None:
         return how.correction
-    return "tukey" if every and not replicated and how.test == "randomisation" else "holm"
+    return "robust_tukey" if every and not replicated and how.test == "randomisation" else "holm"
 
 
 def _matrix(

@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstone.comparing.all_pairs import ALL_PAIRS, AllPairs, all_pairs
 from rankstone.comparing.answer import Answer, Pair, Question, sure, told, two_sided
 from rankstone.comparing.replicates import with_runs
 from rankstone.errors import BadOption
 from rankstone.stats import (
     PAIRED,
     RESAMPLED,
+    SIMULTANEOUS,
     Estimate,
     Units,
     adjusted,
     difference_estimate,
     estimates,
     family_level,
-    hsd_reach,
-    randomised_tukeys,
     sign_flips,
-    tukey_hsd,
 )
 
 if TYPE_CHECKING:
@@ -36,15 +35,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankstone.comparing.how import How
-    from rankstone.comparing.matrix import Matrix
 
     Floats = NDArray[np.float64]
     Keys = NDArray[np.uint64]
 
 __all__ = ["Family", "answered"]
-
-#: corrections that look at all pairs at once
-_ALL_PAIRS = ("tukey", "hsd")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +72,15 @@ class Family:
     level: float
     permutations: int
 
+    @property
+    def interval_kind(self) -> str:
+        """What the intervals' confidence is of.
+
+        ``simultaneous``: of all of them together; ``pointwise``: of each by itself.
+        """
+        together = self.correction in SIMULTANEOUS or self.correction in ALL_PAIRS
+        return "simultaneous" if together and self.size > 1 else "pointwise"
+
 
 def answered(
     asked: Mapping[str, Sequence[Question]],
@@ -86,7 +90,7 @@ def answered(
 ) -> list[tuple[Family, list[Answer]]]:
     """Answer the questions of families, by name."""
     families = list(asked.values())
-    every = _all_pairs(families, how, correction, progress) if correction in _ALL_PAIRS else None
+    every = all_pairs(families, how, correction, progress) if correction in ALL_PAIRS else None
     return [
         _answered(name, questions, how, correction, None if every is None else every[at], progress)
         for at, (name, questions) in enumerate(asked.items())
@@ -106,9 +110,8 @@ def _answered(
         found = _drawn(questions, found, how, progress)
     p, drawn = _tested(questions, found, how, progress)
     if every is not None:
-        corrected, level, drawn = every.p, math.nan, max(drawn, every.shuffles)
-        intervals = [(e.value - r, e.value + r) for e, r in zip(found, every.reach, strict=True)]
-        levels = _levels(found, every.reach)
+        corrected, level, drawn = every.p, math.nan, max(drawn, every.draws)
+        intervals, levels = every.ends, _levels(found, every.ends)
     else:
         corrected, level = adjusted(p, correction), family_level(p, correction, how.alpha)
         intervals, levels = [e.interval(1 - level) for e in found], [level] * len(found)
@@ -131,7 +134,7 @@ def _estimated(question: Question, how: How) -> Estimate:
             fix="interval='t' takes queries and runs into account",
         )
     if not matrix.replicates and how.interval in ("auto", "worst_case"):
-        return difference_estimate(units, matrix.span, how.interval, clustered=matrix.cluster is not None)
+        return difference_estimate(units, matrix.span, how.interval)
     most = matrix.span[1] - matrix.span[0]
     return with_runs(estimates(units, span=(-most, most))[0], matrix, question.one, question.other)
 
@@ -146,7 +149,9 @@ def _by_matrix(questions: Sequence[Question]) -> list[list[int]]:
 
 def _side_by_side(questions: Sequence[Question]) -> Units:
     units = [question.units for question in questions]
-    return Units(np.concatenate([one.total for one in units], axis=1), units[0].size)
+    return Units(
+        np.concatenate([one.total for one in units], axis=1), units[0].size, clustered=units[0].clustered
+    )
 
 
 def _drawn(
@@ -190,63 +195,9 @@ def _tested(
     return p, most
 
 
-@dataclass(frozen=True, eq=False)
-class AllPairs:
-    """What looking at all pairs at once says of a family: corrected p, and how far each interval reaches."""
-
-    p: Floats
-    reach: list[float]
-    shuffles: int = 0
-
-
-def _all_pairs(
-    families: Sequence[Sequence[Question]],
-    how: How,
-    correction: str,
-    progress: Callable[[int], None] | None,
-) -> list[AllPairs]:
-    """Look at all pairs of each family; families of as many queries share their shuffles."""
-    matrices = [list({id(q.matrix): q.matrix for q in questions}.values()) for questions in families]
-    if correction == "hsd":
-        return [_hsd(*one, how) for one in zip(families, matrices, strict=True)]
-    shapes: dict[tuple[int, int], list[int]] = {}
-    for at, some in enumerate(matrices):
-        shapes.setdefault((len(some[0].units), len(some[0].systems)), []).append(at)
-    found: dict[int, AllPairs] = {}
-    for (units, systems), places in shapes.items():
-        shuffles = how.shuffles(units * systems)
-        scores = [_stacked(matrices[at]) for at in places]
-        shuffled = randomised_tukeys(scores, shuffles=shuffles, seed=how.seed, progress=progress)
-        for at, one in zip(places, shuffled, strict=True):
-            critical = one.critical(how.alpha)
-            column = {id(matrix): number for number, matrix in enumerate(matrices[at])}
-            p = [one.p[q.one, q.other, column[id(q.matrix)]] for q in families[at]]
-            reach = [float(critical[column[id(q.matrix)]]) for q in families[at]]
-            found[at] = AllPairs(np.array(p), reach, shuffles)
-    return [found[at] for at in range(len(families))]
-
-
-def _stacked(matrices: Sequence[Matrix]) -> tuple[Floats, Floats]:
-    units = [matrix.units for matrix in matrices]
-    return np.stack([one.total for one in units], axis=2), np.stack([one.size for one in units], axis=1)
-
-
-def _hsd(questions: Sequence[Question], matrices: Sequence[Matrix], how: How) -> AllPairs:
-    if len(matrices) > 1 or matrices[0].cluster is not None or np.ptp(matrices[0].weight) > 0:
-        raise BadOption(
-            "correction='hsd' is for one primary measure of queries that stand alone and weigh the same",
-            fix="correction='tukey' shuffles instead, and takes several measures, clusters and weights",
-        )
-    values = matrices[0].values
-    if matrices[0].anova is None:
-        raise BadOption("one query leaves no error to compare with", fix="compare over more queries")
-    p = tukey_hsd(values)
-    reach = [hsd_reach(values, how.alpha)] * len(questions)
-    return AllPairs(np.array([p[q.one, q.other] for q in questions]), reach)
-
-
-def _levels(found: Sequence[Estimate], reach: Sequence[float]) -> list[float]:
+def _levels(found: Sequence[Estimate], ends: Sequence[tuple[float, float]]) -> list[float]:
     """Return the level that a t interval as wide would have: what detectable differences are counted by."""
+    reach = [(high - low) / 2 for low, high in ends]
     return [
         two_sided(replace(one, value=wide)) if one.error > 0 and math.isfinite(wide) else math.nan
         for one, wide in zip(found, reach, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from rankstone.comparing.all_pairs import ALL_PAIRS
 from rankstone.errors import BadOption, nearest, printable
 from rankstone.stats import CORRECTIONS, METHODS, PAIRED
 from rankstone.stats.drawing import check_count
@@ -13,8 +14,8 @@ __all__ = ["FAMILIES", "TESTS", "How"]
 
 #: tests of one pair
 TESTS: Final = ("randomisation", *PAIRED)
-#: corrections, and the two procedures that look at all pairs at once
-FAMILIES: Final = ("tukey", "hsd", *CORRECTIONS)
+#: corrections, and procedures that look at all pairs at once
+FAMILIES: Final = (*ALL_PAIRS, *CORRECTIONS)
 _MOST: Final = 10_000_000
 #: numbers drawn at most, unless a count is asked for
 _WORK: Final = 10**9
@@ -35,8 +36,10 @@ class How:
         :mod:`rankstone.stats.automatic`); ``worst_case``: those that hold whatever was not seen; ``t``,
         ``bca``, ``percentile``, ``studentised`` or ``poisson``.
     correction
-        Of a family: ``holm``, ``bonferroni``, ``hochberg``, ``bh``, ``by``, ``none``; for all pairs ``tukey``
-        (randomised) or ``hsd`` (Tukey's, by the studentised range).  ``None``: ``tukey`` for all pairs of
+        Of a family: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``, ``hochberg``, ``hommel``, ``bh``,
+        ``by``, ``none``; for all pairs ``robust_tukey`` (randomised Tukey and the largest t by sign flips,
+        where both claim), ``tukey`` (randomised), ``max_t`` (bootstrap), ``hsd`` (Tukey's, by
+        the studentised range) or ``nemenyi`` (of mean ranks).  ``None``: ``robust_tukey`` for all pairs of
         more than two systems, ``holm`` otherwise.
     confidence
         Of a family as a whole; 1 less alpha.

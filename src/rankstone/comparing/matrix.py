@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import NotComparable, printable
-from rankstone.stats import Blocked, Units, two_way
+from rankstone.stats import Blocked, Units, ranks, two_way
 from rankstone.words import queries as counted_queries
 
 if TYPE_CHECKING:
@@ -175,6 +175,11 @@ class Matrix:
             clusters=clusters,
             replicates={},
         )
+
+    def ranked(self) -> Matrix:
+        """Return the matrix of ranks within queries: 1 for the lowest score, the mean rank for equal ones."""
+        found = ranks(self.values, rounding=ROUNDING)
+        return replace(self, values=found, declared=(1.0, float(len(self.systems))))
 
     def differences(self, one: int, other: int) -> Floats:
         """Return ``one - other`` of every query; what is only rounding is 0."""

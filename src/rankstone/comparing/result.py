@@ -15,6 +15,7 @@ from rankstone.comparing.judged import judged_apart
 from rankstone.io import is_database, read_run
 from rankstone.results import WritesTable
 from rankstone.sheets import ShowsSheet
+from rankstone.stats import friedman
 
 if TYPE_CHECKING:
     import os
@@ -43,6 +44,7 @@ _ROWS: Final[dict[str, Any]] = {
     "difference": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "interval_kind": pl.String,
     "confidence": pl.Float64,
     "verdict": pl.String,
     "needed": pl.Int64,
@@ -138,18 +140,20 @@ class Comparison(ShowsSheet, WritesTable):
         ``n`` queries (``units`` of them independent, ``left_out`` without a value for some system);
         ``mean``, ``mean_versus``, ``difference``; ``low`` and ``high``, its interval at the family's level,
         and the ``verdict`` that follows from it: ``better``, ``worse`` (``higher``, ``lower`` where neither
-        is better), ``equivalent`` within the margin, ``inconclusive``; ``needed``, how many queries would
-        decide with the power asked for if the truth were what was seen; ``p``, ``p_adjusted`` for the
-        ``family`` of so many questions, ``p_t`` of the paired t-test, ``p_not_worse`` and ``p_equivalent``
-        of two one-sided tests of the margin, by the method of the interval: at most half of alpha where the
-        interval lies inside the margin; ``wins``, ``ties``, ``losses``; ``d_z``, ``g`` (d_z without
-        its bias), ``es_hsd`` (the difference over what systems and queries leave unexplained); ``error``,
-        the standard error, and ``spread``, the one that is planned with (of the default interval: with one
-        more query at the worst credible loss); ``low_alone`` and ``high_alone``, the interval were this the
-        only question;
-        ``detectable``, the smallest difference that n queries show with the power asked for (neither it nor
-        ``needed`` where systems have several runs: queries do not tell how these vary).  ``lowest`` and
-        ``highest``, with bounds: what the difference could be if the unjudged were judged.
+        is better), ``equivalent`` within the margin, ``identical`` scores on all n queries,
+        ``inconclusive``; ``interval_kind``: ``simultaneous`` where all intervals of the family hold together
+        with its confidence, ``pointwise`` where each holds by itself with ``confidence``; ``needed``, how
+        many queries would decide with the power asked for if the truth were what was seen; ``p``,
+        ``p_adjusted`` for the ``family`` of so many questions, ``p_t`` of the paired t-test, ``p_not_worse``
+        and ``p_equivalent`` of two one-sided tests of the margin, by the method of the interval: at most
+        half of alpha where the interval lies inside the margin; ``wins``, ``ties``, ``losses``; ``d_z``,
+        ``g`` (d_z without its bias), ``es_hsd`` (the difference over what systems and queries leave
+        unexplained); ``error``, the standard error, and ``spread``, the one that is planned with (of the
+        default interval: with one more query at the worst credible loss); ``low_alone`` and ``high_alone``,
+        the interval were this the only question; ``detectable``, the smallest difference that n queries show
+        with the power asked for (neither it nor ``needed`` where systems have several runs: queries do not
+        tell how these vary).  ``lowest`` and ``highest``, with bounds: what the difference could be if the
+        unjudged were judged.
     segments
         The same for each segment of queries, its columns in front; ``None`` where nobody asked.
     families
@@ -158,6 +162,8 @@ class Comparison(ShowsSheet, WritesTable):
         What was chosen.
     judged
         The name of Judged@k and its values for each run; ``None`` where it is not known.
+    relevant_alone
+        Whether only relevant documents are judged, so that Judged@k is P@k, and its differences are no bias.
     replicates
         System → its runs.
     audit
@@ -187,6 +193,7 @@ class Comparison(ShowsSheet, WritesTable):
     families: tuple[Family, ...]
     how: How
     judged: tuple[str, Mapping[str, pl.DataFrame]] | None = None
+    relevant_alone: bool = False
     replicates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
@@ -280,7 +287,7 @@ class Comparison(ShowsSheet, WritesTable):
     @cached_property
     def pool_bias(self) -> list[tuple[str, str]]:
         """The pairs of systems whose shares of judged documents differ: the judgments may favour one."""
-        if self.judged is None:
+        if self.judged is None or self.relevant_alone:
             return []
         pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
         first = {system: runs[0] for system, runs in self.replicates.items()}
@@ -310,12 +317,30 @@ class Comparison(ShowsSheet, WritesTable):
         return frame.with_columns(pl.col("f", "p").fill_nan(None))
 
     @cached_property
+    def friedman(self) -> pl.DataFrame:
+        """Friedman's test of each measure, whether systems take the same places within queries.
+
+        Columns ``measure``, ``chi_square``, ``p_chi_square``, ``f`` and ``p`` (of Iman and Davenport),
+        ``df``, ``df_error``.  No row for a measure of one query, or whose queries come in clusters.
+        """
+        rows = [
+            (measure, found.chi_square, found.p_chi_square, found.f, found.p, *found.df)
+            for measure, matrix in self.matrices.items()
+            if len(matrix) > 1 and matrix.cluster is None
+            for found in (friedman(matrix.values),)
+        ]
+        numbers = dict.fromkeys(("chi_square", "p_chi_square", "f", "p"), pl.Float64)
+        schema = {"measure": pl.String, **numbers, "df": pl.Int64, "df_error": pl.Int64}
+        frame = pl.DataFrame(rows, schema, orient="row")
+        return frame.with_columns(pl.when(pl.col(n).is_finite()).then(n).alias(n) for n in numbers)
+
+    @cached_property
     def by_test(self) -> pl.DataFrame:
         """What other tests say of the primary measures' questions, uncorrected.
 
         Columns ``measure``, ``system``, ``versus``, p by the name of each test (null where a test is not
         for such differences), ``agree``: whether all are on the same side of alpha.  Empty where systems
-        have several runs, which these tests know nothing of.
+        have several runs, which these tests know nothing of, or where mean ranks are compared.
         """
         from rankstone.comparing.sensitivity import by_test
 
@@ -369,6 +394,7 @@ class Comparison(ShowsSheet, WritesTable):
             "segments": None if self.segments is None else self.segments.to_dicts(),
             "families": [_plain(family) for family in self.families],
             "anova": self.anova.to_dicts(),
+            "friedman": self.friedman.to_dicts(),
             "by_test": self.by_test.to_dicts(),
             "judged": None if self.judged is None else self.judged[0],
             "pool_bias": [list(pair) for pair in self.pool_bias],
@@ -380,5 +406,5 @@ class Comparison(ShowsSheet, WritesTable):
 
 def _plain(family: Family) -> dict[str, Any]:
     """Return a family as a dict; JSON has no NaN."""
-    told = asdict(family)
+    told = asdict(family) | {"interval_kind": family.interval_kind}
     return told | {"level": None if np.isnan(family.level) else family.level}

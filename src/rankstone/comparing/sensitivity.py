@@ -23,7 +23,7 @@ def by_test(found: Comparison) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for asked in found.table.filter(role="primary").iter_rows(named=True):
         matrix = found.matrices[asked["measure"]]
-        if matrix.replicates:
+        if matrix.replicates or found.families[0].correction == "nemenyi":
             continue
         one, other = (matrix.systems.index(asked[name]) for name in ("system", "versus"))
         units = Question(matrix, one, other).units

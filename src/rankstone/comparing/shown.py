@@ -6,6 +6,8 @@ from itertools import product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from rankstone.comparing.all_pairs import ALL_PAIRS
+from rankstone.comparing.judged import held_by_system
 from rankstone.comparing.words import Words
 from rankstone.errors import printable
 from rankstone.sheets import Sheet, Table
@@ -23,6 +25,8 @@ __all__ = ["Compared", "percent", "sentences", "sheet", "signed"]
 
 #: sentences and cautions beyond so many are counted only
 _SAID: Final = 12
+#: more pairs than so many whose shares of judged documents differ are one table of systems
+_FEW: Final = 3
 #: a p below this is shown as being below it
 _LEAST: Final = 0.0001
 #: from so many systems on a title counts them
@@ -127,6 +131,8 @@ def sheet(found: Compared, digits: int = 4) -> Sheet:
     ]
     if found.segments is not None:
         parts.append(_segments(found, say, digits))
+    if shares := _shares(found, say):
+        parts.append(shares)
     if cautions := list(_cautions(found, say, digits)):
         parts.append((say("care"), tuple(_cut(cautions, say))))
     parts.append((say("how"), tuple(_how(found, say, digits))))
@@ -152,7 +158,10 @@ def sentences(found: Compared, digits: int = 4) -> list[str]:
     say, lines = Words(found.lang), []
     for row in found.table.filter(role="primary").iter_rows(named=True):
         numbers = f"{signed(row['difference'], digits)} {_ends(row, digits)}"
-        line = say(row["verdict"], **_names(row), numbers=numbers, margin=found.how.margin)
+        if found.families[0].correction == "nemenyi":
+            numbers = say("mean_ranks", numbers=numbers)
+        n, margin = f"{row['n']:,}", found.how.margin
+        line = say(row["verdict"], **_names(row), numbers=numbers, n=n, margin=margin)
         if row["needed"] is not None:
             line += say("would_decide", n=f"{row['needed']:,}")
         lines.append(line)
@@ -227,9 +236,22 @@ def _head(found: Compared, table: pl.DataFrame, say: Words, family: int) -> tupl
     one = found.families[family]
     corrected = one.size > 1 and one.correction != "none"
     p = say("adjusted", correction=one.correction) if corrected else say("p")
-    levels = list(dict.fromkeys(map(percent, table["confidence"])))
-    interval = say("interval", level=levels[0]) if len(levels) == 1 else say("intervals")
-    return (say("difference"), interval, p, say("wtl"), say("verdict_head")), corrected
+    difference = say("rank_difference" if one.correction == "nemenyi" else "difference")
+    return (difference, _interval(found, table, say), p, say("wtl"), say("verdict_head")), corrected
+
+
+def _interval(found: Compared, table: pl.DataFrame, say: Words) -> str:
+    """Return what the intervals of a table are called, by what their confidence is of."""
+    kinds = set(table["interval_kind"])
+    if kinds == {"simultaneous"}:
+        return say("interval_simultaneous", level=percent(found.how.confidence))
+    levels = set(map(percent, table["confidence"]))
+    alone = set(table["family"]) == {1}
+    if len(kinds) > 1 or (alone and len(levels) > 1):
+        return say("intervals")
+    if len(levels) > 1:
+        return say("intervals_pointwise")
+    return say("interval" if alone else "interval_pointwise", level=levels.pop())
 
 
 def _differences(found: Compared, say: Words, digits: int) -> Table:
@@ -268,10 +290,23 @@ def _segments(found: Compared, say: Words, digits: int) -> Table:
     )
 
 
+def _shares(found: Compared, say: Words) -> Table | None:
+    """Return who has more judged documents than how many others, where that is too much for sentences."""
+    if found.judged is None or len(found.pool_bias) <= _FEW:
+        return None
+    shares = dict(found.means.select("system", "judged").unique(maintain_order=True).rows())
+    rows = tuple(
+        (printable(system, _NAME), f"{share:.3f}", f"{more:,}", f"{less:,}")
+        for system, share, more, less in held_by_system(found.pool_bias, shares)
+    )
+    head = (say("system"), found.judged[0], say("more_than"), say("less_than"))
+    return Table(say("pools", judged=found.judged[0]), head, rows, (False, True, True, True))
+
+
 def _cautions(found: Compared, say: Words, digits: int) -> Iterator[str]:
     """Say what a reader should not miss."""
     shares = dict(found.means.select("system", "judged").unique(maintain_order=True).rows())
-    for one, other in found.pool_bias:
+    for one, other in found.pool_bias if len(found.pool_bias) <= _FEW else ():
         yield say(
             "pool",
             judged=found.judged[0] if found.judged else "",
@@ -283,6 +318,9 @@ def _cautions(found: Compared, say: Words, digits: int) -> Iterator[str]:
     for measure, left_out in found.table.select("measure", "left_out").unique(maintain_order=True).rows():
         if left_out:
             yield say("left_out", measure=measure, n=f"{left_out:,}")
+    correction, first = found.families[0].correction, found.table.filter(role="primary")
+    if correction in ALL_PAIRS and first["low"].is_null().all():
+        yield say("too_few", units=f"{first['units'][0]:,}", correction=correction)
     for row in found.table.iter_rows(named=True):
         open_ = row["low"] is None or row["low"] <= 0 <= row["high"]
         if (row["p_adjusted"] <= found.how.alpha) == open_:
@@ -299,17 +337,22 @@ def _how(found: Compared, say: Words, digits: int) -> Iterator[str]:
     if family.size == 1:
         yield say("single", alpha=alpha)
     else:
-        told = CORRECTIONS.get(family.correction, _PAIRWISE.get(family.correction, family.correction))
-        yield say("family", size=family.size, correction=told.split(":")[0], alpha=alpha)
+        held = {"none": "family_each", "bh": "family_share", "by": "family_share"}
+        named = {**CORRECTIONS, **ALL_PAIRS}[family.correction].split(":")[0]
+        yield say(held.get(family.correction, "family"), size=family.size, correction=named, alpha=alpha)
+        if family.correction in ALL_PAIRS:
+            yield say(f"assumed_{family.correction}")
     if family.test == "randomisation":
         n, seed = f"{family.permutations:,}", found.how.seed
         drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")
         yield say("test", test=say("test_randomisation", permutations=drawn))
     else:
         yield say("test", test=family.test)
-    told = METHODS[found.how.interval] if family.level == family.level else _PAIRWISE[family.correction]
-    levels = dict.fromkeys(map(percent, found.table["confidence"]))
-    yield say("interval_method", method=told, levels=", ".join(levels))
+    if family.level == family.level:  # not NaN, as where a procedure brings its own
+        levels = dict.fromkeys(map(percent, found.table["confidence"]))
+        yield say("interval_method", method=METHODS[found.how.interval], levels=", ".join(levels))
+    if family.size > 1:
+        yield say(family.interval_kind, level=percent(found.how.confidence))
     others = [measure for measure in found.measures if measure not in found.primary]
     if others:
         yield say("exploratory", measures=", ".join(others))
@@ -322,10 +365,3 @@ def _how(found: Compared, say: Words, digits: int) -> Iterator[str]:
     if len(least):
         low, high = (f"{value:.{digits}f}" for value in (min(least), max(least)))
         yield say("detectable", power=found.how.power, values=low if low == high else f"{low} – {high}")
-
-
-#: procedures that look at all pairs at once
-_PAIRWISE: Final = {
-    "tukey": "randomised Tukey HSD (Carterette 2012)",
-    "hsd": "Tukey's HSD blocked on queries",
-}

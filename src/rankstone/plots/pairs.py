@@ -36,7 +36,7 @@ def question_rows(table: pl.DataFrame) -> pl.DataFrame:
         )
         for row in table.iter_rows(named=True)
     ]
-    told = table.select("measure", "difference", "low", "high", "verdict", "n")
+    told = table.select("measure", "difference", "low", "high", "interval_kind", "verdict", "n")
     return told.with_columns(question=pl.Series(names, dtype=pl.String))
 
 
@@ -51,9 +51,12 @@ def forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 - 
     shape = shape.scale(domain=known, range=[VERDICTS[name][1] for name in known])
     told = [alt.Tooltip("question:N"), alt.Tooltip("verdict:N")]
     told += [alt.Tooltip(f"{name}:Q", format="+.4f") for name in ("difference", "low", "high")]
+    axis, kinds = label("difference", lang), set(rows["interval_kind"])
+    if rows.height > 1 and len(kinds) == 1:
+        axis = label(kinds.pop(), lang, axis=axis)
     base = alt.Chart(alt.NamedData("questions")).encode(place)
     bars = base.mark_rule(strokeWidth=2).encode(
-        alt.X("low:Q", title=label("difference", lang)), alt.X2("high:Q"), colour, tooltip=told
+        alt.X("low:Q", title=axis), alt.X2("high:Q"), colour, tooltip=told
     )
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
         alt.X("difference:Q"), colour, shape, tooltip=told

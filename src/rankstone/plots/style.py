@@ -27,6 +27,7 @@ VERDICTS: Final = {
     "higher": ("#0072B2", "triangle-up"),
     "lower": ("#D55E00", "triangle-down"),
     "equivalent": ("#009E73", "square"),
+    "identical": ("#999999", "diamond"),
     "inconclusive": ("#999999", "circle"),
 }
 _FIX: Final = 'pip install "rankstone[report]"'

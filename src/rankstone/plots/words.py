@@ -27,6 +27,8 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "order": ("queries, ordered by difference", "按差值排序的查询"),
     "query": ("query", "查询"),
     "interval": ("interval", "区间"),
+    "simultaneous": ("{axis}, simultaneous intervals", "{axis}，同时区间"),
+    "pointwise": ("{axis}, pointwise intervals", "{axis}，逐点区间"),
     "verdict": ("verdict", "结论"),
     "question": ("question", "比较"),
     "winner": ("better", "更优"),

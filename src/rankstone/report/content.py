@@ -27,6 +27,8 @@ __all__ = ["content"]
 
 #: questions beyond so many are in the table only
 _SENTENCES = 12
+#: verdicts that decide nothing
+_OPEN = ("inconclusive", "identical")
 #: rows of all runs together that are kept in memory, at most
 _ROWS = 20_000_000
 
@@ -59,6 +61,7 @@ def content(
         "by": [] if found.segments is None else _by(found),
         "segments": None if found.segments is None else found.segments.to_dicts(),
         "anova": found.anova.to_dicts(),
+        "friedman": found.friedman.to_dicts() if len(found.systems) > 2 else [],  # noqa: PLR2004 - all pairs
         "by_test": found.by_test.to_dicts(),
         "alpha": found.how.alpha,
         "queries": scores(found),
@@ -86,7 +89,7 @@ def _sentences(found: Comparison) -> list[str]:
     if len(said) <= _SENTENCES:
         return said
     verdicts = found.table.filter(role="primary")["verdict"].to_list()
-    ordered = sorted(zip(verdicts, said, strict=True), key=lambda one: one[0] == "inconclusive")
+    ordered = sorted(zip(verdicts, said, strict=True), key=lambda one: one[0] in _OPEN)
     return [*_summed(found), *(sentence for _, sentence in ordered)]
 
 
@@ -98,7 +101,7 @@ def _summed(found: Comparison) -> list[str]:
         means = found.means.filter(measure=measure).sort(pl.col("mean") * sign, descending=True)
         line = words(found.lang)["decided"].format(
             measure=measure,
-            decided=int((verdicts != "inconclusive").sum()),
+            decided=int((~verdicts.is_in(_OPEN)).sum()),
             all=len(verdicts),
             best=printable(means["system"][0], 30),
             mean=f"{means['mean'][0]:.{found.digits}f}",

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.asked import of_rankings
+from rankstone.comparing.all_pairs import ALL_PAIRS
 from rankstone.comparing.answer import Pair, margins, sure, told
 from rankstone.comparing.asking import correction_of, pairs_of
 from rankstone.comparing.family import Family
@@ -156,7 +157,7 @@ def _check(how: How, measures: Sequence[Measure]) -> None:
                 expected=" or ".join(known),
                 fix=_COLLECT,
             )
-    if how.correction in ("tukey", "hsd"):
+    if how.correction in ALL_PAIRS:
         raise BadOption(f"correction={how.correction} looks at all queries at once", fix=_COLLECT)
 
 

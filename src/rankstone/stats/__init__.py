@@ -10,13 +10,15 @@ from __future__ import annotations
 from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
 from rankstone.stats.automatic import FEW_CLUSTERS, Difference, Mean, difference_estimate, mean_estimates
 from rankstone.stats.bounded import unseen_share
-from rankstone.stats.corrections import CORRECTIONS, adjusted, family_level
+from rankstone.stats.corrections import CORRECTIONS, SIMULTANEOUS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
 from rankstone.stats.intervals import METHODS, RESAMPLED, Estimate, estimates
+from rankstone.stats.max_t import MaxT, flipped_max_t, resampled_max_t
 from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
 from rankstone.stats.poisson import PoissonBootstrap
 from rankstone.stats.power import chi_square, detectable, needed, power_of
 from rankstone.stats.proportions import ProportionDifference, Shared, proportion_difference, wilson
+from rankstone.stats.ranks import Friedman, friedman, nemenyi, nemenyi_reach, ranks
 from rankstone.stats.sample_ratio import SampleRatio, sample_ratio
 from rankstone.stats.sequential import always_valid_interval, always_valid_p, always_valid_ratio
 from rankstone.stats.sign_flips import sign_flips
@@ -30,9 +32,12 @@ __all__ = [
     "METHODS",
     "PAIRED",
     "RESAMPLED",
+    "SIMULTANEOUS",
     "Blocked",
     "Difference",
     "Estimate",
+    "Friedman",
+    "MaxT",
     "Mean",
     "PoissonBootstrap",
     "ProportionDifference",
@@ -50,16 +55,22 @@ __all__ = [
     "difference_estimate",
     "estimates",
     "family_level",
+    "flipped_max_t",
+    "friedman",
     "hedges",
     "hsd_reach",
     "mcnemar",
     "mean_estimates",
     "needed",
+    "nemenyi",
+    "nemenyi_reach",
     "paired_t",
     "power_of",
     "proportion_difference",
     "randomised_tukey",
     "randomised_tukeys",
+    "ranks",
+    "resampled_max_t",
     "sample_ratio",
     "sign_flips",
     "sign_test",

@@ -2,9 +2,10 @@
 
 If all systems are alike, their scores may change places within every query.  A pair differs when its gap is
 larger than the gap between the best and the worst of the shuffled systems nearly ever is; so the chance of
-one or more false alarms among all pairs is held at once, without any assumption about distributions
-(Carterette, TOIS 30(1), 2012).  Where some systems truly differ, the shuffled ones differ more than systems
-that are alike would, so the procedure errs on the side of silence.  Several measures are held at once, too:
+one or more false alarms among all pairs is held at once (Carterette, TOIS 30(1), 2012).  What is assumed is
+that scores of systems without a difference are exchangeable within every query: no shape of a distribution,
+but the same one for all.  Systems with equal means and unequal spreads are not exchangeable: all pairs share
+one critical gap, which is too small for the pair that varies most.  Several measures are held at once, too:
 they are shuffled together, and each is put on the scale of its own error, as in the max-T procedure of
 Westfall and Young (1993).
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from rankstone.stats.anova import two_way
 from rankstone.stats.drawing import in_blocks, raw
+from rankstone.stats.maxima import critical, p_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,8 +38,6 @@ _BLOCK: Final = 1 << 16
 _NARROW: Final = 16
 #: sums of so many bits are exact
 _EXACT_BITS: Final = 52
-#: gaps closer than this share of the scale are equal: scores carry rounding errors
-_EQUAL: Final = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +67,8 @@ class RandomisedTukey:
         ``gap ± critical`` are simultaneous intervals of 1 - alpha for all pairs and measures: one excludes 0
         if and only if its p is at most ``alpha``.
         """
-        rank = math.floor(alpha * (len(self.largest) + 1) - 1 + 1e-9)
-        if rank < 0:
-            return np.full(len(self.scale), np.inf)
-        critical: Floats = (self.largest[rank] + _EQUAL) * self.scale
-        return critical
+        found: Floats = critical(self.largest, alpha) * self.scale
+        return found
 
 
 def randomised_tukey(
@@ -147,8 +144,7 @@ def _scale(totals: Floats, sizes: Floats) -> Floats:
 def _compared(scaled: Floats, scale: Floats, largest: Floats) -> RandomisedTukey:
     means = np.array([[math.fsum(column) for column in measure.T] for measure in np.moveaxis(scaled, 2, 0)])
     gaps = np.moveaxis(means[:, :, None] - means[:, None, :], 0, 2)
-    at_least = np.searchsorted(-largest, -(np.abs(gaps) - _EQUAL), side="right")
-    p = (1 + at_least) / (1 + len(largest))
+    p = p_values(np.abs(gaps), largest)
     itself = np.arange(scaled.shape[1])
     p[itself, itself] = 1.0
     return RandomisedTukey(gaps * scale, p, largest, scale)

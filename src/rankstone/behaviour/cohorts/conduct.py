@@ -123,7 +123,8 @@ def retention(
     confidence
         Of intervals; of differences it is that of all of them together.
     correction
-        Of the differences' p-values: ``holm``, ``bonferroni``, ``hochberg``, ``bh``, ``by``, ``none``.
+        Of the differences' p-values: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``, ``hochberg``,
+        ``hommel``, ``bh``, ``by``, ``none``.
     columns
         {their name: our name}: ``{"uid": "user_id", "timestamp": "time"}``.
     format_in

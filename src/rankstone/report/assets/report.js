@@ -56,6 +56,7 @@
     ...D.by.filter(() => more.includes("by")).map((name) => ({ name, label: name, kind: null })),
     ...columnsOf(["measure", "role", "system", "versus"]), ...columnsOf(["n"], { n: "number" }),
     ...columnsOf(["difference", "low", "high"], { difference: "signed", low: "signed", high: "signed" }),
+    { name: "interval_kind", label: W.interval_kind, kind: null, text: (row) => W[row.interval_kind] },
     ...columnsOf(["p_adjusted"], { p_adjusted: "p" }), ...columnsOf(["wins", "ties", "losses"], { wins: "number", ties: "number", losses: "number" }),
     { name: "verdict", label: W.judgement, kind: null, mark: true, text: (row) => W[row.verdict] },
     ...columnsOf(["needed"], { needed: "number" })];
@@ -161,6 +162,8 @@
       if (D.by_test.length) page.append(el("h3", {}, W.by_test), el("p", { class: "help" }, fill(W.by_test_help, { alpha: String(Number(D.alpha.toPrecision(6))) })), byTest());
       if (D.anova.length) page.append(el("h3", {}, W.anova), table([...columnsOf(["measure"]), { name: "f", label: "F", kind: "number" }, { name: "p", label: "p", kind: "p" },
         { name: "df", label: "df", kind: "number" }, { name: "df_error", label: "df₂", kind: "number" }, { name: "error", label: "MSE", kind: "number" }], D.anova));
+      if (D.friedman.length) page.append(el("h3", {}, W.friedman), table([...columnsOf(["measure"]), { name: "chi_square", label: "χ²", kind: "number" }, { name: "p_chi_square", label: "p (χ²)", kind: "p" },
+        { name: "f", label: "F", kind: "number" }, { name: "p", label: "p", kind: "p" }, { name: "df", label: "df", kind: "number" }, { name: "df_error", label: "df₂", kind: "number" }], D.friedman));
       return spread.bring(thinned(differences()), titled("pair"));
     },
     judgments(page) {
@@ -253,7 +256,7 @@
     return el("div", { class: "derivation" }, el("p", {}, sheet.title), ...[sheet.formula, sheet.symbols].filter(Boolean).map((text) => el("p", { class: "formula" }, text)), ...parts);
   }
   function matrix() {
-    const marks = { better: "▲", higher: "▲", worse: "▼", lower: "▼", equivalent: "≈", inconclusive: "·" };
+    const marks = { better: "▲", higher: "▲", worse: "▼", lower: "▼", equivalent: "≈", identical: "=", inconclusive: "·" };
     const turned = { better: "worse", worse: "better", higher: "lower", lower: "higher" }, cells = new Map();
     for (const row of D.questions.filter((one) => one.measure === state.m)) {
       cells.set(row.system + "\u0000" + row.versus, [row.verdict, row.p_adjusted]);

@@ -1,0 +1,274 @@
+"""Max-|t|: the largest studentised difference between any two of m systems that chance alone would make.
+
+Every difference is held against its own standard error, so pairs may vary as differently as they like; the
+critical value is that of the largest |t| of all pairs and measures.  Two ways to draw it:
+
+- **sign flips**: the sign of everything a query says is a coin's (Westfall and Young 1993; Romano 1990).
+  Assumes that differences without an effect are symmetric about 0, jointly.
+- **the bootstrap**: queries are drawn again, and t is about the mean that was observed (Romano and Wolf 2005,
+  in one step).  Assumes no more than queries drawn alike and independently, but enough of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone.stats.drawing import Whole, draws, in_blocks, raw
+from rankstone.stats.maxima import critical, p_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Progress = Callable[[int], None]
+
+__all__ = ["MaxT", "flipped_max_t", "resampled_max_t"]
+
+#: numbers that a block of draws holds
+_BLOCK: Final = 1 << 19
+#: names the flips' stream of random numbers, which is no other one's
+_FLIPS: Final = 0x6D6178
+#: differences below this share of the largest score are rounding
+_ROUNDING: Final = 1e-12
+#: the least error of a resample, as a share of the observed one: resamples of sparse pairs may have none
+_LEAST: Final = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class MaxT:
+    """What was found of all pairs of systems, row less column.
+
+    Attributes
+    ----------
+    statistic
+        float64 ``[systems, systems, measures]``, 0 or more.
+    p
+        The same shape, adjusted for all pairs and measures; 1 on the diagonal.
+    low, high
+        The same shape: simultaneous intervals of the differences of means, which exclude 0 exactly where p
+        is at most ``alpha``.
+    largest
+        float64 ``[draws]``, descending.
+    """
+
+    statistic: Floats
+    p: Floats
+    low: Floats
+    high: Floats
+    largest: Floats
+
+
+def flipped_max_t(
+    totals: Floats,
+    sizes: Floats | None = None,
+    *,
+    alpha: float = 0.05,
+    flips: int = 100_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> MaxT:
+    """Flip the signs of whole units, and compare every pair with the largest absolute t.
+
+    Parameters
+    ----------
+    totals
+        float64 ``[units, systems, measures]``, without NaN: sums of scores over the queries of each unit.
+    sizes
+        float64 ``[units, measures]``: how many queries each unit holds, or their weight; 1 unless given.
+    alpha
+        Chance of any false claim, in (0, 1): the level of the intervals.
+    flips
+        How many, above 0; where there are no more ways than that, all of them.
+    seed
+        Makes p reproducible, bit by bit, on any number of threads.
+    threads, progress
+        As for :func:`~rankstone.stats.drawing.in_blocks`.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(1).random((50, 3, 1)) + [[0.0], [0.0], [0.5]]
+    >>> found = flipped_max_t(scores, flips=2000)
+    >>> bool(found.p[0, 1, 0] > 0.1), bool(found.p[0, 2, 0] < 0.001)
+    (True, True)
+    """
+    sizes = _ones(totals) if sizes is None else sizes
+    whole = Whole.of(totals.reshape(len(totals), -1))
+    # under flips a pair's sum of squares stays, so |sum| over its root orders flips as |t| does
+    roots = _roots(totals)
+    signs, count = _signs(len(totals), flips, seed)
+    each = max(1, _BLOCK // max(len(totals), totals[0].size))
+
+    def block(at: int) -> Floats:
+        flipped = whole.summed(signs(at * each, min((at + 1) * each, count)))
+        return _largest(flipped.reshape(-1, *totals.shape[1:]), roots)
+
+    found = [np.empty(0), *in_blocks(block, -(-count // each), threads, progress)]
+    largest = np.sort(np.concatenate(found))[::-1]
+    sums = whole.summed(np.ones((1, len(totals)))).reshape(totals.shape[1:])
+    gaps = sums[:, None] - sums[None]
+    statistic = np.abs(gaps) / roots
+    low, high = _inverted(totals, sizes, gaps, critical(largest, alpha))
+    return MaxT(statistic, _without_diagonal(p_values(statistic, largest)), low, high, largest)
+
+
+def _ones(totals: Floats) -> Floats:
+    return np.ones((totals.shape[0], totals.shape[2]))
+
+
+def _without_diagonal(p: Floats) -> Floats:
+    itself = np.arange(len(p))
+    p[itself, itself] = 1.0
+    return p
+
+
+def _differences(totals: Floats, one: int) -> Floats:
+    """Return a system less every system, ``[units, systems, measures]``; what is only rounding is 0."""
+    found: Floats = totals[:, one, None] - totals
+    found[np.abs(found) <= _ROUNDING * np.abs(totals).max(axis=(0, 1), initial=0.0)] = 0.0
+    return found
+
+
+def _roots(totals: Floats) -> Floats:
+    """Return the root of each pair's sum of squares; infinite for systems whose scores are the same."""
+    squares = [(_differences(totals, one) ** 2).sum(axis=0) for one in range(totals.shape[1])]
+    roots = np.sqrt(np.stack(squares))
+    roots[roots == 0] = np.inf
+    return roots
+
+
+def _signs(units: int, flips: int, seed: int) -> tuple[Callable[[int, int], Floats], int]:
+    """Return what gives rows of random signs, or of all ways they can fall but the observed, and how many."""
+    ways = 2 ** (units - 1)  # the other half is the mirror image
+    if ways - 1 <= flips:
+        place = np.arange(units)
+
+        def every(begin: int, end: int) -> Floats:
+            return 1.0 - 2.0 * (np.arange(begin + 1, end + 1)[:, None] >> place & 1)
+
+        return every, ways - 1
+    words = -(-units // 64)
+
+    def drawn(begin: int, end: int) -> Floats:
+        bits = raw(seed, _FLIPS, begin, size=(end - begin) * words).astype("<u8").view(np.uint8)
+        rows = np.unpackbits(bits.reshape(end - begin, -1), axis=1, count=units, bitorder="little")
+        return 1.0 - 2.0 * rows
+
+    return drawn, flips
+
+
+def _largest(sums: Floats, roots: Floats) -> Floats:
+    """Return the largest statistic of each flip, of ``[flips, systems, measures]``."""
+    found = np.zeros(len(sums))
+    by_system = np.ascontiguousarray(np.moveaxis(sums, 0, -1))
+    for one in range(len(by_system) - 1):
+        gaps = by_system[one + 1 :] - by_system[one]
+        np.abs(gaps, out=gaps)
+        gaps *= (1.0 / roots[one, one + 1 :])[..., None]
+        np.maximum(found, gaps.max(axis=(0, 1)), out=found)
+    return found
+
+
+def _inverted(totals: Floats, sizes: Floats, gaps: Floats, limit: float) -> tuple[Floats, Floats]:
+    """Return the ends of all differences d under which |sum of D - d·size| over its root is within the limit.
+
+    For units of one size these are mean ± t·se.
+    """
+    size, squares = sizes.sum(axis=0), (sizes**2).sum(axis=0)
+    low, high = np.full(gaps.shape, -np.inf), np.full(gaps.shape, np.inf)
+    a = size**2 - limit**2 * squares
+    known = a > 0
+    if not known.any():
+        return low, high
+    for one in range(len(gaps)):
+        between = _differences(totals, one)
+        products = (between * sizes[:, None]).sum(axis=0)
+        b = size * gaps[one] - limit**2 * products
+        c = gaps[one] ** 2 - limit**2 * (between**2).sum(axis=0)
+        root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
+        low[one][:, known] = ((b - root) / a)[:, known]
+        high[one][:, known] = ((b + root) / a)[:, known]
+    return low, high
+
+
+def resampled_max_t(
+    totals: Floats,
+    sizes: Floats | None = None,
+    *,
+    alpha: float = 0.05,
+    resamples: int = 10_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> MaxT:
+    """Draw units again, and compare every pair with the largest absolute t about what was observed.
+
+    Parameters
+    ----------
+    totals, sizes, alpha, seed, threads, progress
+        As for :func:`flipped_max_t`.
+    resamples
+        How many, above 0.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(1).random((50, 3, 1)) + [[0.0], [0.0], [0.5]]
+    >>> found = resampled_max_t(scores, resamples=2000)
+    >>> bool(found.p[0, 1, 0] > 0.1), bool(found.p[0, 2, 0] < 0.001)
+    (True, True)
+    """
+    sizes = _ones(totals) if sizes is None else sizes
+    units, systems, measures = totals.shape
+    whole = [Whole.of(_moments(_differences(totals, one), sizes)) for one in range(systems)]
+    seen = [_studentised(part.summed(np.ones((1, units))), measures, units) for part in whole]
+    each = max(1, _BLOCK // max(units, 4 * systems * measures))
+
+    def block(at: int) -> Floats:
+        counts = draws(units, seed, range(at * each, min((at + 1) * each, resamples)))
+        found = np.zeros(len(counts))
+        for part, (mean, error) in zip(whole, seen, strict=True):
+            drawn, spread = _studentised(part.summed(counts), measures, units)
+            t = _over(np.abs(drawn - mean), np.maximum(spread, _LEAST * error))
+            np.maximum(found, t.max(axis=(1, 2)), out=found)
+        return found
+
+    largest = np.sort(np.concatenate(list(in_blocks(block, -(-resamples // each), threads, progress))))[::-1]
+    gaps, errors = (np.concatenate([one[part] for one in seen]) for part in (0, 1))
+    statistic = _over(np.abs(gaps), errors)
+    reach = np.where(errors > 0, critical(largest, alpha) * errors, np.inf)
+    p = _without_diagonal(p_values(statistic, largest))
+    return MaxT(statistic, p, gaps - reach, gaps + reach, largest)
+
+
+def _moments(between: Floats, sizes: Floats) -> Floats:
+    """Return what sums are taken of: differences, their squares and products with sizes, and sizes."""
+    parts = [between, between**2, between * sizes[:, None], sizes, sizes**2]
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+def _studentised(sums: Floats, measures: int, units: int) -> tuple[Floats, Floats]:
+    """Return means and their standard errors, ``[draws, systems, measures]``, of sums of moments.
+
+    The error is that of a ratio of sums, as in :meth:`rankstone.stats.Units.standard_error`.
+    """
+    weight, weights = (part[:, None] for part in np.split(sums[:, -2 * measures :], 2, axis=1))
+    first, squares, products = (
+        part.reshape(len(sums), -1, measures) for part in np.split(sums[:, : -2 * measures], 3, axis=1)
+    )
+    weight = np.where(weight > 0, weight, np.inf)  # units that weigh nothing together say nothing
+    mean = first / weight
+    rest = squares - 2 * mean * products + mean**2 * weights
+    rest[rest <= _ROUNDING * squares] = 0.0
+    return mean, np.sqrt(rest * (units / max(units - 1, 1))) / weight
+
+
+def _over(distance: Floats, error: Floats) -> Floats:
+    """Return t; 0 where there is no error to divide by, which says nothing."""
+    found: Floats = np.zeros(np.broadcast_shapes(distance.shape, error.shape))
+    np.divide(distance, error, out=found, where=error > 0)
+    return found
