@@ -127,6 +127,7 @@ WALLS = {
     "gating": {"gating", "comparing", "lists", "stats", "sheets", "results", "measures", "io"},
     "identifying": {
         "identifying",
+        "naming",
         "explaining",
         "sheets",
         "evaluation",
