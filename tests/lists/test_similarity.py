@@ -104,6 +104,7 @@ def test_a_run_with_ties_against_itself(text: str, order: str) -> None:
     assert bool(found.notes()) == (abs(value - best) > 1e-12)
     for note in found.notes():
         corrected = measure.corrected_for_ties
+        assert corrected is not None
         assert str(corrected) in note
         whole = rankstone.diff(run, run, corrected, ties=order).to_dict()
         assert whole[str(corrected)] == pytest.approx(1.0, abs=1e-12)

@@ -15,7 +15,8 @@ from rankstone.stats import CORRECTIONS, adjusted, family_level
 def drawn(seed: int, size: int = 6) -> np.ndarray:
     """Return p-values of which some are small."""
     draw = np.random.default_rng(seed)
-    return draw.random(size) ** draw.choice([1, 4], size)
+    p: np.ndarray = draw.random(size) ** draw.choice([1, 4], size)
+    return p
 
 
 @pytest.mark.parametrize("seed", range(5))
