@@ -106,19 +106,18 @@ def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> Ou
     alpha, most = (1 - row["confidence"]) / 2, matrix.span[1] - matrix.span[0]
     rare, settling = unseen_share(row["units"], alpha), _settling(margin, row, alpha, most)
     ends = "?" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]"
-    text = f"{row['difference']:+.4f} {ends}, allowed loss {margin:g}"
+    text = (
+        f"{row['difference']:+.4f} {ends}, allowed loss {margin:g}; chance of a false release ≤ {alpha:.2g}; "
+        f"a loss of {most:g} on up to {rare:.2g} of queries could go unseen"
+    )
     kept = ("mean", "mean_versus", "difference", "low", "high", "confidence", "n")
     numbers = {key: row[key] for key in kept} | {
         "margin": margin, "false_release": alpha, "unseen_share": rare, "needed": settling,
     }  # fmt: skip
     if low >= -margin - _ROUNDING:
-        text += (
-            f"; chance of a false release ≤ {alpha:.2g}, a loss of {most:g} on up to {rare:.2g} of queries"
-        )
-        return Outcome("rule", name, "pass", f"{text} could go unseen", numbers)
+        return Outcome("rule", name, "pass", text, numbers)
     if high < -margin:
         return Outcome("rule", name, "fail", text, numbers)
-    text += f"; a loss of {most:g} on up to {rare:.2g} of queries could go unseen"
     if settling is not None:
         text += f"; about {settling:,} queries would settle it if nothing is lost"
     return Outcome("rule", name, "inconclusive", text, numbers)
