@@ -77,7 +77,7 @@ _EN: Final = {
     "query or differences are symmetric about 0; where neither is so, it rests on simulations",
     "assumed_tukey": "assumed: scores of systems without a difference are exchangeable within a query, and "
     "so vary alike",
-    "assumed_max_t": "assumed: queries are drawn independently, and there are enough of them, 25 or more",
+    "assumed_max_t": "assumed: queries are drawn independently, and there are many of them; 50 were not always enough",
     "assumed_hsd": "assumed: errors are normal and of one variance",
     "assumed_nemenyi": "assumed: scores of systems without a difference are exchangeable within a query",
     "runs": "systems with several runs: {systems}",
@@ -147,7 +147,7 @@ _ZH: Final = {
     "assumed_robust_tukey": "假设：无差异时，同一查询内的得分可交换，或差值关于 0 对称，两者有其一即可；"
     "两者皆不成立时，依据仅为模拟",
     "assumed_tukey": "假设：无差异的系统在同一查询内的得分可交换，因而离散程度相同",
-    "assumed_max_t": "假设：查询独立抽取，且数量足够（约 25 个以上）",
+    "assumed_max_t": "假设：查询独立抽取且数量较多；50 个未必足够",
     "assumed_hsd": "假设：误差服从正态分布且方差相同",
     "assumed_nemenyi": "假设：无差异的系统在同一查询内的得分可交换",
     "runs": "有多次运行的系统：{systems}",

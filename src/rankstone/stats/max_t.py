@@ -137,7 +137,7 @@ def _differences(totals: Floats, one: int) -> Floats:
 def _roots(totals: Floats) -> Floats:
     """Return the root of each pair's sum of squares; infinite for systems whose scores are the same."""
     squares = [(_differences(totals, one) ** 2).sum(axis=0) for one in range(totals.shape[1])]
-    roots = np.sqrt(np.stack(squares))
+    roots: Floats = np.sqrt(np.stack(squares))
     roots[roots == 0] = np.inf
     return roots
 
@@ -149,7 +149,8 @@ def _signs(units: int, flips: int, seed: int) -> tuple[Callable[[int, int], Floa
         place = np.arange(units)
 
         def every(begin: int, end: int) -> Floats:
-            return 1.0 - 2.0 * (np.arange(begin + 1, end + 1)[:, None] >> place & 1)
+            bits = np.arange(begin + 1, end + 1)[:, None] >> place & 1
+            return 1.0 - 2.0 * bits.astype(np.float64)
 
         return every, ways - 1
     words = -(-units // 64)
@@ -157,7 +158,7 @@ def _signs(units: int, flips: int, seed: int) -> tuple[Callable[[int, int], Floa
     def drawn(begin: int, end: int) -> Floats:
         bits = raw(seed, _FLIPS, begin, size=(end - begin) * words).astype("<u8").view(np.uint8)
         rows = np.unpackbits(bits.reshape(end - begin, -1), axis=1, count=units, bitorder="little")
-        return 1.0 - 2.0 * rows
+        return 1.0 - 2.0 * rows.astype(np.float64)
 
     return drawn, flips
 

@@ -103,7 +103,8 @@ def friedman(scores: Floats) -> Friedman:
 def _variance(places: Floats) -> float:
     """Return the variance of a place if every order were as likely; m(m + 1)/12 without ties."""
     n, m = places.shape
-    return float(((places - (m + 1) / 2) ** 2).sum()) / (n * (m - 1))
+    squares = float(((places - (m + 1) / 2) ** 2).sum())
+    return squares / float(n * (m - 1))
 
 
 def nemenyi(scores: Floats) -> Floats:

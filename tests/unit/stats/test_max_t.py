@@ -21,7 +21,7 @@ def scores(seed: int, queries: int = 12, systems: int = 4) -> np.ndarray:
 
 def t_of(differences: np.ndarray, about: float = 0.0) -> float:
     """Return |t| of the mean of differences."""
-    return abs(differences.mean() - about) / (differences.std(ddof=1) / len(differences) ** 0.5)
+    return float(abs(differences.mean() - about) / (differences.std(ddof=1) / len(differences) ** 0.5))
 
 
 def test_flips_are_all_the_ways_signs_can_fall() -> None:
