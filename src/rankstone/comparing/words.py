@@ -77,7 +77,8 @@ _EN: Final = {
     "query or differences are symmetric about 0; where neither is so, it rests on simulations",
     "assumed_tukey": "assumed: scores of systems without a difference are exchangeable within a query, and "
     "so vary alike",
-    "assumed_max_t": "assumed: queries are drawn independently, and there are many of them; 50 were not always enough",
+    "assumed_max_t": "assumed: queries are drawn independently, and there are many of them; 50 were not "
+    "always enough",
     "assumed_hsd": "assumed: errors are normal and of one variance",
     "assumed_nemenyi": "assumed: scores of systems without a difference are exchangeable within a query",
     "runs": "systems with several runs: {systems}",
