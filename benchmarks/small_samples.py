@@ -248,13 +248,13 @@ def _one_sample(groups: int, *, equal: bool, draw: np.random.Generator) -> Float
     found = []
     for values, true in of_differences:
         units = Units.of(values[:, None], cluster=cluster)
-        low, high = difference_estimate(units, (0.0, 1.0), clustered=True).interval()
+        low, high = difference_estimate(units, (0.0, 1.0)).interval()
         found.append(low <= true <= high)
     chances = [draw.beta(p * 7 / 3, (1 - p) * 7 / 3, groups)[cluster] for p in (0.7, 0.95)]
     of_means = [((one > draw.random(n)) * 1.0, p) for one, p in zip(chances, (0.7, 0.95), strict=True)]
     for values, true in (*of_means, (graded, 0.5)):
         units = Units.of(values[:, None], cluster=cluster)
-        low, high = mean_estimates(units, [(0.0, 1.0)], clustered=True)[0].interval()
+        low, high = mean_estimates(units, [(0.0, 1.0)])[0].interval()
         found.append(low <= true <= high)
     return np.array(found, float)
 

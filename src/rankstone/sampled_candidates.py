@@ -19,7 +19,6 @@ from rankstone.lists.beyond.sampled import correct_sampled
 from rankstone.measures import Threshold
 from rankstone.results import WritesReport, as_pandas, shown_whole
 from rankstone.road import Part
-from rankstone.stats import Units, estimates
 from rankstone.words import counted, queries
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def sampled(
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - as for evaluate
 ) -> Sampled:
-    """Estimate what measures would give among all items, from lists of relevant and sampled ones.
+    """Bound and estimate what measures would give among all items, from lists of relevant and sampled ones.
 
     Parameters
     ----------
@@ -73,12 +72,12 @@ def sampled(
     rel
         Relevant from this grade on; above 0 unless given.
     confidence
-        Of Student's interval over queries.
+        Of the bounds, over draws of queries and of sampled documents.
 
     Returns
     -------
     Sampled
-        Estimates, and beside them the values that the sampled lists have.
+        Bounds and estimates, and beside them the values that the sampled lists have.
 
     Raises
     ------
@@ -100,42 +99,50 @@ def sampled(
     line = Threshold(0.0, strict=True) if rel is None else Threshold(rel)
     ready = _Ranking(qrels, line, **options)
     found = ready.ranks(name_runs(runs), progress)
-    rows, warning = [], ""
+    rows, warnings = [], dict[str, None]()
     for name, (rank, query, others) in found.ranked.items():
-        how = {"method": method, "gamma": gamma, "replacement": replacement}
-        fixed = correct_sampled(rank, measures, items=items, sampled=others, **how)  # type: ignore[arg-type]
-        warning = fixed.warning
-        for measure, naive in fixed.values.select("measure", "naive").iter_rows():
-            units = Units.of(fixed.per_user(measure)[:, None], cluster=query)
-            estimate = estimates(units)[0]
-            ends = [end if np.isfinite(end) else None for end in estimate.interval(confidence)]
-            rows.append((name, measure, estimate.value, *ends, naive, others, len(rank), len(units)))
+        fixed = correct_sampled(
+            rank,
+            measures,
+            items=items,
+            sampled=others,
+            method=method,
+            gamma=gamma,
+            replacement=replacement,
+            users=query,
+            confidence=confidence,
+        )
+        warnings |= dict.fromkeys(fixed.warnings)
+        count = len(np.unique(query))
+        rows += [(name, *row[:-1], others, len(rank), count) for row in fixed.values.iter_rows()]
     conventions = {
         **found.conventions,
         "sampled": {"items": items, "method": method, "gamma": gamma if method == "bv" else None,
                     "replacement": replacement, "confidence": confidence, "rel": str(line)},
     }  # fmt: skip
+    warning = " ".join(warnings)
     return Sampled(pl.DataFrame(rows, _SCHEMA, orient="row"), warning, found.audit, conventions, found.inputs)
 
 
 _SCHEMA: dict[str, Any] = {
     "run": pl.String,
     "measure": pl.String,
-    **dict.fromkeys(("value", "low", "high", "naive"), pl.Float64),
+    **dict.fromkeys(("value", "lower", "upper", "naive"), pl.Float64),
     **dict.fromkeys(("sampled", "relevant", "queries"), pl.Int64),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Sampled(WritesReport):
-    """Estimates of measures among all items, made of ranks among sampled ones.
+    """Bounds and estimates of measures among all items, made of ranks among sampled ones.
 
     Attributes
     ----------
     values
-        ``run``, ``measure``, ``value`` (the mean over relevant documents), ``low``, ``high`` (null where
-        there is no spread to know), ``naive`` (what the sampled lists have), ``sampled`` (others in a list),
-        ``relevant`` (documents ranked), ``queries``.
+        ``run``, ``measure``, ``value`` (the mean over relevant documents), ``lower`` and ``upper`` (the least
+        and the most that ranks among all items can give which agree with those in the lists; null where none
+        agree), ``naive`` (what the sampled lists have), ``sampled`` (others in a list), ``relevant``
+        (documents ranked), ``queries``.
     warning
         What a reader of such numbers should know.
     audit, conventions, inputs

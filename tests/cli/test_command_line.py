@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 
@@ -211,6 +212,41 @@ def test_every_alignment_option_is_a_flag(files: tuple[Path, Path]) -> None:
 def test_usage_errors(files: tuple[Path, Path], arguments: list[str], message: str) -> None:
     """A question that cannot be asked ends with 2 and says what can."""
     assert message in run("eval", *files, *arguments, code=2).stderr
+
+
+def test_lists_of_columns_add_up(tmp_path: Path) -> None:
+    """--columns and --by given twice are one list; a column with two names is refused, with both."""
+    qrels, ranking, queries = (tmp_path / f"{name}.csv" for name in ("qrels", "run", "queries"))
+    qrels.write_text("user,item,relevance\nu,a,1\n")
+    ranking.write_text("user,item,score\nu,b,0.9\nu,a,0.8\n")
+    queries.write_text("user,country,device\nu,de,phone\n")
+    line = ("eval", qrels, ranking, "-m", "RR", "--format", "json", "--queries", queries)
+    named = ("--columns", "user=query_id", "--columns", "item=doc_id")
+
+    report = json.loads(run(*line, *named, "--by", "country", "--by", "device").stdout)
+    refused = run(*line, *named, "--columns", "user=doc_id", code=2).stderr
+
+    assert report["runs"] == {"run": {"RR": 1 / 2}}
+    assert (report["segments"][0]["country"], report["segments"][0]["device"]) == ("de", "phone")
+    assert "columns: user has two names" in refused
+    assert "user=query_id and user=doc_id" in refused
+
+
+def test_every_option_of_columns_adds_up() -> None:
+    """No command has a --columns of which only the last counts."""
+    from rankstone.cli import cli
+
+    def commands(group: click.Command) -> list[click.Command]:
+        if not isinstance(group, click.Group):
+            return [group]
+        context = click.Context(group)
+        names = group.list_commands(context)
+        return [each for name in names for each in commands(group.get_command(context, name) or group)]
+
+    found = [option for command in commands(cli) for option in command.params if "--columns" in option.opts]
+
+    assert len(found) >= len({"eval", "compare", "report", "ltr train", "conventions diff"})
+    assert all(isinstance(option, click.Option) and option.multiple for option in found)
 
 
 def test_too_few_files() -> None:
@@ -463,7 +499,7 @@ def test_sampled_candidates_are_corrected(tmp_path: Path) -> None:
     assert re.search(r"recs +RR +0\.5098 ", done.stdout)  # ranks 1 and 51: (1/1 + 1/51) / 2
     assert "warning  ranked among 2 sampled items instead of all 101" in done.stdout
     rows = run("sampled", qrels, recs, "--items", "101", "-m", "RR", "--format", "csv")
-    assert rows.stdout.startswith("run,measure,value,low,high,naive,sampled,relevant,queries\nrecs,RR,")
+    assert rows.stdout.startswith("run,measure,value,lower,upper,naive,sampled,relevant,queries\nrecs,RR,")
     assert "--items" in run("sampled", qrels, recs, code=2).stderr
     assert (
         "did you mean rank?" in run("sampled", qrels, recs, "--items", "9", "--method", "rnk", code=2).stderr

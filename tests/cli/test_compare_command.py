@@ -171,10 +171,11 @@ def test_power_from_a_pilot_and_from_a_number() -> None:
 
 def test_intervals_beside_means() -> None:
     """Every format has them."""
-    common = ("eval", QRELS, BM25, "--ci", "-m", "AP", "--seed", "1")
+    common = ("eval", QRELS, BM25, "--ci", "-m", "AP", "--seed", "1", "--interval", "studentised")
     told = json.loads(printed(*common, "--format", "json"))["intervals"][0]
     rows = list(csv.DictReader(io.StringIO(printed(*common, "--format", "csv", "--quiet"))))
 
     assert f"{told['value']:.4f} [{told['low']:.4f}, {told['high']:.4f}]" in printed(*common)
     assert (float(rows[0]["low"]), float(rows[0]["high"])) == (told["low"], told["high"])
-    assert "studentised bootstrap, seed 1" in printed(*common)
+    assert "studentised: bootstrap, studentised, seed 1" in printed(*common)
+    assert "auto: by the range of the measure" in printed(*common[:-2])

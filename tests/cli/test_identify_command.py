@@ -54,12 +54,27 @@ def test_every_format(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "it.json").read_text(encoding="utf-8"))["digits"] == 4
 
 
+def test_numbers_of_several_runs() -> None:
+    """Rows that were swapped: every number is told with the run it belongs to, in every format."""
+    runs = (FILES[0], str(DEMO / "tfidf.run"), "mine=" + FILES[1])
+    asked = (*runs, "--value", "0.5704", "--value", "39,9 %", "-m", "nDCG@10")
+    assert "this is mine's value, not tfidf's" in " ".join(run(*asked).stdout.split())
+    first, second = json.loads(run(*asked, "--format", "json").stdout)
+    assert (first["taken_for"], first["run"], second["taken_for"]) == ("tfidf", "mine", "mine")
+    assert (second["value"], second["digits"], second["percent"]) == (39.9, 1, True)
+    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
+    assert {row["number"] for row in rows} == {"0.5704", "39.9%"}
+    assert {row["run"] for row in rows} == {"tfidf", "mine"}
+    assert all(len(line) <= 80 for line in run(*asked).stdout.splitlines())
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ((), "which number"),
-        (("--value", "0.5"), "judgments and one run"),
-        (("--value", "0.5", "a", "b", "c"), "judgments and one run"),
+        (("--value", "0.5"), "judgments and at least one run"),
+        (("--value", "0.5", FILES[0], "a=x", "a=y"), "two runs are called"),
+        (("--value", "1,234", *FILES), "two ways"),
         (("--value", "x", *FILES), "no value to look for"),
         (("--value", "0.5", *FILES, "--format", "xml"), "not known"),
         (("--value", "0.5", *FILES, "-m", "nDGC"), "did you mean"),

@@ -44,7 +44,7 @@ def test_a_page_is_written_and_nothing_printed(tmp_path: Path) -> None:
 def test_from_saved_scores(tmp_path: Path) -> None:
     """Saved scores make a page, too."""
     saved = tmp_path / "scores.csv"
-    rows = [f"{run},q{at},AP,{at / 10 + (run == 'b') / 50}" for run in "ab" for at in range(8)]
+    rows = [f"{run},q{at},AP,{at / 60 + (run == 'b') / 10}" for run in "ab" for at in range(50)]
     saved.write_text("\n".join(["run,query_id,measure,value", *rows]))
 
     done = run("--scores", str(saved), "-o", str(tmp_path / "report.html"))

@@ -103,7 +103,7 @@ def test_machine_formats_carry_full_precision() -> None:
 
     assert [float(row["value"]) for row in rows] == [line["value"] for line in lines]
     assert [entry["value"] for entry in report["measures"].values()] == [line["value"] for line in lines]
-    assert set(report) == {"measures", "audit", "conventions", "inputs", "changed"}
+    assert set(report) == {"measures", "notes", "audit", "conventions", "inputs", "changed"}
     assert len(report["changed"]) == 2
     assert "31 queries in common" in done.stderr
     assert not run(BM25, TFIDF, "--format", "csv", "--quiet").stderr

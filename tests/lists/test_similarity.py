@@ -8,8 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+import rankstone
 from rankstone import InputError, UsageError, similarity
 from rankstone.errors import BadOption
+from rankstone.lists.base import ListMeasure
 
 
 def test_ids_scores_and_dicts_are_one() -> None:
@@ -76,3 +78,39 @@ def test_questions_that_cannot_be_asked() -> None:
         similarity(["a"], ["a"], "nDCG")
     with pytest.raises(BadOption, match="values="):
         similarity(["a"], ["a"], values="ranks")  # type: ignore[arg-type]
+
+
+#: a measure for every list measure there is and every rule of ties it knows
+OF_ITSELF = [
+    *(f"RBO(p=0.9, ties={ties})" for ties in ("a", "b", "w", "broken")),
+    *(f"RBO(p=0.9, ties={ties}, score=max)" for ties in ("a", "b", "w", "broken")),
+    *("tau_a", "tau_b", "rho", "wtau", "wtau(weights=multiplicative)", "tau_ap", "tau_ap(ties=b)"),
+    *("tau_ap(ties=broken)", "tau_ap(reference=both)", "tau_ap(reference=second)"),
+    *("Overlap@3", "Jaccard", "footrule", "Fagin_F", "Fagin_K"),
+]
+
+
+@pytest.mark.parametrize("order", ["docid_desc", "docid_asc", "input", "reverse_input"])
+@pytest.mark.parametrize("text", OF_ITSELF)
+def test_a_run_with_ties_against_itself(text: str, order: str) -> None:
+    """It is as like as can be, by every rule of ties, or a note says by which measure it is."""
+    run = {"q": {"a": 3.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 1.0, "f": 1.0, "g": 0.5}}
+    measure = rankstone.parse_measure(text)
+    assert isinstance(measure, ListMeasure)
+    found = rankstone.diff(run, run, text, ties=order)
+    value, best = found.to_dict()[str(measure)], 0.0 if measure.card.direction == "lower" else 1.0
+
+    assert value is not None
+    assert bool(found.notes()) == (abs(value - best) > 1e-12)
+    for note in found.notes():
+        corrected = measure.corrected_for_ties
+        assert corrected is not None
+        assert str(corrected) in note
+        whole = rankstone.diff(run, run, corrected, ties=order).to_dict()
+        assert whole[str(corrected)] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_every_list_measure_is_held_against_itself() -> None:
+    """No measure of two rankings is missing above."""
+    known = {name for name, kind in rankstone.MEASURES.items() if issubclass(kind, ListMeasure)}
+    assert known == {rankstone.parse_measure(text).name for text in OF_ITSELF}

@@ -156,7 +156,6 @@ def test_ir_measures_accuracy(k: int | None) -> None:
     expected = {query: {text: v} for query, v in by_ir_measures(qrels, ready, f"Accuracy{cut}").items()}
     assert len(expected) == len(ready) >= 300
     assert not disagreements(expected, found)
-    assert str(rankstone.parse_measure(f"Accuracy{cut}")) == text
 
 
 def test_ir_measures_accuracy_has_no_value_for_some() -> None:

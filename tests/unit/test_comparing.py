@@ -18,6 +18,7 @@ from rankstone.comparing.answer import verdict
 from rankstone.comparing.matrix import systems_of
 from rankstone.comparing.words import LANGUAGES
 from rankstone.errors import BadOption, DuplicateRows, NotComparable, RankstoneError, UsageError
+from rankstone.sheets import Table
 from rankstone.stats import adjusted
 
 if TYPE_CHECKING:
@@ -423,6 +424,45 @@ def test_pool_bias_is_told() -> None:
 
     assert found.pool_bias == [("tfidf", "bm25")]
     assert judged["tfidf"] < judged["bm25"]
+
+
+def shares(n: int, queries: int = 60) -> dict[str, dict[str, float]]:
+    """Return lists of ten with 2n documents that are judged, and one fewer for a query in n + 1."""
+    judged = {f"q{q}": 2 * n - (q % (n + 1) == 0) for q in range(queries)}
+    return {q: {f"d{i}" if i < many else f"x{i}": -i for i in range(10)} for q, many in judged.items()}
+
+
+@pytest.mark.parametrize(
+    ("grades", "measure", "alone"),
+    [((1, 2), "nDCG@10", True), ((1, 2), "P(rel=2)@10", False), ((0, 1), "nDCG@10", False)],
+)
+def test_judged_positives_are_no_bias(grades: tuple[int, int], measure: str, alone: bool) -> None:  # noqa: FBT001
+    """Where only relevant documents are judged, Judged@k is P@k: that it differs is no caveat."""
+    qrels = {q: {f"d{i}": grades[i % 2] for i in range(10)} for q in shares(1)}
+    found = compare(qrels, {"s1": shares(1), "s2": shares(2)}, f"{measure} P@10 Judged@10")
+    means = {row[:2]: row[2] for row in found.means.rows()}
+
+    assert found.relevant_alone == alone
+    assert found.pool_bias == ([] if alone else [("s2", "s1")])
+    assert ("Take care" in found.text()) != alone
+    assert (means["s1", "P@10"] == means["s1", "Judged@10"]) == (min(grades) > 0)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_many_pairs_judged_apart_are_one_table(lang: str) -> None:
+    """Five systems, ten pairs that are judged apart: one table of five systems, no sentence for a pair."""
+    qrels = {f"q{q}": {f"d{i}": i % 2 for i in range(10)} for q in range(60)}
+    runs = {f"s{n}": shares(n) for n in range(1, 6)}
+    found = compare(qrels, runs, "nDCG@10", lang=lang)
+    parts = found.sheet().parts
+    [table] = [part for part in parts if isinstance(part, Table) and part.head[1] == "Judged@10"]
+
+    assert len(found.pool_bias) == 5 * 4 / 2
+    assert [row[:2] for row in table.rows] == [
+        (f"s{n}", f"{(2 * n - 1 / (n + 1)) / 10:.3f}") for n in range(5, 0, -1)
+    ]
+    assert [row[2:] for row in table.rows] == [(str(n - 1), str(5 - n)) for n in range(5, 0, -1)]
+    assert "Judged@10" not in str([part for part in parts if not isinstance(part, Table)])
 
 
 def test_bounds_of_the_difference() -> None:

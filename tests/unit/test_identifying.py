@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from contextlib import suppress
+from dataclasses import fields
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,6 +16,17 @@ import rankstone
 from rankstone.errors import UsageError
 from rankstone.explaining.typed import QUERY, typed_in
 from rankstone.identifying import Printed
+from rankstone.identifying.chance import printed_by_chance
+from rankstone.identifying.conduct import _searches
+from rankstone.identifying.numbers import LEFT_OUT
+from rankstone.identifying.space import around
+from rankstone.identifying.sweep import Sweeper
+from rankstone.identifying.ways import grouped
+from rankstone.measures import MEASURES, Measure, parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 FILMS = ("5,3,2,1,2", "5,3,2,1,2,4,0")
 QUERIES = [f"q{at}" for at in range(30)]
@@ -45,6 +59,10 @@ QRELS, RUN = collection()
         ("0.8270", 0.827, 4, (1.0,)),
         ("82.7", 82.7, 1, (1.0, 100.0)),
         ("82.7%", 82.7, 1, (100.0,)),
+        ("41.3 %", 41.3, 1, (100.0,)),
+        ("41.3\u00a0%", 41.3, 1, (100.0,)),
+        ("41,3 %", 41.3, 1, (100.0,)),
+        (".41", 0.41, 2, (1.0,)),
         ("1e-3", 0.001, 3, (1.0,)),
         ("0,827", 0.827, 3, (1.0,)),
         ("3", 3.0, 0, (1.0, 100.0)),
@@ -67,6 +85,15 @@ def test_what_is_no_number_is_refused(text: str) -> None:
     """With what was expected."""
     with pytest.raises(UsageError, match="no value to look for"):
         Printed.of(text)
+
+
+@pytest.mark.parametrize("text", ["1,234", "-12,345", "41,300 %"])
+def test_a_comma_that_may_be_thousands_is_refused(text: str) -> None:
+    """Both readings are shown, each ready to be pasted."""
+    with pytest.raises(UsageError, match="two ways") as refusal:
+        Printed.of(text)
+    bare = text.removesuffix(" %")
+    assert f"{bare.replace(',', '.')} or {bare.replace(',', '')}" in str(refusal.value)
 
 
 def test_rounded_or_cut_off() -> None:
@@ -106,6 +133,12 @@ def only_value(measure: str, **options: Any) -> float:
         ("RR", "RR(agg=median)", {}),
         ("R@10", "R(denom=min_R_k)@10", {"missing": "drop"}),
         ("ERR@10", "ERR(max_grade=3)@10", {}),
+        ("RBP", "RBP(gain=linear, max_grade=3, p=0.95)", {}),
+        ("RBP", "RBP(p=0.5)", {"ties": "docid_asc"}),
+        ("RBP(p=0.8)", "RBP(gain=exp2, max_grade=4, p=0.8)", {}),
+        ("nDCG@10", "nDCG(discount=geometric, p=0.9)@10", {}),
+        ("F", "F(beta=0.5)", {"missing": "drop"}),
+        ("AP", "AP(agg=trimmed)", {}),
     ],
 )
 def test_a_way_is_found(asked: str, measure: str, options: dict[str, Any]) -> None:
@@ -234,6 +267,150 @@ def test_duplicates_are_searched_instead_of_refused() -> None:
     run = (["q"] * 3, ["a", "a", "b"], [3.0, 2.0, 1.0])
     found = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 3) / 2), "AP")
     assert any(w.options.get("duplicates") == "first_keep_rank" for g in found.groups for w in g.ways)
+
+
+STARTS = [
+    (kind, texts)
+    for name, kind in MEASURES.items()
+    if issubclass(kind, Measure) and (texts := (name, f"{name}@5", *kind.examples))
+]
+
+
+@pytest.mark.parametrize(("kind", "texts"), STARTS, ids=lambda one: getattr(one, "name", ""))
+def test_every_parameter_is_searched_or_says_why_not(kind: type[Measure], texts: tuple[str, ...]) -> None:
+    """From some start, no more than two choices away, each parameter has another value; cutoffs, too."""
+    facts = Sweeper({"q": {"a": 3, "b": 1, "c": 2}}, {"q": ["b", "x", "a", "c", "y", "z"]}, "AP").facts()
+    changed: set[str] = set()
+    for start in readable(texts):
+        for other, _ in around(start, facts, 2, frozenset()):
+            changed |= {f.name for f in fields(kind) if getattr(other, f.name) != getattr(start, f.name)}
+    left_out = {name for name in LEFT_OUT if "." not in name}
+    left_out |= {name.partition(".")[2] for name in LEFT_OUT if name.startswith(f"{kind.name}.")}
+    declared = {f.name for f in fields(kind)} - {"agg"}  # which is tried where queries are put together
+    if not kind.takes_cutoff:
+        changed.add("k")
+    assert declared - left_out <= changed
+    assert not changed & left_out
+
+
+def readable(texts: tuple[str, ...]) -> Iterator[Measure]:
+    for text in texts:
+        with suppress(UsageError):
+            measure = parse_measure(text)
+            assert isinstance(measure, Measure)
+            yield measure
+
+
+def test_the_ranks_of_a_file_are_another_order(tmp_path: Path) -> None:
+    """Where they contradict the scores, lists ordered by them are tried, too."""
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text("q 0 a 1\nq 0 b 1\n")
+    lines = [("x", 3, 4.0), ("a", 1, 3.0), ("y", 4, 2.0), ("b", 2, 1.0)]
+    run.write_text("".join(f"q Q0 {doc} {rank} {score} t\n" for doc, rank, score in lines))
+    found = rankstone.identify(qrels, run, printed((1 / 1 + 2 / 2) / 2), "AP")
+    assert any(way.options == {"order": "rank"} for way in found.groups[0].ways)
+    run.write_text("".join(f"q Q0 {doc} - {score} t\n" for doc, rank, score in lines))
+    assert rankstone.identify(qrels, run, printed((1 / 2 + 2 / 4) / 2), "AP").groups[0].simplest.steps == 0
+
+
+# -- several runs, several numbers -------------------------------------------------------------------
+OTHER = {query: dict(zip(scores, reversed(scores.values()), strict=True)) for query, scores in RUN.items()}
+BOTH = {"one": RUN, "other": OTHER}
+
+
+def value_of(run: str, digits: int) -> str:
+    (value,) = rankstone.evaluate(QRELS, BOTH[run], "nDCG@10").to_dict()["run"].values()
+    assert value is not None
+    return printed(value, digits)
+
+
+def test_rows_of_a_table_may_be_swapped() -> None:
+    """A number is taken for the run in its place and found to be the other one's; decimals are its own."""
+    values = value_of("other", 4), value_of("one", 6)
+    first, second = rankstone.identify(QRELS, BOTH, values, "nDCG@10")
+    assert (first.taken_for, first.run, second.taken_for, second.run) == ("one", "other", "other", "one")
+    assert (first.printed.digits, second.printed.digits) == (4, 6)
+    assert "this is other's value, not one's" in first.text(200)
+    assert first.groups[0].run == "other"
+    assert first.groups[0].simplest.measure == "nDCG@10"
+    assert set(first.frame["run"]) == {"one", "other"}
+    assert first.report()["inputs"].keys() == BOTH.keys()
+
+
+def test_a_number_of_its_own_run() -> None:
+    """One number is taken for the first run, and what is found of it is what is found without the others."""
+    found = rankstone.identify(QRELS, BOTH, value_of("one", 6), "nDCG@10")
+    assert found.run == found.taken_for == "one"
+    assert "this is one's value: no other run prints so" in found.text(200)
+    alone = rankstone.identify(QRELS, {"one": RUN}, value_of("one", 6), "nDCG@10")
+    ours = [group for group in found.groups if group.run == "one"]
+    assert [group.value for group in ours] == [group.value for group in alone.groups]
+
+
+def test_equal_runs_are_not_told_apart() -> None:
+    """Where two runs print the number in as few steps, nothing says whose it is."""
+    found = rankstone.identify(QRELS, {"a": RUN, "b": RUN}, value_of("one", 4), "nDCG@10")
+    assert found.run is None
+    assert "nothing tells whose value it is" in found.text(200)
+
+
+# -- what chance would do --------------------------------------------------------------------------
+@pytest.mark.parametrize("digits", [2, 3])
+def test_expected_by_chance_is_density_times_length(digits: int) -> None:
+    """A value every ten thousandth: one and a half steps of the number hold so many."""
+    values = [at / 10_000 for at in range(10_000)]
+    expected = 1.5 * 10.0**-digits * 10_000
+    assert printed_by_chance(values, Printed.of(0.41, digits)) == pytest.approx(expected, rel=0.05)
+    per_cent = Printed.of(f"{41:.{digits - 2}f} %")
+    assert printed_by_chance(values, per_cent) == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5), (8, 8)])
+@pytest.mark.parametrize("count", [60, 600])
+def test_as_many_print_by_chance_as_expected(shape: tuple[int, int], count: int) -> None:
+    """On average over numbers from where the values come from, but independent of them."""
+    rng = np.random.default_rng([count, *shape])
+    expected, seen, worlds = 0.0, 0, 40_000 // count
+    for _ in range(worlds):
+        values, number = rng.beta(*shape, count), Printed.of(float(rng.beta(*shape)), 3)
+        number = Printed.of(f"{number.value:.3f}")
+        expected += printed_by_chance(values.tolist(), number)
+        seen += sum(number.how(value) is not None for value in values.tolist())
+    assert seen > 50
+    assert abs(expected - seen) < 4 * math.sqrt(seen)
+
+
+def test_as_many_values_of_a_search_print_by_chance_as_expected() -> None:
+    """Values of a real search lie in heaps; numbers near to them are printed by as many as expected."""
+    demo = files("rankstone") / "demo"
+    runs = {"bm25": str(demo / "bm25.run")}
+    search = _searches(str(demo / "qrels.txt"), runs, "AP", None, {})["bm25"]
+    values = [group.value for group in grouped(search.ways) if 0 < group.value < 1]
+    rng = np.random.default_rng(11)
+    numbers = [Printed.of(f"{at:.3f}") for at in rng.choice(values, 400) + rng.normal(0, 0.003, 400)]
+    expected = sum(printed_by_chance(values, number) for number in numbers)
+    seen = sum(number.how(value) is not None for number in numbers for value in values)
+    assert 0.8 < expected / seen < 1.25
+
+
+def test_what_prints_as_the_number_says_nothing_of_chance() -> None:
+    """Hundreds of values that print as it change nothing; one other value has no density."""
+    apart = [at / 100 for at in range(101)]
+    number = Printed.of("0.4150")
+    same = [0.415 + at * 1e-8 for at in range(300)]
+    assert printed_by_chance([*apart, *same], number) == printed_by_chance(apart, number) > 0
+    assert printed_by_chance([0.1, *same], number) == 0.0
+
+
+def test_chance_is_told() -> None:
+    """Fewer decimals print more of the same values."""
+    value = only_value("nDCG@10")
+    coarse, fine = rankstone.identify(QRELS, RUN, (printed(value, 2), printed(value, 5)), "nDCG@10")
+    assert coarse.different == fine.different
+    assert coarse.by_chance > 1 > fine.by_chance > 0
+    text = fine.text(200)
+    assert f"of {fine.different:,} different values that were tried, about" in text
+    assert f"would print as {printed(value, 5)} by chance" in text
 
 
 # -- the result ------------------------------------------------------------------------------------

@@ -149,7 +149,6 @@ def test_depth_takes_documents_away() -> None:
     ("text", "canonical"),
     [
         ("auc(negatives=judged)", "AUC(negatives=judged)"),
-        ("Accuracy@10", "AUC(negatives=candidates, unreturned=exclude, tied=order)@10"),
         ("bpref", "Bpref"),
         ("gm_bpref", "Bpref(agg=gmean)"),
         ("infap", "infAP"),
@@ -187,3 +186,22 @@ def test_signed_weights_are_no_weights() -> None:
     """A mean rank weighted by grades below zero is refused."""
     with pytest.raises(rankstone.UsageError, match="some of them negative"):
         one("AvgRelPosition", {"q": ["a"]}, negative="keep")
+
+
+@pytest.mark.parametrize("text", ["accuracy", "Accuracy@10", "ACCURACY"])
+def test_accuracy_is_no_measure_of_one_kind(text: str) -> None:
+    """A word that libraries use for different measures is refused with what it may mean."""
+    with pytest.raises(rankstone.UsageError, match="means different measures") as refused:
+        rankstone.parse_measure(text)
+    for meant in ("Success@k", "R@1", "AUC(negatives=candidates", "--convention beir"):
+        assert meant in str(refused.value)
+
+
+def test_accuracy_of_libraries() -> None:
+    """Under a library's convention the word is what the library computes: success, recall, pairs in order."""
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 0}}, {"q": {"a": 3.0, "c": 2.0, "b": 1.0}}
+    expected = {"beir": ("Accuracy@2", 1.0), "mteb": ("accuracy", 1 / 2), "ir_measures": ("Accuracy", 1 / 2)}
+
+    for convention, (text, value) in expected.items():
+        scores = rankstone.evaluate(qrels, run, text, convention=convention)
+        assert list(scores.to_dict()["run"].values()) == [value]

@@ -555,6 +555,45 @@ def test_pandas_frames_need_no_pyarrow_types() -> None:
     assert rankstone.evaluate({1: {3: 1}}, run, "RR").to_dict() == {"run": {"RR": 1 / 2}}
 
 
+_WITHOUT_PYARROW = """
+import sys
+from datetime import datetime, timedelta, timezone
+sys.modules["pyarrow"] = None
+import pandas as pd, polars as pl, rankstone
+from rankstone.behaviour import retention
+from rankstone.io import read_attributes, read_events
+
+days = [datetime(2024, 3, 30, 23, 30), datetime(2024, 3, 31, 23, 30), datetime(2024, 3, 30), None]
+log = {"user_id": ["a", "a", "b", "b"], "time": days, "app": ["x", "x", "y", "y"]}
+told = [retention(of(log), "1", by="app", invalid="drop").cohorts for of in (pd.DataFrame, pl.DataFrame)]
+assert told[0].equals(told[1]) and told[0].height
+
+half = timezone(timedelta(hours=5, minutes=30))
+for zone, name in (("Europe/Berlin",) * 2, (timezone(timedelta(hours=-2)), "Etc/GMT+2"), (half, "UTC")):
+    moments = pd.Series(days).dt.tz_localize("UTC").dt.tz_convert(zone)
+    read = read_events(pd.DataFrame(log).assign(time=moments))
+    assert read.schema["time"].time_zone == name
+    moments = read.frame.select(pl.col("time").dt.convert_time_zone("UTC").dt.replace_time_zone(None))
+    assert moments.collect()["time"].to_list() == days
+
+items = pd.DataFrame({"doc_id": ["d1", "d2"], "price": [1.5, None], "shop": pd.Categorical(["s", None])})
+read = read_attributes(items, "doc_id").frame.select("doc_id", "price", "shop").collect()
+assert read.rows() == [("d1", 1.5, "s"), ("d2", None, None)]
+"""
+
+
+def test_pandas_needs_no_pyarrow() -> None:
+    """Logs and attributes of pandas are read without PyArrow: moments stay what they are, NaN is missing."""
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_PYARROW], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
 def test_columns_that_are_not_needed_may_hold_anything() -> None:
     """A text column called rank or score in the judgments is nobody's business."""
     qrels = pl.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1], "rank": ["first"]})

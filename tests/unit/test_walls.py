@@ -127,6 +127,7 @@ WALLS = {
     "gating": {"gating", "comparing", "lists", "stats", "sheets", "results", "measures", "io"},
     "identifying": {
         "identifying",
+        "naming",
         "explaining",
         "sheets",
         "evaluation",
@@ -161,7 +162,6 @@ WALLS = {
     "thresholding": {"comparing", "evaluation", "results", "scores", "measures", "hits"},
     "sampled_candidates": {
         "lists",
-        "stats",
         "evaluation",
         "road",
         "results",
@@ -205,7 +205,7 @@ PACKAGES = {
     "measures": {"numpy"},
     "results": {"polars"},
     "scores": {"numpy", "polars"},
-    "lists": {"numpy", "polars"},
+    "lists": {"numpy", "polars", "scipy"},
     "beside": {"numpy", "polars"},
     "road": {"numpy", "polars"},
     "truth": {"polars"},

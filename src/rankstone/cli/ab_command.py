@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from rankstone.cli.of_logs import answer, of_logs
+from rankstone.cli.options import comma_list
 
 
 @click.command("ab")
@@ -20,7 +21,7 @@ from rankstone.cli.of_logs import answer, of_logs
     metavar="COLUMN",
     help="what was dealt out to variants; impression_id for impressions [user_id]",
 )
-@click.option("--shares", metavar="VARIANT=SHARE,…", help="how units should have been dealt out [equally]")
+@comma_list("--shares", metavar="VARIANT=SHARE,…", help="how units should have been dealt out [equally]")
 @click.option("--margin", type=float, metavar="D", help="a difference that does not matter")
 @click.option(
     "--correction",
@@ -63,6 +64,8 @@ def _shares(text: str) -> dict[str, float]:
     shares = {}
     for part in text.split(","):
         name, _, share = part.rpartition("=")
+        if name.strip() in shares:
+            raise UsageError(f"--shares names {printable(name.strip())} twice", given=printable(text, 60))
         try:
             shares[name.strip()] = float(share)
         except ValueError:

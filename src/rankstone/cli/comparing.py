@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, split_columns
-from rankstone.cli.options import given_options, refuse_with, run_column, statistics
+from rankstone.cli.options import comma_list, given_options, refuse_with, run_column, statistics
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def comparing(command: Command) -> Command:
         click.option(
             "--cluster", metavar="COLUMN", help="of --queries: users, sessions, which are drawn whole"
         ),
-        click.option("--by", metavar="COLUMN,…", help="ask for each value of columns of --queries, too"),
+        comma_list("--by", metavar="COLUMN,…", help="ask for each value of columns of --queries, too"),
         click.option("--queries", metavar="FILE", help="table of queries: query_id, any columns"),
         click.option(
             "--bounds", is_flag=True, help="how far the unjudged documents could move each difference"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import named_runs, no_command, split_columns
+from rankstone.cli.options import comma_list
 from rankstone.cli.outputs import as_json
 from rankstone.cli.ticker import Ticker
 
@@ -111,7 +112,7 @@ def write_pages(folder: Path) -> None:
 @click.argument("names", nargs=-1, metavar="[A B] [QRELS RUN]")
 @click.option("--all", "everybody", is_flag=True, help="group all libraries by the value they would give")
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures in our words [{_USUAL}]")
-@click.option("--columns", metavar="THEIRS=OURS,…", help="column names, as for eval")
+@comma_list("--columns", metavar="THEIRS=OURS,…", help="column names, as for eval")
 @click.option("--quiet", is_flag=True, help="no progress bar")
 def diff(
     names: tuple[str, ...],

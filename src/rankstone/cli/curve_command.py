@@ -9,7 +9,7 @@ import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, no_files, split_columns
 from rankstone.cli.importing import importing
-from rankstone.cli.options import EPILOG, alignment, given_options, printed, reading, refuse_with
+from rankstone.cli.options import EPILOG, alignment, comma_list, given_options, printed, reading, refuse_with
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _NAMES = {"pr": "PR", "roc": "ROC", "metric-k": "AtK"}
     metavar="|".join(KINDS),
     help="what is traced unless -m says it [pr; metric-k beside --target, --which-k]",
 )
-@click.option("-k", "--cutoffs", metavar="K,K,…", help="for measures without their own: 1..10,20,50")
+@comma_list("-k", "--cutoffs", metavar="K,K,…", help="for measures without their own: 1..10,20,50")
 @click.option("--labeled", "--labelled", "labelled", metavar="FILE", help="one table with scores and labels")
 @click.option("--one-group", is_flag=True, help="all lists are one, as for a pooled ROC")
 @click.option(

@@ -141,6 +141,7 @@ def _below(view: View) -> list[str]:
     if shown.select((shown["a_tied"] | shown["b_tied"]).any()).item():
         rule = view.alike.conventions["alignment"]["ties"]
         lines.append(f"~ ties in score with a neighbour; shown in the order of ties={rule}")
+        lines += view.alike.notes()
     if whole.height > view.ranks:
         lines.append(f"{whole.height - view.ranks:,} more ranks; --depth N shows and compares the first N")
     return lines
@@ -183,6 +184,7 @@ def _parts(view: View) -> Iterable[str | Cells]:
         yield _changed(view)
         yield ""
     yield from view.alike.audit.lines()
+    yield from view.alike.notes()
     yield conventions_line(view.alike)
 
 

@@ -8,7 +8,16 @@ import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, no_files, split_columns
 from rankstone.cli.importing import importing
-from rankstone.cli.options import EPILOG, alignment, given_options, printed, reading, refuse_with, run_column
+from rankstone.cli.options import (
+    EPILOG,
+    alignment,
+    comma_list,
+    given_options,
+    printed,
+    reading,
+    refuse_with,
+    run_column,
+)
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -43,7 +52,7 @@ _OF_LISTS = ("exclude", "collapse", "intents")
 @click.option("--exclude", metavar="FILE", help="pairs (query_id, doc_id) taken out of every list first")
 @click.option("--collapse", metavar="REGEX", help="passages to documents: the first group is the document")
 @click.option("--queries", metavar="FILE", help="table of queries: query_id, weight, session, any columns")
-@click.option("--by", metavar="COLUMN,…", help="means for each value of columns of the table of queries")
+@comma_list("--by", metavar="COLUMN,…", help="means for each value of columns of the table of queries")
 @click.option("--intents", metavar="FILE", help="weights of subtopics: query_id, subtopic, weight")
 @click.option("--truth", metavar="RUN", help="judge by the first --depth documents of an exact run, no QRELS")
 @click.option(

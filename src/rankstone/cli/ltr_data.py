@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import split_columns
+from rankstone.cli.options import comma_list
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ def of_data(command: Command) -> Command:
             metavar="letor|csv|tsv|jsonl|parquet|arrow",
             help="format of the data; else by suffix",
         ),
-        click.option(
+        comma_list(
             "--features", metavar="COLUMN,…", help="tables: which columns [all other columns of numbers]"
         ),
-        click.option(
+        comma_list(
             "--columns", metavar="THEIRS=OURS,…", help="tables: their names: qid=query_id,y=relevance"
         ),
         click.option("--groups", metavar="FILE", help="text without qid: rows of each query [FILE.query]"),

@@ -10,6 +10,7 @@ import click
 __all__ = [
     "EPILOG",
     "alignment",
+    "comma_list",
     "given_options",
     "ordering",
     "printed",
@@ -85,6 +86,15 @@ def _grade(value: Any) -> Any:  # noqa: ANN401 - a text or a number
         return value
 
 
+def comma_list(*flags: str, **settings: Any) -> Callable[[Command], Command]:  # noqa: ANN401 - of click
+    """Return an option that takes a list with commas; given again, the lists add up."""
+
+    def joined(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> str | None:
+        return ",".join(given) if given else None
+
+    return click.option(*flags, multiple=True, callback=joined, **settings)
+
+
 def refuse_with(flag: str, others: Mapping[str, str | None]) -> None:
     """Refuse options that make no sense beside another one."""
     from rankstone.errors import UsageError
@@ -151,9 +161,8 @@ def reading(command: Command) -> Command:
         metavar="trec|csv|tsv|jsonl|json|parquet|arrow",
         help="format of the input files; else by suffix",
     )(command)
-    return click.option(
+    return comma_list(
         "--columns",
-        "columns",
         metavar="THEIRS=OURS,…",
         help="column names: user_id=query_id,item_id=doc_id",
     )(command)

@@ -8,7 +8,7 @@ import click
 
 from rankstone.cli.arguments import keep_inputs, split_columns
 from rankstone.cli.importing import importing
-from rankstone.cli.options import EPILOG, alignment, given_options, printed, reading
+from rankstone.cli.options import EPILOG, alignment, comma_list, given_options, printed, reading
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ FORMATS = ("table", "json", "csv", "md")
 
 @click.command("power", epilog=EPILOG)
 @click.argument("files", nargs=-1, metavar="[QRELS A B [C]…]")
-@click.option(
+@comma_list(
     "-d", "--difference", "differences", required=True, metavar="D,…", help="true differences to be found"
 )
 @click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")

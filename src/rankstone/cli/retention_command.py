@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import keep_inputs, split_columns
-from rankstone.cli.options import printed, reading
+from rankstone.cli.options import comma_list, printed, reading
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
     origin = "the number of the first period [0]"
     command = click.option("--day-origin", type=click.IntRange(0, 1), metavar="0|1", help=origin)(command)
     days = "which N: 1,3,7,30 or 1..30; brackets: 1..7,8..14  [what is usual for the unit]"
-    command = click.option("--days", metavar="N,N,…", help=days)(command)
+    command = comma_list("--days", metavar="N,N,…", help=days)(command)
     return click.option("--unit", metavar="day|week|month", help="what is counted in")(command)
 
 

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     ),
     click.option("--replacement", is_flag=True, help="an item may have been drawn several times"),
     click.option("--rel", type=float, metavar="GRADE", help="relevant from this grade on [above 0]"),
-    click.option(
-        "--confidence", type=float, default=0.95, show_default=True, help="of intervals, over queries"
-    ),
+    click.option("--confidence", type=float, default=0.95, show_default=True, help="of the bounds"),
 )
 def command(
     items: int,
@@ -40,10 +38,11 @@ def command(
     confidence: float,
     **asked: Any,  # noqa: ANN401 - click hands values over as they are
 ) -> None:
-    """Estimate what measures would give among all items.
+    """Bound and estimate what measures would give among all items.
 
     Every list holds a query's relevant documents and so many sampled ones.  Measures of such lists are other
-    measures, which may order systems otherwise; the estimates are of those among all N items.
+    measures, which may order systems otherwise.  lower and upper are the least and the most that the
+    measure can be among all N items; value is a guess.
 
     \b
     rankstone sampled test.csv als.csv knn.csv --items 20000 -m "nDCG@10 R@10"
@@ -54,7 +53,7 @@ def command(
     answer(sampled, asked, _FORMATS, lambda found: found.audit.lines(), items=items, **own)
 
 
-_NUMBERS = ("value", "low", "high", "naive")
+_NUMBERS = ("value", "lower", "upper", "naive")
 _COUNTS = ("sampled", "relevant", "queries")
 
 

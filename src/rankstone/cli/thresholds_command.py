@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.judging import answer, judging
-from rankstone.cli.options import EPILOG
+from rankstone.cli.options import EPILOG, comma_list
 from rankstone.cli.outputs import as_json
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _NAMED = 5
 @judging(
     "AP P@10 RR@10",
     "table|json|csv|md",
-    click.option("--levels", metavar="GRADE,…", help="thresholds; else every grade above 0 in the judgments"),
+    comma_list("--levels", metavar="GRADE,…", help="thresholds; else every grade above 0 in the judgments"),
     click.option("--strict", is_flag=True, help="relevant is what lies above a level, not the level itself"),
     click.option(
         "--interval",

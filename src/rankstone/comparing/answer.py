@@ -6,7 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankstone.stats import Estimate, Units, d_z, detectable, hedges, needed, paired_t, verdict
+from rankstone.stats import (
+    Estimate,
+    Units,
+    d_z,
+    detectable,
+    hedges,
+    needed,
+    paired_t,
+    upper_deviation,
+    verdict,
+)
 from rankstone.stats.paired import t_tail
 
 if TYPE_CHECKING:
@@ -141,6 +151,7 @@ def told(
     planned = (
         math.nan if pair.replicated else found.spread * math.sqrt(pair.units)
     )  # more queries say nothing more of how runs vary
+    each = pair.n / max(pair.units, 1)
     effect = d_z(found.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
     alone = found.interval(how.confidence)
     word = verdict(ends, pair.direction, how.margin)
@@ -175,7 +186,8 @@ def told(
         "p_not_worse": not_worse,
         "p_equivalent": None if pair.margins is None else max(pair.margins),
         "verdict": word,
-        "needed": _needed(word, found, planned, level, how, pair.n / max(pair.units, 1)),
+        "needed": _needed(word, found, planned, level, how, each),
+        "needed_cautious": _needed(word, found, planned * upper_deviation(pair.units - 1), level, how, each),
         "left_out": pair.left_out,
     }
 

@@ -76,6 +76,7 @@ def asked(
         families=tuple(families),
         how=how,
         judged=source.judged,
+        relevant_alone=source.relevant_alone,
         replicates=systems,
         audit=source.audit,
         conventions={**source.conventions, "comparison": {**how.as_dict(), "correction": correction}},

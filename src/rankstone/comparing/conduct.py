@@ -11,7 +11,7 @@ from rankstone.asked import of_rankings
 from rankstone.bounding import bounds as bounded
 from rankstone.comparing.asking import asked
 from rankstone.comparing.how import How
-from rankstone.comparing.judged import with_judged
+from rankstone.comparing.judged import relevant_alone, with_judged
 from rankstone.comparing.result import Sources
 from rankstone.comparing.source import Source
 from rankstone.comparing.words import Words
@@ -120,16 +120,18 @@ def compare(
     if keep_runs:
         sources = sources.remembering()
         named = dict(sources.runs)
+    alone = False
     if convention is not None:
         scores = evaluate(qrels, named, measures, convention=convention, progress=progress, **given)
     else:
         wanted = of_rankings(measures)
         ready = with_judged(Evaluator(qrels, wanted, **given), wanted)
         scores = ready.runs(named, progress=progress)
+        alone = relevant_alone(ready, wanted)
     kept = [m for m in scores.measures if convention is not None or m in wanted]
     about = _about(queries, columns, by, cluster)
     conventions = {**scores.conventions, "measures": [str(measure) for measure in kept]}
-    source = replace(Source.of(scores, kept), conventions=conventions)
+    source = replace(Source.of(scores, kept), conventions=conventions, relevant_alone=alone)
     found = asked(source, baseline, primary, _columns(by), cluster, about, how, drawing)
     found = replace(found, lang=lang, sources=sources)
     if bounds:

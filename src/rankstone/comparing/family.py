@@ -134,7 +134,7 @@ def _estimated(question: Question, how: How) -> Estimate:
             fix="interval='t' takes queries and runs into account",
         )
     if not matrix.replicates and how.interval in ("auto", "worst_case"):
-        return difference_estimate(units, matrix.span, how.interval, clustered=matrix.cluster is not None)
+        return difference_estimate(units, matrix.span, how.interval)
     most = matrix.span[1] - matrix.span[0]
     return with_runs(estimates(units, span=(-most, most))[0], matrix, question.one, question.other)
 
@@ -149,7 +149,9 @@ def _by_matrix(questions: Sequence[Question]) -> list[list[int]]:
 
 def _side_by_side(questions: Sequence[Question]) -> Units:
     units = [question.units for question in questions]
-    return Units(np.concatenate([one.total for one in units], axis=1), units[0].size)
+    return Units(
+        np.concatenate([one.total for one in units], axis=1), units[0].size, clustered=units[0].clustered
+    )
 
 
 def _drawn(

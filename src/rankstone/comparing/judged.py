@@ -1,11 +1,17 @@
-"""Whether systems are judged alike: who retrieves more unjudged documents loses to the judgments."""
+"""Whether systems are judged alike: who retrieves more unjudged documents loses to the judgments.
+
+Where only relevant documents are judged, as in logs of clicks, Judged@k is P@k: to say that a better
+system has more of it would be to say twice that it is better.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import BadOption
 from rankstone.measures.judged import Judged
+from rankstone.measures.threshold import ANY_GAIN
 from rankstone.scores import Scores
 from rankstone.stats import Units, estimates
 
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation import Evaluator
     from rankstone.measures import Measure
 
-__all__ = ["judged_among", "judged_apart", "with_judged"]
+__all__ = ["held_by_system", "judged_among", "judged_apart", "relevant_alone", "with_judged"]
 
 #: the cutoff where the measures have none
 _CUTOFF: Final = 10
@@ -34,6 +40,27 @@ def with_judged(ready: Evaluator, measures: Sequence[Measure]) -> Evaluator:
         return ready.asking([*measures, Judged(k=k)])
     except BadOption:  # some options of alignment leave it without a meaning
         return ready
+
+
+def relevant_alone(ready: Evaluator, measures: Sequence[Measure]) -> bool:
+    """Return whether every judged document is relevant to every measure, so that Judged@k is P@k."""
+    grades = ready.judgments().grade
+    marks = {ANY_GAIN, *(getattr(measure, "rel", None) or ANY_GAIN for measure in measures)}
+    return bool(len(grades)) and all(bool(mark(grades).all()) for mark in marks)
+
+
+def held_by_system(
+    pairs: Sequence[tuple[str, str]], shares: Mapping[str, float]
+) -> list[tuple[str, float, int, int]]:
+    """Return each system of pairs whose shares differ, with its share: of how many it has more, and less.
+
+    >>> held_by_system([("a", "b"), ("a", "c")], {"a": 0.5, "b": 0.7, "c": 0.2})
+    [('b', 0.7, 1, 0), ('a', 0.5, 1, 1), ('c', 0.2, 0, 1)]
+    """
+    won = Counter(max(pair, key=shares.__getitem__) for pair in pairs)
+    lost = Counter(min(pair, key=shares.__getitem__) for pair in pairs)
+    systems = sorted({*won, *lost}, key=lambda system: (-shares[system], system))
+    return [(system, shares[system], won[system], lost[system]) for system in systems]
 
 
 def judged_among(scores: Scores | pl.DataFrame) -> tuple[str, dict[str, pl.DataFrame]] | None:

@@ -13,7 +13,7 @@ from rankstone.comparing.shown import percent
 from rankstone.errors import BadOption, printable
 from rankstone.results import WritesReport
 from rankstone.sheets import Sheet, ShowsSheet, Table
-from rankstone.stats import chi_square, detectable, needed
+from rankstone.stats import detectable, needed, upper_deviation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,8 +33,6 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 #: with fewer queries that differ a pilot says little of how much differences vary
 _FEW_DIFFERING: Final = 10
-#: of the deviation, one-sided: Browne (1995)
-_CAUTION: Final = 0.8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +162,7 @@ def power(
             if units is None or not deviation
             else detectable(units, alpha=alpha, power=power) * deviation
         )
-        cautious = None if units is None else deviation * _upper(units - 1)
+        cautious = None if units is None else deviation * upper_deviation(units - 1)
         each = 1.0 if n is None or units is None else n / units
         for difference in wanted:
             counts = [
@@ -186,11 +184,6 @@ def _guesses(pilot: Comparison) -> Iterator[str]:
                 f"{pair} differ on {differing} of {row['n']:,} queries by {row['measure']}: "
                 "the deviation is a guess, take more queries for the pilot"
             )
-
-
-def _upper(df: int) -> float:
-    """Return what a deviation of so many degrees of freedom is multiplied by to be its upper limit."""
-    return math.sqrt(df / chi_square(df, 1 - _CAUTION))
 
 
 def _queries(difference: float, deviation: float, alpha: float, power: float, each: float) -> int | None:

@@ -48,6 +48,7 @@ _ROWS: Final[dict[str, Any]] = {
     "confidence": pl.Float64,
     "verdict": pl.String,
     "needed": pl.Int64,
+    "needed_cautious": pl.Int64,
     "p": pl.Float64,
     "p_adjusted": pl.Float64,
     "family": pl.Int64,
@@ -143,7 +144,8 @@ class Comparison(ShowsSheet, WritesTable):
         is better), ``equivalent`` within the margin, ``identical`` scores on all n queries,
         ``inconclusive``; ``interval_kind``: ``simultaneous`` where all intervals of the family hold together
         with its confidence, ``pointwise`` where each holds by itself with ``confidence``; ``needed``, how
-        many queries would decide with the power asked for if the truth were what was seen; ``p``,
+        many queries a difference as large as the observed one needs, and ``needed_cautious``, by the upper
+        80 % limit of the deviation (Browne 1995); ``p``,
         ``p_adjusted`` for the ``family`` of so many questions, ``p_t`` of the paired t-test, ``p_not_worse``
         and ``p_equivalent`` of two one-sided tests of the margin, by the method of the interval: at most
         half of alpha where the interval lies inside the margin; ``wins``, ``ties``, ``losses``; ``d_z``,
@@ -162,6 +164,8 @@ class Comparison(ShowsSheet, WritesTable):
         What was chosen.
     judged
         The name of Judged@k and its values for each run; ``None`` where it is not known.
+    relevant_alone
+        Whether only relevant documents are judged, so that Judged@k is P@k, and its differences are no bias.
     replicates
         System → its runs.
     audit
@@ -191,6 +195,7 @@ class Comparison(ShowsSheet, WritesTable):
     families: tuple[Family, ...]
     how: How
     judged: tuple[str, Mapping[str, pl.DataFrame]] | None = None
+    relevant_alone: bool = False
     replicates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
@@ -284,7 +289,7 @@ class Comparison(ShowsSheet, WritesTable):
     @cached_property
     def pool_bias(self) -> list[tuple[str, str]]:
         """The pairs of systems whose shares of judged documents differ: the judgments may favour one."""
-        if self.judged is None:
+        if self.judged is None or self.relevant_alone:
             return []
         pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
         first = {system: runs[0] for system, runs in self.replicates.items()}

@@ -7,10 +7,11 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rankstone.comparing.all_pairs import ALL_PAIRS
+from rankstone.comparing.judged import held_by_system
 from rankstone.comparing.words import Words
 from rankstone.errors import printable
 from rankstone.sheets import Sheet, Table
-from rankstone.stats import CORRECTIONS, METHODS
+from rankstone.stats import CORRECTIONS, FEW_CLUSTERS, METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ __all__ = ["Compared", "percent", "sentences", "sheet", "signed"]
 
 #: sentences and cautions beyond so many are counted only
 _SAID: Final = 12
+#: more pairs than so many whose shares of judged documents differ are one table of systems
+_FEW: Final = 3
 #: a p below this is shown as being below it
 _LEAST: Final = 0.0001
 #: from so many systems on a title counts them
@@ -128,6 +131,8 @@ def sheet(found: Compared, digits: int = 4) -> Sheet:
     ]
     if found.segments is not None:
         parts.append(_segments(found, say, digits))
+    if shares := _shares(found, say):
+        parts.append(shares)
     if cautions := list(_cautions(found, say, digits)):
         parts.append((say("care"), tuple(_cut(cautions, say))))
     parts.append((say("how"), tuple(_how(found, say, digits))))
@@ -157,8 +162,10 @@ def sentences(found: Compared, digits: int = 4) -> list[str]:
             numbers = say("mean_ranks", numbers=numbers)
         n, margin = f"{row['n']:,}", found.how.margin
         line = say(row["verdict"], **_names(row), numbers=numbers, n=n, margin=margin)
-        if row["needed"] is not None:
-            line += say("would_decide", n=f"{row['needed']:,}")
+        if row["verdict"] == "inconclusive" and row["detectable"] is not None:
+            line += say("shows", least=f"{row['detectable']:.{digits}f}", power=percent(found.how.power))
+        if row["needed"] is not None and row["needed_cautious"] is not None:
+            line += say("would_decide", n=f"{row['needed']:,}", cautious=f"{row['needed_cautious']:,}")
         lines.append(line)
     return lines
 
@@ -285,10 +292,23 @@ def _segments(found: Compared, say: Words, digits: int) -> Table:
     )
 
 
+def _shares(found: Compared, say: Words) -> Table | None:
+    """Return who has more judged documents than how many others, where that is too much for sentences."""
+    if found.judged is None or len(found.pool_bias) <= _FEW:
+        return None
+    shares = dict(found.means.select("system", "judged").unique(maintain_order=True).rows())
+    rows = tuple(
+        (printable(system, _NAME), f"{share:.3f}", f"{more:,}", f"{less:,}")
+        for system, share, more, less in held_by_system(found.pool_bias, shares)
+    )
+    head = (say("system"), found.judged[0], say("more_than"), say("less_than"))
+    return Table(say("pools", judged=found.judged[0]), head, rows, (False, True, True, True))
+
+
 def _cautions(found: Compared, say: Words, digits: int) -> Iterator[str]:
     """Say what a reader should not miss."""
     shares = dict(found.means.select("system", "judged").unique(maintain_order=True).rows())
-    for one, other in found.pool_bias:
+    for one, other in found.pool_bias if len(found.pool_bias) <= _FEW else ():
         yield say(
             "pool",
             judged=found.judged[0] if found.judged else "",
@@ -300,13 +320,15 @@ def _cautions(found: Compared, say: Words, digits: int) -> Iterator[str]:
     for measure, left_out in found.table.select("measure", "left_out").unique(maintain_order=True).rows():
         if left_out:
             yield say("left_out", measure=measure, n=f"{left_out:,}")
+    if found.table["units"][0] < min(FEW_CLUSTERS, found.table["n"][0]):
+        yield say("few_clusters", units=f"{found.table['units'][0]:,}", least=FEW_CLUSTERS)
     correction, first = found.families[0].correction, found.table.filter(role="primary")
     if correction in ALL_PAIRS and first["low"].is_null().all():
         yield say("too_few", units=f"{first['units'][0]:,}", correction=correction)
     for row in found.table.iter_rows(named=True):
         open_ = row["low"] is None or row["low"] <= 0 <= row["high"]
         if (row["p_adjusted"] <= found.how.alpha) == open_:
-            yield say("borderline", **_names(row))
+            yield say("borderline", **_names(row), p=_p(row["p_adjusted"]))
         if row.get("lowest") is not None:
             low, high = signed(row["lowest"], digits), signed(row["highest"], digits)
             yield say("flip", **_names(row), low=low, high=high)
@@ -346,4 +368,6 @@ def _how(found: Compared, say: Words, digits: int) -> Iterator[str]:
     least = found.table.filter(role="primary").drop_nulls("detectable")["detectable"]
     if len(least):
         low, high = (f"{value:.{digits}f}" for value in (min(least), max(least)))
-        yield say("detectable", power=found.how.power, values=low if low == high else f"{low} – {high}")
+        yield say(
+            "detectable", power=percent(found.how.power), values=low if low == high else f"{low} – {high}"
+        )

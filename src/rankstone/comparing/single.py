@@ -13,7 +13,7 @@ from rankstone.comparing.how import How
 from rankstone.comparing.matrix import Matrix
 from rankstone.comparing.source import MEANS, Source
 from rankstone.io import read_attributes
-from rankstone.stats import Units, estimates, mean_estimates
+from rankstone.stats import estimates, mean_estimates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -110,11 +110,12 @@ def intervals(
     rows: list[tuple[Any, ...]] = []
     for together in chain.from_iterable(alike.values()):  # drawn once; each has the bits it has alone
         first = together[0][1]
-        every = Units(np.concatenate([m.units.total for _, m in together], axis=1), first.units.size)
+        totals = np.concatenate([m.units.total for _, m in together], axis=1)
+        every = replace(first.units, total=totals)
         keys = first.keys if interval == "poisson" else None
         draws, spans = how.draws(len(every)), [matrix.span for _, matrix in together]
         if interval in ("auto", "worst_case"):
-            found = mean_estimates(every, spans, interval, clustered=clusters is not None)
+            found = mean_estimates(every, spans, interval)
         else:
             found = estimates(every, how.interval, resamples=draws, seed=seed, keys=keys, progress=progress)
         for (run, matrix), one in zip(together, found, strict=True):

@@ -40,6 +40,8 @@ class Source:
         Run and measure → ``query_id``, ``value``, ``weight``.
     judged
         Run → ``query_id``, ``value``: Judged@k, and its name; ``None`` where nobody knows.
+    relevant_alone
+        Whether only relevant documents are judged, so that Judged@k is P@k.
     grouped
         Measures whose units are not queries.
     spans
@@ -55,6 +57,7 @@ class Source:
     conventions: Mapping[str, Any]
     inputs: Mapping[str, Any]
     spans: Mapping[str, Span]
+    relevant_alone: bool = False
 
     @classmethod
     def of(cls, scores: Scores, measures: Sequence[Measure]) -> Source:

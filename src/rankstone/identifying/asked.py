@@ -12,6 +12,8 @@ from rankstone.errors import BadOption, RankstoneError, printable
 from rankstone.measures import MEASURES, Measure, parse_measure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rankstone.conventions import Convention, Entry, Reading
 
 __all__ = ["Asked"]
@@ -29,11 +31,14 @@ class Asked:
         The measure of ours that the search starts from; ``None`` where only libraries have such a one.
     k
         The cutoff.
+    said
+        Parameters of the measure that were said; another value of theirs is further than of others.
     """
 
     word: str
     measure: Measure | None
     k: int | None
+    said: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, text: str | Measure) -> Asked:
@@ -56,7 +61,7 @@ class Asked:
                 f"{printable(str(found))} is no measure of one run against judgments",
                 expected="nDCG@10, AP, RR, P@5, …",
             )
-        return cls(found.name, found, found.k)
+        return cls(found.name, found, found.k, _said(found.changed(), found.k))
 
     def fits(self, entry: Entry) -> bool:
         """Say whether a library's measure is of the kind asked for, by our name or by its own word."""
@@ -71,6 +76,11 @@ class Asked:
 def kind(text: str) -> str:
     """Return the name that a measure's text begins with."""
     return re.split(r"\W", text, maxsplit=1)[0]
+
+
+def _said(parameters: Iterable[str], k: int | None) -> frozenset[str]:
+    """Return the parameters that were said, the cutoff among them."""
+    return frozenset((*parameters, *(() if k is None else ("k",))))
 
 
 def _letters(word: str) -> str:
@@ -89,7 +99,7 @@ def _example(text: str) -> Asked | None:
     if not isinstance(measure, Measure):
         return None
     k = int(cutoff[1]) if cutoff is not None else None
-    return Asked(text, replace(measure, k=k), k)
+    return Asked(text, replace(measure, k=k), k, _said((), k))
 
 
 def _of_libraries(word: str) -> Asked | None:
@@ -99,7 +109,7 @@ def _of_libraries(word: str) -> Asked | None:
         return None
     ours = [one for one in (named(r.ours) for r in found if _is_ours(r)) if isinstance(one, Measure)]
     k = next((one.measure.k for one in found), None)
-    return Asked(word, ours[0] if ours else None, k)
+    return Asked(word, ours[0] if ours else None, k, _said(ours[0].changed() if ours else (), k))
 
 
 def _read(library: Convention, word: str) -> Reading | None:

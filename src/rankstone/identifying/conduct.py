@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from rankstone.identifying.result import Identification
 from rankstone.identifying.space import around, meant_by_libraries, starts
 from rankstone.identifying.sweep import Sweeper
 from rankstone.identifying.ways import Way
+from rankstone.naming import name_runs
 from rankstone.scores import uncounted
 
 if TYPE_CHECKING:
@@ -38,39 +40,57 @@ __all__ = ["as_libraries", "identify"]
 #: steps from what is usual, where a measure is named and where none is
 _REACH, _REACH_UNNAMED = 3, 1
 #: other ways to make one number of those of queries
-_AGGREGATES: Final = ("median", "gmean", "sum", "pooled")
+_AGGREGATES: Final = ("median", "gmean", "trimmed", "sum", "pooled")
 #: a way no more steps away than this is no surprise
 _NEAR: Final = 1
 
 
+@overload
 def identify(
     qrels: object,
-    run: object,
+    runs: object,
     value: str | float,
+    measure: str | Measure | None = None,
+    **given: Any,  # noqa: ANN401 - arguments of Evaluator
+) -> Identification: ...
+@overload
+def identify(
+    qrels: object,
+    runs: object,
+    value: list[str] | tuple[str | float, ...],
+    measure: str | Measure | None = None,
+    **given: Any,  # noqa: ANN401 - arguments of Evaluator
+) -> tuple[Identification, ...]: ...
+def identify(
+    qrels: object,
+    runs: object,
+    value: str | float | list[str] | tuple[str | float, ...],
     measure: str | Measure | None = None,
     *,
     digits: int | None = None,
     progress: Progress | None = None,
-    **given: Any,  # noqa: ANN401 - arguments of Evaluator
-) -> Identification:
+    **given: Any,
+) -> Identification | tuple[Identification, ...]:
     """Find out what somebody computed who printed a number for a run: which measure, by whose conventions.
 
     The search starts from the measure under our usual options, and from what every library we know means by
     such a measure, and changes one choice after another: gain, discount, ideal list, denominator, threshold,
     cutoff, ties, unjudged documents, queries without a list or a relevant document, how queries are put
-    together, numbers that were rounded on the way.
+    together, numbers that were rounded on the way.  Of several runs it is said whose value the number is:
+    rows of a table may have been swapped.
 
     Parameters
     ----------
-    qrels, run, **given
-        As for :func:`rankstone.evaluate`, one run; options of alignment are what the search starts from.
+    qrels, runs, **given
+        As for :func:`rankstone.evaluate`; options of alignment are what the search starts from.
     value
-        The number as it was printed, best as a text: ``"0.8270"`` has four decimals, ``"82.7"`` and
-        ``"82.7%"`` may be per cent.
+        The number as it was printed, best as a text: ``"0.8270"`` has four decimals, ``"82.7"`` may be per
+        cent, ``"82.7 %"`` is.  Several are looked for one by one, each with its own decimals; where there are
+        as many as runs, each is taken for the run in its place, and a single one for the first run.
     measure
         What it was called: ``"nDCG@10"``; ``None`` when nobody said.
     digits
-        Decimals, where the number is no text that shows them.
+        Decimals, where a number is no text that shows them.
     progress
         Called after every alignment with the rows it read.
 
@@ -78,6 +98,7 @@ def identify(
     -------
     Identification
         Groups of ways that give the same value here: those that print as the number, and the nearest others.
+        For several values a tuple with one for each.
 
     Raises
     ------
@@ -95,10 +116,26 @@ def identify(
     >>> "xgboost-3.2" in found.groups[0].libraries
     True
     """
-    printed = Printed.of(value, digits)
-    search = _Search.of(qrels, run, measure, printed, progress, given)
-    ways = [way for way in search.ways() if math.isfinite(way.value)]
-    return Identification.of(printed, measure, ways, search.facts, search.sweeper.options)
+    values = value if isinstance(value, (list, tuple)) else [value]
+    printed = [Printed.of(one, digits) for one in values]
+    searches = _searches(qrels, name_runs(runs), measure, progress, given)
+    taken_for = list(searches) if len(printed) == len(searches) else [next(iter(searches))] * len(printed)
+    found = tuple(
+        _identified(one, name, measure, searches) for one, name in zip(printed, taken_for, strict=True)
+    )
+    return found[0] if values is not value else found
+
+
+def _identified(
+    printed: Printed, taken_for: str, measure: object, searches: Mapping[str, _Search]
+) -> Identification:
+    """Compare everything with a number, and where nothing usual fits, what was rounded on the way, too."""
+    ways = [way.against(printed) for search in searches.values() for way in search.ways]
+    if not any(way.how is not None and way.away <= _NEAR for way in ways):
+        ways += [way.against(printed) for search in searches.values() for way in search.rounded]
+    facts = {name: search.facts for name, search in searches.items()}
+    usual = searches[taken_for].sweeper.options
+    return Identification.of(printed, taken_for, measure, ways, facts, usual)
 
 
 def as_libraries(
@@ -129,8 +166,24 @@ def as_libraries(
     >>> told["xgboost-3.2 ndcg@10"], told["trec_eval-9 ndcg_cut_10"]
     (0.834, 0.9134)
     """
-    search = _Search.of(qrels, run, measure, None, progress, given)
+    (search,) = _searches(qrels, {"run": run}, measure, progress, given).values()
     return [way for way in search.libraries() if math.isfinite(way.value)]
+
+
+def _searches(
+    qrels: object,
+    runs: Mapping[str, object],
+    measure: str | Measure | None,
+    progress: Progress | None,
+    given: Mapping[str, Any],
+) -> dict[str, _Search]:
+    """Read the data, which may hold what some library does not mind; judgments once for all runs."""
+    asked = None if measure is None else Asked.of(measure)
+    options = {"duplicates": "first_drop", "duplicate_judgments": "max", **given}
+    (first, run), *others = runs.items()
+    sweeper = Sweeper(qrels, run, (asked and asked.measure) or "nDCG", first, **options)
+    sweepers = {first: sweeper, **{name: sweeper.of_run(other, name) for name, other in others}}
+    return {name: _Search(name, one, asked, progress) for name, one in sweepers.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,35 +196,17 @@ class _Load:
 
 
 class _Search:
-    """One search: the data, the number, and where to start."""
+    """The search of one run: its data, and where to start."""
 
-    def __init__(
-        self, sweeper: Sweeper, printed: Printed | None, asked: Asked | None, progress: Progress | None
-    ) -> None:
+    def __init__(self, name: str, sweeper: Sweeper, asked: Asked | None, progress: Progress | None) -> None:
         self.sweeper = sweeper
         self.facts: Facts = sweeper.facts()
-        self._printed = printed
+        self._name = name
         self._asked = asked
         self._usual = sweeper.options
         self._reach = _REACH_UNNAMED if asked is None else _REACH
         self._counted = self.facts.counted(self._usual)
         self._progress = progress or (lambda _rows: None)
-
-    @classmethod
-    def of(
-        cls,
-        qrels: object,
-        run: object,
-        measure: str | Measure | None,
-        printed: Printed | None,
-        progress: Progress | None,
-        given: Mapping[str, Any],
-    ) -> _Search:
-        """Read the data, which may hold what some library does not mind."""
-        asked = None if measure is None else Asked.of(measure)
-        options = {"duplicates": "first_drop", "duplicate_judgments": "max", **given}
-        sweeper = Sweeper(qrels, run, (asked and asked.measure) or "nDCG", **options)
-        return cls(sweeper, printed, asked, progress)
 
     def libraries(self) -> Iterator[Way]:
         """Try what libraries mean, and nothing else."""
@@ -181,21 +216,23 @@ class _Search:
             yield from self._carry_out(load)
             self._progress(self.facts.run.rows)
 
-    def ways(self) -> Iterator[Way]:
-        """Try everything, and where nothing usual fits, numbers that were written down on the way."""
-        near = False
+    @cached_property
+    def ways(self) -> list[Way]:
+        """Everything there is to try, numbers that were written down on the way aside."""
+        found: list[Way] = []
         for load in self._plan():
-            for way in self._carry_out(load):
-                near |= way.how is not None and way.away <= _NEAR
-                yield way
+            found += (way for way in self._carry_out(load) if math.isfinite(way.value))
             self._progress(self.facts.run.rows)
-        if not near:
-            yield from self._rounded()
+        return found
+
+    @cached_property
+    def rounded(self) -> list[Way]:
+        """Numbers that were rounded or cut off on the way, for measures that are not far from usual."""
+        return [way for way in self._rounded() if math.isfinite(way.value)]
 
     def _rounded(self) -> Iterator[Way]:
-        """Try numbers that were rounded or cut off on the way, for measures that are not far from usual."""
         reach = min(self._reach, _NEAR) if self._asked is not None else 0
-        known = dict(one for start in starts(self._asked) for one in around(start, self.facts, reach))
+        known = dict(self._around(reach))
         rule = (self._usual.empty,)
         swept = self.sweeper.sweep(dict.fromkeys(known, rule), self._usual.as_dict(), rounded=True)
         for measure, by_rounding in swept.rounded.items():
@@ -208,8 +245,7 @@ class _Search:
     def _plan(self) -> Iterable[_Load]:
         """Bring together what is aligned alike, so that the run is walked as seldom as can be."""
         loads: dict[Any, _Load] = {}
-        first = starts(self._asked)
-        here = [one for start in first for one in around(start, self.facts, self._reach)]
+        here = list(self._around(self._reach))
         self._under(loads, {}).ours.extend((measure, steps, {}) for measure, steps in here)
         for option, value in self.facts.alignments(self._usual):
             near = [one for one in here if one[1] < self._reach - 1 or one[1] == 0]
@@ -217,6 +253,12 @@ class _Search:
             self._under(loads, own).ours.extend((m, steps + 1, own) for m, steps in near)
         self._plan_libraries(loads)
         return loads.values()
+
+    def _around(self, reach: int) -> Iterator[tuple[Measure, int]]:
+        """Return measures and their steps from where the search starts; a cutoff counts as said."""
+        for start in starts(self._asked):
+            said = self._asked.said if self._asked is not None else frozenset({"k"} if start.k else ())
+            yield from around(start, self.facts, reach, said)
 
     def _plan_libraries(self, loads: dict[Any, _Load]) -> None:
         """Add what libraries mean, each under the options it aligns lists by."""
@@ -272,15 +314,13 @@ class _Search:
         """Return the ways to make one number of those of queries."""
         yield self._way(_value(measure, scored, counted), str(measure), options, steps)
         if steps <= 1 and measure.agg == "mean" and self.facts.queries > 1 and counted.any():
-            for agg in _AGGREGATES:
+            for agg in (*_AGGREGATES, *(("weighted",) if scored.weight is not None else ())):
                 with suppress(RankstoneError):  # cutoffs of their own cannot be pooled
                     other = replace(measure, agg=agg)
                     yield self._way(_value(other, scored, counted), str(other), options, steps + 1)
 
     def _way(self, value: float, measure: str, options: Mapping[str, Any], steps: int, **told: str) -> Way:
-        one = self._printed
-        how, off = (None, 0.0) if one is None else (one.how(value), one.off(value))
-        return Way(value, measure, dict(options), steps, how=how, off=off, **told)
+        return Way(value, measure, dict(options), steps, how=None, off=0.0, run=self._name, **told)
 
     # -- as libraries do --------------------------------------------------------------------------------
     def _library(self, swept: Swept, meant: Meant, betrayed: Mapping[str, Scored]) -> Iterator[Way]:

@@ -70,6 +70,11 @@ class Facts:
         return self.grades[1:] if len(self.grades) <= _THRESHOLDS else ()
 
     @property
+    def highest(self) -> float:
+        """The highest grade there is, 1 where none is above 0: the least that the top of the scale can be."""
+        return self.grades[-1] if self.grades else 1.0
+
+    @property
     def queries(self) -> int:
         """How many queries are judged."""
         return self.judgments.queries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
@@ -14,6 +15,8 @@ __all__ = ["Printed"]
 _OTHER_ORDER = 1e-12
 #: more decimals than this no float has
 _MOST_DIGITS = 17
+#: a comma before three digits: decimals, or thousands; after a zero it can only be decimals
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,12 @@ class Printed:
     digits: int
     percent: bool = False
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """How far values that print so may be from the number: half a step towards 0, a whole one away."""
+        step = 10.0**-self.digits
+        return step / 2, step
+
     @classmethod
     def of(cls, text: str | float, digits: int | None = None) -> Printed:
         """Read a number; ``digits`` where its text does not show all decimals that were printed.
@@ -47,14 +56,18 @@ class Printed:
         Raises
         ------
         UsageError
-            When it is no number.
+            When it is no number, or its comma may stand before decimals as well as thousands.
         """
         shown = str(text).strip()
         percent = shown.endswith("%")
-        try:
-            exact = Decimal(
-                shown.removesuffix("%").strip().replace(",", ".") if "," in shown else shown.rstrip("% ")
+        bare = shown.removesuffix("%").strip()
+        if _THOUSANDS.fullmatch(bare):
+            fix = f"{bare.replace(',', '.')} or {bare.replace(',', '')}"
+            raise UsageError(
+                f"{printable(shown)!r} can be read in two ways", expected="a point before decimals", fix=fix
             )
+        try:
+            exact = Decimal(bare.replace(",", "."))
         except InvalidOperation:
             exact = Decimal("nan")
         if not exact.is_finite() or abs(exact) > Decimal(2**53):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
+from rankstone.identifying.chance import printed_by_chance
 from rankstone.identifying.ways import grouped
 from rankstone.results import WritesTable
 from rankstone.sheets import ShowsSheet
@@ -38,6 +39,8 @@ _SCHEMA: Final[dict[str, Any]] = {
     "rounding": pl.String,
     "library": pl.String,
     "spelling": pl.String,
+    "run": pl.String,
+    "number": pl.String,
 }
 
 
@@ -52,16 +55,22 @@ class Identification(ShowsSheet, WritesTable):
     measure
         What it was called, ``None`` where nobody said.
     groups
-        Ways that print as the number; those that are equal on this data are one group.  Fewest steps from
+        Ways that print as the number; those that are equal for a run are one group.  Fewest steps from
         what is usual, or from what a library does, first.
     nearest
         The nearest groups that do not.
     tried
         How many ways were tried.
+    different
+        How many different values they gave, of each run.
+    by_chance
+        How many of these would print as the number if it had nothing to do with them, an estimate.
+    taken_for
+        The run that the number was taken for; :attr:`run` is whose it is.
     usual
         The options that the search started from, as far as they are not the defaults.
     inputs
-        What the data hold: queries, rows, ties, missing queries and so on.
+        Run → what the data hold: queries, rows, ties, missing queries and so on.
 
     Examples
     --------
@@ -76,12 +85,21 @@ class Identification(ShowsSheet, WritesTable):
     groups: tuple[Group, ...]
     nearest: tuple[Group, ...]
     tried: int
+    different: int
+    by_chance: float
+    taken_for: str
     usual: Mapping[str, Any]
-    inputs: Mapping[str, Any]
+    inputs: Mapping[str, Mapping[str, Any]]
 
     @classmethod
     def of(
-        cls, printed: Printed, measure: object, ways: Sequence[Way], facts: Facts, usual: Alignment
+        cls,
+        printed: Printed,
+        taken_for: str,
+        measure: object,
+        ways: Sequence[Way],
+        facts: Mapping[str, Facts],
+        usual: Alignment,
     ) -> Identification:
         """Put equal values together, and what prints as the number first."""
         groups = grouped(list(ways))
@@ -89,7 +107,16 @@ class Identification(ShowsSheet, WritesTable):
         others = tuple(group for group in groups if group.how is None)[:_NEAREST]
         chosen = {n: v for n, v in usual.changed().items() if not n.startswith("duplicate")}
         name = None if measure is None else str(measure)
-        return cls(printed, name, fitting, others, len(ways), chosen, facts.told())
+        chance = printed_by_chance([group.value for group in groups], printed)
+        held = {run: one.told() for run, one in facts.items()}
+        sizes = len(ways), len(groups), chance
+        return cls(printed, name, fitting, others, *sizes, taken_for, chosen, held)
+
+    @property
+    def run(self) -> str | None:
+        """Whose value it is: the run with fewer steps than any other; ``None`` where there is no such run."""
+        nearest = {group.run for group in self.groups if group.simplest.away == self.groups[0].simplest.away}
+        return nearest.pop() if len(nearest) == 1 else None
 
     @property
     def ambiguous(self) -> bool:
@@ -107,7 +134,7 @@ class Identification(ShowsSheet, WritesTable):
 
         Columns ``group`` (from 1), ``value``, ``prints`` (``rounded``, ``cut off`` or null), ``off``,
         ``steps``, ``measure``, ``options`` (JSON), ``rounding``, ``library`` and ``spelling`` (null where
-        there is none).
+        there is none), ``run``, and ``number`` as it was printed.
         """
         rows = [
             (
@@ -121,6 +148,8 @@ class Identification(ShowsSheet, WritesTable):
                 way.rounding or None,
                 way.library or None,
                 way.spelling or None,
+                way.run,
+                str(self.printed),
             )
             for number, group in enumerate([*self.groups, *self.nearest], 1)
             for way in group.ways
@@ -135,11 +164,15 @@ class Identification(ShowsSheet, WritesTable):
             "percent": self.printed.percent,
             "measure": self.measure,
             "tried": self.tried,
+            "different": self.different,
+            "by_chance": self.by_chance,
+            "taken_for": self.taken_for,
+            "run": self.run,
             "ambiguous": self.ambiguous,
             "groups": [_told(group) for group in self.groups],
             "nearest": [_told(group) for group in self.nearest],
             "usual": dict(self.usual),
-            "inputs": dict(self.inputs),
+            "inputs": {run: dict(held) for run, held in self.inputs.items()},
         }
 
     def sheet(self) -> Sheet:
@@ -151,6 +184,7 @@ class Identification(ShowsSheet, WritesTable):
 
 def _told(group: Group) -> dict[str, Any]:
     return {
+        "run": group.run,
         "value": group.value,
         "prints": group.how,
         "off": group.off,

@@ -14,6 +14,7 @@ from rankstone.conventions import conventions
 from rankstone.conventions.convention import named
 from rankstone.errors import RankstoneError
 from rankstone.identifying.asked import kind
+from rankstone.identifying.numbers import PUBLISHED, numbers_for, scales, with_scale
 from rankstone.measures import MEASURES, Measure, parse_measure
 from rankstone.measures.threshold import Threshold
 
@@ -76,42 +77,42 @@ def _with_first_cutoffs(*texts: str) -> list[Measure]:
     return found
 
 
-def around(measure: Measure, facts: Facts, reach: int) -> Iterator[tuple[Measure, int]]:
+def around(measure: Measure, facts: Facts, reach: int, said: frozenset[str]) -> Iterator[tuple[Measure, int]]:
     """Return measures up to so many steps away from one, itself among them, and how many steps that is.
 
     A parameter that was said is two steps from another value, others are one.
     """
     sides = _sides(measure, facts)
-    said = {*measure.changed(), *(() if measure.k is None else ("k",))}
     for changed in range(reach + 1):
         for names in combinations(sides, changed):
             steps = sum(1 + (name in said) for name in names)
-            for values in product(*(sides[name] for name in names)) if steps <= reach else ():
+            for changes in product(*(sides[name] for name in names)) if steps <= reach else ():
                 try:
-                    other = replace(measure, **dict(zip(names, values, strict=True)))
+                    other = replace(measure, **{name: at for one in changes for name, at in one.items()})
                 except RankstoneError:  # these do not go together
                     continue
                 if other.idle.isdisjoint(names):
                     yield other, steps
 
 
-def _sides(measure: Measure, facts: Facts) -> dict[str, list[Any]]:
-    """Return every parameter with the values it does not have."""
-    numbers = _numbers_of_libraries(measure.name)
-    sides: dict[str, list[Any]] = {}
+def _sides(measure: Measure, facts: Facts) -> dict[str, list[dict[str, Any]]]:
+    """Return every parameter with the changes that give it another value."""
+    theirs = _numbers_of_libraries(measure.name)
+    sides: dict[str, list[dict[str, Any]]] = {}
     for field in fields(measure):
-        own = getattr(measure, field.name)
-        if field.name == "k":
+        own, name = getattr(measure, field.name), field.name
+        if name == "k":
             values: Sequence[Any] = cutoffs(measure, facts.run.longest) if measure.takes_cutoff else ()
-        elif field.name == "rel":
+        elif name == "rel":
             values = [None, *(Threshold(grade) for grade in facts.thresholds)]
-        elif field.name == "agg":
+        elif name == "agg":  # the way to make one number of queries is tried when there are such numbers
             values = ()
         else:
-            values = [*field.metadata.get("choices", ()), *numbers.get(field.name, ())]
-        others = [value for value in values if value != own]
+            numbers = (*theirs.get(name, ()), *numbers_for(measure, name, facts))
+            values = [*field.metadata.get("choices", ()), *dict.fromkeys(numbers)]
+        others = [with_scale(measure, {name: value}, facts) for value in values if value != own]
         if others:
-            sides[field.name] = others
+            sides[name] = others
     return sides
 
 
@@ -205,9 +206,12 @@ def _for_place(entry: Entry, place: str, asked: Asked | None, facts: Facts) -> I
         return ()
     fed = re.search(rf"(\w+)=\W*<{place}>", entry.ours)
     parameter = place if fed is None else fed[1]
-    own = {} if asked.measure is None else asked.measure.changed()
-    if parameter in own:
-        return [own[parameter].level if parameter == "rel" else own[parameter]]
+    if asked.measure is not None and parameter in asked.said:
+        own = getattr(asked.measure, parameter)
+        return [own.level if parameter == "rel" else own]
     if parameter == "rel":
         return 0.0, *facts.grades[:_THRESHOLDS]
-    return _numbers_of_libraries(kind(entry.ours)).get(parameter, [])
+    if parameter == "max_grade":
+        return scales(facts)
+    theirs = _numbers_of_libraries(kind(entry.ours)).get(parameter, ())
+    return tuple(dict.fromkeys((*theirs, *PUBLISHED.get(parameter, ()))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rankstone.hits.arrays import Bools
     from rankstone.hits.ragged import Hits
     from rankstone.identifying.rounding import Rounding
+    from rankstone.io import Table
     from rankstone.measures import Measure
     from rankstone.measures.base import Scored
 
@@ -63,15 +65,36 @@ class Sweeper(Evaluator):
         As for :func:`rankstone.evaluate`; one run.
     measures
         Whose columns of the judgments are read.
+    name
+        What the run is called in messages.
     **given
         As for :class:`~rankstone.Evaluator`.
     """
 
-    def __init__(self, qrels: object, run: object, measures: Any, **given: Any) -> None:  # noqa: ANN401 - as Evaluator
+    lists: Table
+
+    def __init__(
+        self,
+        qrels: object,
+        run: object,
+        measures: Any,  # noqa: ANN401 - as Evaluator
+        name: str = "run",
+        **given: Any,  # noqa: ANN401 - as Evaluator
+    ) -> None:
         super().__init__(qrels, measures, **given)
         self._table = self._table.in_memory()
-        self.lists = self._read(run, "run").in_memory()
-        self.options = options_for(self.lists, self.options)
+        self._given = self.options
+        vars(self).update(self._held(run, name))
+
+    def of_run(self, run: object, name: str) -> Sweeper:
+        """Return the same judgments with another run."""
+        other = copy(self)
+        vars(other).update(self._held(run, name))
+        return other
+
+    def _held(self, run: object, name: str) -> dict[str, Any]:
+        lists = self._read(run, name).in_memory()
+        return {"lists": lists, "options": options_for(lists, self._given)}
 
     def facts(self) -> Facts:
         """Look at the data under the usual options."""

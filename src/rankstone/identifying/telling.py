@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rankstone.errors import printable
 from rankstone.sheets import Sheet, Table
 from rankstone.words import counted
 
@@ -26,7 +27,8 @@ def sheet(found: Identification) -> Sheet:
     """Return what is shown."""
     parts: list[Table | tuple[str, tuple[str, ...]]] = []
     for number, group in enumerate(found.groups[:_GROUPS], 1):
-        parts.append((f"{number}   {_value(found, group)}   {group.simplest}", _lines(group)))
+        whose = f"{printable(group.run)}   " if len(found.inputs) > 1 else ""
+        parts.append((f"{number}   {_value(found, group)}   {whose}{group.simplest}", _lines(group)))
     if len(found.groups) > _GROUPS:
         left = counted(len(found.groups) - _GROUPS, "other group")
         parts.append(("", (f"… and {left}, further from what is usual",)))
@@ -80,17 +82,28 @@ def _steps(way: Way) -> str:
 
 
 def _nearest(found: Identification) -> Table:
+    several = len(found.inputs) > 1
     rows = tuple(
-        (_value(found, group), f"{group.off:+.{_decimals(found)}f}", str(group.simplest))
+        (
+            _value(found, group),
+            f"{group.off:+.{_decimals(found)}f}",
+            *([printable(group.run)] if several else []),
+            str(group.simplest),
+        )
         for group in found.nearest
     )
     title = "The nearest others" if found.groups else "The nearest"
-    return Table(title, ("value", "off by", "how"), rows, (True, True, False))
+    heads = ("value", "off by", *(["run"] if several else []), "how")
+    return Table(title, heads, rows, (True, True, *([False] if several else []), False))
 
 
 def _notes(found: Identification) -> list[str]:
     """Return what to make of it."""
-    notes = []
+    notes = [_whose(found)] if len(found.inputs) > 1 and found.groups else []
+    notes.append(
+        f"of {counted(found.different, 'different value')} that were tried, "
+        f"{_expected(found.by_chance)} would print as {found.printed} by chance"
+    )
     if found.ambiguous:
         notes.append(
             "the first groups are equally near to what is usual; more decimals, or another run, would tell"
@@ -103,3 +116,32 @@ def _notes(found: Identification) -> list[str]:
         )
     notes.append("a step is a choice that is not the usual one; what a library does by itself is none")
     return notes
+
+
+def _whose(found: Identification) -> str:
+    """Say which run's value it is, as far as the ways that print it tell."""
+    claimed, away = printable(found.taken_for), found.groups[0].simplest.away
+    if found.run is None:
+        runs = dict.fromkeys(printable(one.run) for one in found.groups if one.simplest.away == away)
+        return (
+            f"{' and '.join(runs)} print so, equally near to what is usual: nothing tells whose value it is"
+        )
+    run = printable(found.run)
+    if found.run == found.taken_for:
+        return f"this is {run}'s value: no other run prints so in as few steps"
+    if away > 1:
+        return f"it may be {run}'s value rather than {claimed}'s, but by nothing near to what is usual"
+    theirs = [one.simplest.away for one in found.groups if one.run == found.taken_for]
+    less = (
+        f"it is {counted(theirs[0], 'step')} away there"
+        if theirs
+        else f"nothing tried for {claimed} prints so"
+    )
+    return f"this is {run}'s value, not {claimed}'s: {less}"
+
+
+def _expected(number: float) -> str:
+    """Return how many values are expected, with no more digits than an estimate has."""
+    if number < 0.001:  # noqa: PLR2004 - below that, no digit says more
+        return "fewer than 0.001"
+    return f"about {number:.0f}" if number >= 10 else f"about {number:.2g}"  # noqa: PLR2004 - two digits

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rankstone.identifying.printed import Printed
 
 __all__ = ["Group", "Way", "grouped"]
 
@@ -36,6 +38,8 @@ class Way:
         How the value prints as the number that is looked for: ``rounded``, ``cut off``, or ``None``.
     off
         How far it is from that number.
+    run
+        The run whose value it is.
     """
 
     value: float
@@ -47,11 +51,16 @@ class Way:
     spelling: str = ""
     how: str | None = None
     off: float = 0.0
+    run: str = ""
 
     @property
     def away(self) -> int:
         """Steps from what is usual, a number that was cut off instead of rounded being one more."""
         return self.steps + (self.how == "cut off")
+
+    def against(self, printed: Printed) -> Way:
+        """Return the same way, compared with a number that was printed."""
+        return replace(self, how=printed.how(self.value), off=printed.off(self.value))
 
     def __str__(self) -> str:
         said = [f"{name}={value}" for name, value in self.options.items()]
@@ -60,7 +69,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Group:
-    """Ways that give the same value on this data, the simplest first."""
+    """Ways that give a run the same value on this data, the simplest first."""
 
     value: float
     ways: tuple[Way, ...]
@@ -69,6 +78,11 @@ class Group:
     def simplest(self) -> Way:
         """The way with the fewest steps."""
         return self.ways[0]
+
+    @property
+    def run(self) -> str:
+        """The run whose value it is."""
+        return self.simplest.run
 
     @property
     def how(self) -> str | None:
@@ -99,15 +113,19 @@ class Group:
 
 
 def grouped(ways: list[Way]) -> list[Group]:
-    """Bring equal values together: first what prints as the number, then by steps and by distance."""
+    """Bring equal values of a run together: first what prints as the number, then by steps and distance."""
     found: list[list[Way]] = []
-    for way in sorted(ways, key=lambda one: one.value):
-        if found and abs(way.value - found[-1][0].value) <= _EQUAL * max(1.0, abs(way.value)):
+    for way in sorted(ways, key=lambda one: (one.run, one.value)):
+        if found and way.run == found[-1][0].run and _equal(way.value, found[-1][0].value):
             found[-1].append(way)
         else:
             found.append([way])
     groups = [Group(same[0].value, tuple(sorted(same, key=_simple))) for same in found]
     return sorted(groups, key=_order)
+
+
+def _equal(one: float, other: float) -> bool:
+    return abs(one - other) <= _EQUAL * max(1.0, abs(one))
 
 
 def _simple(way: Way) -> tuple[int, bool, bool, int, str]:

@@ -16,6 +16,7 @@ from rankstone.io.databases import open_database
 from rankstone.io.files import scan_files
 from rankstone.io.nested import holds_json, read_json
 from rankstone.io.objects import kind_of
+from rankstone.io.pandas_frames import frame_of_library
 from rankstone.io.table import reading
 
 if TYPE_CHECKING:
@@ -124,10 +125,9 @@ def _of_object(source: object, key: str, name: str) -> pl.LazyFrame:
         return source
     if isinstance(source, Mapping):
         return _of_mapping(source, key, name).lazy()
-    if hasattr(source, "__arrow_c_stream__") or isinstance(source, pl.DataFrame):
-        with reading(name):
-            arrow: Any = source
-            return pl.DataFrame(arrow).lazy()
+    frame = frame_of_library(source, name)
+    if frame is not None:
+        return frame.lazy()
     raise InputError(
         f"an object of type {kind_of(source)} cannot be read as a table",
         where=name,

@@ -115,7 +115,13 @@ def parse_columns(text: str) -> Renames:
                 expected=f"their_name=our_name; ours are {', '.join((*CANONICAL, *FURTHER))}",
                 fix=f"did you mean {printable(theirs)}={close[0]}?" if close else None,
             )
-        mapping[theirs] = ours
+        if _ALIASES.get(mapping.setdefault(theirs, ours), mapping[theirs]) != _ALIASES.get(ours, ours):
+            raise UsageError(
+                f"columns: {printable(theirs)} has two names",
+                given=f"{printable(theirs)}={mapping[theirs]} and {printable(theirs)}={ours}",
+                expected="one name for each column",
+                fix=f"leave out one of them, such as {printable(theirs)}={mapping[theirs]}",
+            )
     return Renames(mapping)
 
 

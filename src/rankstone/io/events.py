@@ -21,6 +21,7 @@ from rankstone.io.columns import by_alias, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.files import Scanned, scan_parts
 from rankstone.io.objects import kind_of
+from rankstone.io.pandas_frames import frame_of_library
 from rankstone.io.relations import batches_of_relation, is_relation
 from rankstone.io.table import Progress, reading
 from rankstone.io.typed import id_type
@@ -225,9 +226,9 @@ def _of_object(source: object, name: str) -> pl.LazyFrame:
             return batches_of_relation(source, name).lazy()
         if isinstance(source, Mapping):
             return pl.DataFrame({column: _cells(source[column], column, name) for column in source}).lazy()
-        if isinstance(source, pl.DataFrame) or hasattr(source, "__arrow_c_stream__"):
-            table: Any = source
-            return pl.DataFrame(table).lazy()
+    frame = frame_of_library(source, name)
+    if frame is not None:
+        return frame.lazy()
     raise InputError(
         f"an object of type {kind_of(source)} cannot be read as a table",
         where=name,

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import EmptyInput, InputError
-from rankstone.io.pandas_frames import frame_of_pandas
+from rankstone.io.pandas_frames import frame_of_pandas, is_pandas
 from rankstone.io.relations import batches_of_relation, is_relation
 from rankstone.io.table import Table, reading
 from rankstone.io.typed import of_frame
@@ -46,7 +46,7 @@ def read_object(
         return of_frame(value.lazy(), source, columns, further=further)
     if isinstance(value, Mapping):
         return _of_mapping(value, number, source)
-    if type(value).__module__.partition(".")[0] == "pandas":
+    if is_pandas(value):
         return of_frame(frame_of_pandas(value, source).lazy(), source, columns, further=further)
     if is_relation(value):
         return batches_of_relation(value, source).table(columns, further)

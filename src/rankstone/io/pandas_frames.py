@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from zoneinfo import available_timezones
 
 import numpy as np
 import polars as pl
+from polars import selectors
 
 from rankstone.io.table import reading
 from rankstone.io.values import ids_of, lists_of
 
-__all__ = ["frame_of_pandas"]
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+__all__ = ["frame_of_library", "frame_of_pandas", "is_pandas"]
+
+
+def is_pandas(value: object) -> bool:
+    """Return whether a value comes from pandas."""
+    return type(value).__module__.partition(".")[0] == "pandas"
+
+
+def frame_of_library(value: Any, source: str) -> pl.DataFrame | None:  # noqa: ANN401 - of any library
+    """Return a frame of Polars, pandas or Arrow as one of Polars, and ``None`` where it is something else.
+
+    Among the numbers of pandas a NaN is what is missing, and becomes null.
+    """
+    if is_pandas(value):
+        return frame_of_pandas(value, source).with_columns(selectors.float().fill_nan(None))
+    if not isinstance(value, pl.DataFrame) and not hasattr(value, "__arrow_c_stream__"):
+        return None
+    with reading(source):
+        return pl.DataFrame(value)
 
 
 def frame_of_pandas(value: Any, source: str) -> pl.DataFrame:  # noqa: ANN401 - of pandas
@@ -30,8 +54,19 @@ def _column(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 -
     if hasattr(dtype, "numpy_dtype"):  # numbers, and beside them which of them are missing
         numbers = pl.Series(column.to_numpy(dtype=dtype.numpy_dtype, na_value=0))
         return numbers.set(pl.Series(column.isna().to_numpy()), None)
+    if getattr(dtype, "tz", None) is not None:  # moments, which pandas keeps in UTC
+        moments = pl.Series(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
+        return moments.dt.replace_time_zone("UTC").dt.convert_time_zone(_zone(dtype.tz))
     array = column.to_numpy()
     return pl.Series(array) if array.dtype != object else _of_objects(column, name, source)
+
+
+def _zone(tz: tzinfo) -> str:
+    """Return the name of a zone; an offset of whole hours has one, too, and any other is read as UTC."""
+    if str(tz) in available_timezones():
+        return str(tz)
+    hours, rest = divmod(tz.utcoffset(None) or timedelta(), timedelta(hours=1))
+    return "UTC" if rest or not hours else f"Etc/GMT{-hours:+d}"
 
 
 def _of_objects(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas

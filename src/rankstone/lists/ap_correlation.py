@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -78,6 +78,11 @@ class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
     def symmetric(self) -> bool:
         """Whether neither ranking is the reference."""
         return self.ties == "b" or self.reference == "both"
+
+    @property
+    def corrected_for_ties(self) -> tau_ap | None:
+        """The mean over the orders of ties pairs different orders of one list with each other, too."""
+        return replace(self, ties="b", reference="first") if self.ties == "a" else None
 
     def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
         """Take the value with either ranking as the estimate, or the mean of both."""

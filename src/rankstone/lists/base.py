@@ -89,6 +89,11 @@ class ListMeasure(PerQuery):
         """Whether it makes no difference which of the rankings comes first."""
         return True
 
+    @property
+    def corrected_for_ties(self) -> ListMeasure | None:
+        """The measure by which a list with ties is 1 against itself; ``None`` where this one is such."""
+        return None
+
     def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
         """Return what is divided and by what, float64 ``[queries]``; a norm of 0 means no value."""
         raise NotImplementedError

@@ -47,6 +47,11 @@ class tau_a(ListMeasure):  # noqa: N801 - the name of the field
         citation="Kendall, A New Measure of Rank Correlation, Biometrika 1938",
     )
 
+    @property
+    def corrected_for_ties(self) -> tau_b:
+        """Tied pairs are among all pairs here, and tau_b leaves them out."""
+        return tau_b(k=self.k, agg=self.agg)
+
     def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
         """Count pairs; every pair is counted from both of its documents."""
         common = couple.common

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -80,6 +80,11 @@ class RBO(ListMeasure):
         "what lies beyond the lists: ext extrapolates, min and max are bounds, res their difference",
         *("ext", "min", "max", "res"),
     )
+
+    @property
+    def corrected_for_ties(self) -> RBO | None:
+        """The mean over the orders of ties pairs different orders of one list with each other, too."""
+        return replace(self, ties="b") if self.ties == "a" and self.score in ("ext", "max") else None
 
     def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
         """Add the agreement at every depth up; weights make the sum a mean already."""

@@ -208,11 +208,26 @@ class Similarity(WritesTable, ShowsTable):
             )
         return wanted
 
+    def notes(self) -> list[str]:
+        """Say which values stay below 1 for equal runs, because documents tie.
+
+        >>> import rankstone
+        >>> tied = {"q": {"a": 2.0, "b": 1.0, "c": 1.0}}
+        >>> rankstone.diff(tied, tied, "tau_a tau_b").notes()
+        ['tau_a: a run with ties is below 1 even against itself; by tau_b it is 1']
+        """
+        if not (self.audit.a.tied and self.audit.b.tied):
+            return []
+        pairs = [(measure, measure.corrected_for_ties) for measure in self.measures]
+        text = "{}: a run with ties is below 1 even against itself; by {} it is 1"
+        return [text.format(measure, other) for measure, other in pairs if other is not None]
+
     def report(self) -> dict[str, Any]:
-        """Return everything as plain dicts: means, audit, conventions, inputs."""
+        """Return everything as plain dicts: means, notes, audit, conventions, inputs."""
         rows = self._means.iter_rows(named=True)
         return {
             "measures": {row.pop("measure"): row for row in rows},
+            "notes": self.notes(),
             "audit": self.audit.to_dict(),
             "conventions": dict(self.conventions),
             "inputs": dict(self.inputs),

@@ -37,7 +37,6 @@ _SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "dcg_burges": ("DCG", {"gain": "exp2"}),
     "ndcg_burges": ("nDCG", {"gain": "exp2"}),
     "hr": ("Success", {}),
-    "accuracy": ("AUC", {"negatives": "candidates", "unreturned": "exclude", "tied": "order"}),
     "wss_95": ("WSS", {}),
     "wss_100": ("WSS", {"recall": "1"}),
     "ndcg_ia": ("IA", {"of": "nDCG"}),
@@ -45,6 +44,17 @@ _SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "rr_ia": ("IA", {"of": "RR"}),
     "mrr_ia": ("IA", {"of": "RR"}),
     "mrr-ia": ("IA", {"of": "RR"}),
+}
+
+#: words that libraries use for different measures: what may be meant, in our words
+_SEVERAL: Final = {
+    "accuracy": (
+        (
+            "Success@k (anything relevant among the first k: top-k accuracy, as in BEIR), R@1 (MTEB), or "
+            "AUC(negatives=candidates, unreturned=exclude, tied=order) (pairs in order: ir_measures)"
+        ),
+        "write Success@10, say, or name the library whose word it is: --convention beir",
+    )
 }
 
 #: words that trec_eval's list of cutoffs, or its persistence, belongs to when they stand alone
@@ -67,6 +77,11 @@ def resolve(name: str) -> tuple[str, dict[str, Any]]:
         return _SPELLINGS[folded]
     if canonical := MEASURES.named(name):
         return canonical, {}
+    if folded in _SEVERAL:
+        meant, fix = _SEVERAL[folded]
+        raise UnknownMeasure(
+            f"{printable(name)!r} means different measures in different libraries", expected=meant, fix=fix
+        )
     if attached := _ATTACHED.fullmatch(name):
         kind = _alike(attached["name"])
         if kind is not None:

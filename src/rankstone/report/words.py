@@ -260,7 +260,7 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
         "每行为一个批次，即同一{unit}的新增用户；尚无数据的格留空。",
     ),
     "segments_help": (
-        "Differences of shares, at the level where the correction stops; who is in both counts as one.",
+        "Differences of shares; intervals at the level where the correction stops. Users in both count once.",
         "用户比例之差，区间取校正终止时的水平；同时属于两个分段的用户视为一个整体。",
     ),
     "periods_help": (

@@ -16,7 +16,7 @@ from rankstone.stats.intervals import METHODS, RESAMPLED, Estimate, estimates
 from rankstone.stats.max_t import MaxT, flipped_max_t, resampled_max_t
 from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
 from rankstone.stats.poisson import PoissonBootstrap
-from rankstone.stats.power import chi_square, detectable, needed, power_of
+from rankstone.stats.power import detectable, needed, power_of, upper_deviation
 from rankstone.stats.proportions import ProportionDifference, Shared, proportion_difference, wilson
 from rankstone.stats.ranks import Friedman, friedman, nemenyi, nemenyi_reach, ranks
 from rankstone.stats.sample_ratio import SampleRatio, sample_ratio
@@ -49,7 +49,6 @@ __all__ = [
     "always_valid_interval",
     "always_valid_p",
     "always_valid_ratio",
-    "chi_square",
     "d_z",
     "detectable",
     "difference_estimate",
@@ -78,6 +77,7 @@ __all__ = [
     "tukey_hsd",
     "two_way",
     "unseen_share",
+    "upper_deviation",
     "verdict",
     "wilcoxon",
     "wilson",

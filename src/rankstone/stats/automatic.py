@@ -68,13 +68,14 @@ class Mean(Estimate):
     def _clustered(self, values: Floats, alpha: float) -> tuple[float, float]:
         from scipy import special
 
-        units = Units(self.total[:, None], self.size)
+        units = Units(self.total[:, None], self.size, clustered=True)
         q = -float(special.stdtrit(effective_df(self.size), alpha))
         if values.min() > 0 and values.max() < 1 and np.ptp(values) and self.method != "worst_case":
             mean, reach = float(units.mean[0]), q * float(units.robust_error()[0][0])
             return max(mean - reach, 0.0), min(mean + reach, 1.0)
         half = self.size.mean() / 2
-        more = Units(np.append(self.total, [0, half])[:, None], np.append(self.size, [half, half]))
+        total, size = np.append(self.total, [0, half])[:, None], np.append(self.size, [half, half])
+        more = Units(total, size, clustered=True)
         mean, error = float(more.mean[0]), float(more.robust_error()[0][0])
         normal = -float(special.ndtri(alpha))
         whole = math.fsum(self.size)
@@ -139,9 +140,7 @@ class Difference(Estimate):
         return max(float(found.error[0]) for found in both)
 
 
-def mean_estimates(
-    units: Units, spans: list[Span], method: str = "auto", *, clustered: bool = False
-) -> list[Estimate]:
+def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> list[Estimate]:
     """Estimate the mean of each column of values within a range.
 
     Parameters
@@ -152,8 +151,6 @@ def mean_estimates(
         The lowest and highest possible value of each column.
     method
         ``auto`` or ``worst_case``.
-    clustered
-        Whether units are clusters of queries.
 
     Examples
     --------
@@ -168,14 +165,12 @@ def mean_estimates(
         share = (units.total[some, at] - low * size) / (high - low) if high > low else 0 * size
         total = np.clip(share, 0.0, size)
         told = {"value": float(units.mean[at]), "error": float(error[at]), "units": len(size), "df": df}
-        kind = {"method": method, "span": (low, high), "clustered": clustered}
+        kind = {"method": method, "span": (low, high), "clustered": units.clustered}
         found.append(Mean(**told, **kind, total=total, size=size))  # type: ignore[arg-type]
     return found
 
 
-def difference_estimate(
-    units: Units, span: Span, method: str = "auto", *, clustered: bool = False
-) -> Difference:
+def difference_estimate(units: Units, span: Span, method: str = "auto") -> Difference:
     """Estimate the mean of one column of paired differences.
 
     Parameters
@@ -186,8 +181,6 @@ def difference_estimate(
         The lowest and highest possible value of the scores.
     method
         ``auto`` or ``worst_case``.
-    clustered
-        Whether units are clusters of queries.
 
     Examples
     --------
@@ -202,5 +195,5 @@ def difference_estimate(
     )
     return Difference(
         value=float(units.mean[0]), error=float(error[0]), units=int(some.sum()), df=df, method=method,
-        span=(-most, most), total=total, size=units.size[some], clustered=clustered,
+        span=(-most, most), total=total, size=units.size[some], clustered=units.clustered,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone.errors import BadOption, nearest
+from rankstone.errors import BadOption, BadValue, nearest, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,12 +50,19 @@ def adjusted(p: Sequence[float] | Floats, correction: str = "holm") -> Floats:
     NDArray
         float64 ``[questions]``: a claim may be made where this is at most alpha.
 
+    Raises
+    ------
+    BadValue
+        When a p-value is missing or not between 0 and 1, or when they are not one row of numbers.
+    BadOption
+        When there is no such correction.
+
     Examples
     --------
     >>> adjusted([0.01, 0.04, 0.03], "holm").tolist()
     [0.03, 0.06, 0.06]
     """
-    values = np.asarray(p, np.float64)
+    values = _p_values(p)
     _check(correction)
     n = len(values)
     if correction == "none" or not n:
@@ -149,6 +156,27 @@ def _left_open(p: Floats, alpha: float) -> int:
         if (p[-size:] * size > alpha * np.arange(1, size + 1)).all():
             return size
     return 0
+
+
+def _p_values(p: Sequence[float] | Floats) -> Floats:
+    """Return p-values as an array; refuse what is none."""
+    try:
+        values = np.asarray(p, np.float64)
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))
+    if values.ndim != 1:
+        raise BadValue(
+            "p-values are no row of numbers", given=printable(repr(p), 60), expected="[0.01, 0.2, …]"
+        )
+    bad = np.flatnonzero(~((values >= 0) & (values <= 1)))  # a NaN is neither
+    if len(bad):
+        raise BadValue(
+            f"p[{bad[0]}] is no p-value" + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""),
+            given=f"{values[bad[0]]:.6g}",
+            expected="numbers between 0 and 1; a question without an answer has no place in the family",
+            fix="leave it out: adjusted([x for x in p if x == x])" if np.isnan(values[bad]).all() else None,
+        )
+    return values
 
 
 def _check(correction: str) -> None:

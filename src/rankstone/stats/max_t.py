@@ -149,8 +149,7 @@ def _signs(units: int, flips: int, seed: int) -> tuple[Callable[[int, int], Floa
         place = np.arange(units)
 
         def every(begin: int, end: int) -> Floats:
-            bits = np.arange(begin + 1, end + 1)[:, None] >> place & 1
-            return 1.0 - 2.0 * bits.astype(np.float64)
+            return np.where(np.arange(begin + 1, end + 1)[:, None] >> place & 1, -1.0, 1.0)
 
         return every, ways - 1
     words = -(-units // 64)
@@ -158,7 +157,7 @@ def _signs(units: int, flips: int, seed: int) -> tuple[Callable[[int, int], Floa
     def drawn(begin: int, end: int) -> Floats:
         bits = raw(seed, _FLIPS, begin, size=(end - begin) * words).astype("<u8").view(np.uint8)
         rows = np.unpackbits(bits.reshape(end - begin, -1), axis=1, count=units, bitorder="little")
-        return 1.0 - 2.0 * rows.astype(np.float64)
+        return np.where(rows, -1.0, 1.0)
 
     return drawn, flips
 

@@ -14,7 +14,7 @@ from rankstone.errors import BadOption
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MOST", "chi_square", "detectable", "needed", "power_of"]
+__all__ = ["MOST", "detectable", "needed", "power_of", "upper_deviation"]
 
 #: more queries than this are not counted
 MOST: Final = 10**9
@@ -94,15 +94,17 @@ def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
     return _smallest(lambda effect: power_of(effect, n, alpha=alpha) >= power)
 
 
-def chi_square(df: int, share: float) -> float:
-    """Return the value that chi-square of so many degrees of freedom is below with some chance.
+def upper_deviation(df: int, share: float = 0.8) -> float:
+    """Return what a deviation is multiplied by to be its upper limit (Browne, Stat. Med. 14, 1995).
 
-    >>> round(chi_square(49, 0.2), 3)
-    40.534
+    A pilot knows the standard deviation only roughly; planning with this one is cautious.
+
+    >>> round(upper_deviation(49), 3)
+    1.1
     """
     from scipy import special
 
-    return float(special.chdtri(df, 1 - share))
+    return math.sqrt(df / float(special.chdtri(df, share))) if df > 0 else math.inf
 
 
 def _smallest(enough: Callable[[float], bool]) -> float:

@@ -33,6 +33,8 @@ class Units:
         float64 ``[units, columns]``: sums over the queries of each unit, a column for each system.
     size
         float64 ``[units]``: how many queries there are in each, or what they weigh.
+    clustered
+        Whether units are clusters of queries.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Units:
 
     total: Floats
     size: Floats
+    clustered: bool = False
 
     @classmethod
     def of(cls, values: Floats, *, weight: Floats | None = None, cluster: Ints | None = None) -> Units:
@@ -63,7 +66,7 @@ class Units:
             return cls(total, size)
         groups = int(cluster.max(initial=-1)) + 1
         columns = [_by_cluster(column, cluster, groups) for column in total.T]
-        return cls(np.stack(columns, axis=1), _by_cluster(size, cluster, groups))
+        return cls(np.stack(columns, axis=1), _by_cluster(size, cluster, groups), clustered=True)
 
     def __len__(self) -> int:
         return len(self.size)
@@ -81,7 +84,9 @@ class Units:
 
     def difference(self, one: int, other: int) -> Units:
         """Return ``one - other``, two columns, as units of one column."""
-        return Units((self.total[:, one] - self.total[:, other])[:, None], self.size)
+        return Units(
+            (self.total[:, one] - self.total[:, other])[:, None], self.size, clustered=self.clustered
+        )
 
     def scatter(self) -> Floats:
         """Return how far each unit's total lies from what its size lets expect, float64 ``[units, columns]``.
@@ -107,12 +112,12 @@ class Units:
     def robust_error(self) -> tuple[Floats, float]:
         """Return the standard error of each mean, float64 ``[columns]``, and its degrees of freedom.
 
-        For units of unequal size the variance CR2 and the degrees of freedom of Bell and McCaffrey (Survey
+        For clusters of unequal size the variance CR2 and the degrees of freedom of Bell and McCaffrey (Survey
         Methodology 28, 2002): with few clusters the linearisation of :meth:`standard_error` is too small.
         """
         if (self.size > 0).sum() < 2:  # noqa: PLR2004 - one unit has no spread
             return np.full(self.total.shape[1], np.nan), 0
-        if not np.ptp(self.size):
+        if not self.clustered or not np.ptp(self.size):
             return self.standard_error(), len(self) - 1
         share = self.size[:, None] / math.fsum(self.size)
         squares = self.scatter() ** 2 / (1 - share)

@@ -12,7 +12,7 @@ from rankstone.measures.syntax import read_as
 from rankstone.measures.trec_table import NICKNAMES, TREC, TrecMeasure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankstone.trec_eval.settings import Settings
 
@@ -137,7 +137,7 @@ def _length(given: str | None) -> int:
 
 
 #: measures that trec_eval takes otherwise than we do
-_REPLAYED: Final = {"rbp": QueryScaledRBP, "rbp_resid": SeenResidual}
+_REPLAYED: Final[Mapping[str, type[Measure]]] = {"rbp": QueryScaledRBP, "rbp_resid": SeenResidual}
 
 
 def _measure(text: str, trec: TrecMeasure, settings: Settings, grades: Sequence[float]) -> Measure:

@@ -12,6 +12,7 @@ import pytest
 from tests.lists.beyond.table import ALL
 
 import rankstone
+from rankstone.lists.beyond.codes import Codes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -388,3 +389,70 @@ def test_a_divider_divides() -> None:
     """Categories are divided by a text, not by nothing."""
     with pytest.raises(rankstone.UsageError, match="separator='' divides nothing"):
         rankstone.beyond(RUN, "Coverage", items=ITEMS, separator="")
+
+
+# -- the same whoever was first ------------------------------------------------------------------------
+def test_equal_items_are_told_by_id() -> None:
+    """Items that add the same to a value are listed by id, not by which was read first."""
+    run = {"u1": ["z", "b", "y"], "u2": ["b", "a", "x"]}
+    lists = rankstone.beyond(run, "Coverage@3 Gini@3 Entropy@3", catalogue_size=5)
+
+    def told(measure: str) -> list[str]:
+        return lists.explain(measure).tables[0].frame["item"].to_list()
+
+    assert told("Coverage@3") == told("Entropy@3") == ["b", "a", "x", "y", "z"]
+    # 1, 1, 1, 1, 2 showings: places 1 to 5 from the bottom, by id among equals; weights 2j − m − 1
+    places = lists.explain("Gini@3").tables[0].frame.select("item", "place").sort("place")
+    assert places["item"].to_list() == ["a", "x", "y", "z", "b"]
+
+
+def test_numbers_of_ids_do_not_depend_on_threads() -> None:
+    """Ids that another thread marked first are numbered in the order in which they stand."""
+    codes = Codes()
+    codes.marks(pl.Series(["c", "b"]))
+    numbers = codes.numbered(codes.marks(pl.Series(["a", "b", "a", "c"])))
+
+    assert numbers.tolist() == [0, 1, 0, 2]
+    assert codes.of(pl.Series(["d", "c", "d"])).tolist() == [3, 2, 3]
+    assert codes.ids(np.array([3, 0, 2], np.uint32)).to_list() == ["d", "a", "c"]
+    assert len(codes) == len("abcd")
+
+
+def test_sums_over_a_past_are_the_same_bits_every_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sums over the past of users, of shares of categories and of vectors, do not depend on who was first."""
+    draw, users, items = np.random.default_rng(3), 400, 900
+    seen = pl.DataFrame(
+        {"query_id": draw.integers(0, users, 40_000), "doc_id": draw.integers(0, items, 40_000)}
+    )
+    seen = seen.select(pl.format("{}{}", pl.lit(n[0]), n).alias(n) for n in seen.columns)
+    seen.unique(maintain_order=True).write_parquet(tmp_path / "past.parquet", row_group_size=500)
+    shown = [draw.choice(items, 10, replace=False) for _ in range(users)]
+    run = {f"q{user}": [f"d{item}" for item in listed] for user, listed in enumerate(shown)}
+    kinds = [[f"c{at}" for at in draw.choice(20, draw.integers(1, 6), replace=False)] for _ in range(items)]
+    table = {
+        f"d{i}": {"category": "|".join(kinds[i]), "v": draw.normal(size=8).tolist()} for i in range(items)
+    }
+    qrels = {query: {listed[3]: 1} for query, listed in run.items()}
+
+    def values() -> list[float]:
+        scores = rankstone.beyond(
+            run,
+            "Calibration@10 Serendipity(features=v)@10",
+            history=str(tmp_path / "past.parquet"),
+            items=table,
+            qrels=qrels,
+        )
+        return scores.per_query["value"].to_list()
+
+    class ReadByAnother(Codes):
+        """Ids of which another thread has met some already."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.kept = pl.Series(sorted(table, reverse=True)).cast(self._kind)
+
+    first = values()
+    monkeypatch.setattr("rankstone.beyond_accuracy.Codes", ReadByAnother)
+    assert values() == first

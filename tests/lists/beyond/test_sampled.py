@@ -142,9 +142,99 @@ def test_corrections_come_nearer() -> None:
         found = rankstone.correct_sampled(drawn, "R@10", items=n, sampled=m, method=method)
         naive = found.values["naive"][0]
         assert abs(found.to_dict()["R@10"] - truth) < abs(naive - truth) / 2, method
-        assert "estimates" in found.warning
+        assert "value is a guess" in found.warning
         assert found.per_user("R@10").shape == (users,)
     assert naive == pytest.approx((drawn <= 10).mean())
+
+
+# -- bounds --------------------------------------------------------------------------------------------------
+def zipf(items: int, exponent: float) -> Floats:
+    """Return the chances of ranks 1 … items, in proportion to rank^-exponent."""
+    weight = np.arange(1, items + 1).astype(np.float64) ** -exponent
+    chances: Floats = weight / weight.sum()
+    return chances
+
+
+@pytest.mark.parametrize("items", [300, 3_000, 60_000])
+def test_bounds_hold_where_ranks_follow_zipf(items: int) -> None:
+    """With 99 sampled of 300 to 60,000 items the truth lies within; of thousands, guesses miss it."""
+    rng = np.random.default_rng(items)
+    held, missed, worlds = 0, 0, [0.5, 0.8, 1.0, 1.2, 1.5] * 4
+    for exponent in worlds:
+        chance = zipf(items, exponent)
+        rank = rng.choice(items, 400, p=chance) + 1
+        drawn = 1 + rng.hypergeometric(rank - 1, items - rank, 99)
+        given: dict[str, Any] = {"items": items, "sampled": 99, "replacement": False, "method": "rank"}
+        found = rankstone.correct_sampled(drawn, "R@10", **given)
+        lower, upper = found.values.select("lower", "upper").row(0)
+        truth = float(chance[:10].sum())
+        held += lower <= truth <= upper
+        error = found.per_user("R@10").std(ddof=1) / math.sqrt(400)
+        missed += abs(found.to_dict()["R@10"] - truth) > 2 * error
+    assert held / len(worlds) >= 0.95
+    assert items == 300 or missed / len(worlds) > 0.5
+
+
+@pytest.mark.parametrize("share", [0.25, 0.6])
+def test_one_sampled_item_tells_the_mean_rank_only(share: float) -> None:
+    """With m = 1 all that is known is the mean rank: at most all stand at 1 and n, at least none at 1.
+
+    If the sampled item stands above a share x of all, ranks 1 (1 − x of all) and n (x) agree with it.
+    """
+    n, many = 50, 400_000
+    drawn = np.repeat([1, 2], [round(many * (1 - share)), round(many * share)])
+    found = rankstone.correct_sampled(drawn, "R@1 AUC(negatives=candidates)", items=n, sampled=1)
+    (low, high), (least, most) = found.values.select("lower", "upper").rows()
+
+    assert low == pytest.approx(0, abs=1e-6)
+    assert high == pytest.approx(1 - share, abs=0.003)
+    assert (least, most) == pytest.approx((1 - share, 1 - share), abs=0.003)
+
+
+def test_every_item_sampled_leaves_sampling_of_users_only() -> None:
+    """Among all items ranks are known: the bounds are an exact interval of the share of users."""
+    drawn = np.repeat([1, 5], [30, 70])
+    lower, upper = rankstone.correct_sampled(
+        drawn, "R@1", items=5, sampled=4, replacement=False
+    ).values.select("lower", "upper").row(0)  # fmt: skip
+    level = 0.05 / 4 / 2  # four shares are bounded at once, from two sides
+
+    def tail(p: float, hits: range) -> float:
+        return math.fsum(math.comb(100, k) * p**k * (1 - p) ** (100 - k) for k in hits)
+
+    assert tail(lower, range(30, 101)) == pytest.approx(level, rel=1e-4)
+    assert tail(upper, range(31)) == pytest.approx(level, rel=1e-4)
+
+
+def test_bounds_widen_where_users_have_several_items() -> None:
+    """Ten ranks of a user that are all the same tell no more than one: the bounds are those of one."""
+    rng = np.random.default_rng(8)
+    drawn = 1 + rng.binomial(20, rng.random(80))
+    given: dict[str, Any] = {"measures": "R@30", "items": 60, "sampled": 20}
+    one = rankstone.correct_sampled(drawn, users=np.arange(80), **given).values
+    ten = rankstone.correct_sampled(np.repeat(drawn, 10), users=np.repeat(np.arange(80), 10), **given).values
+    apart = rankstone.correct_sampled(np.repeat(drawn, 10), **given).values
+
+    assert ten["lower"][0] < one["lower"][0] < apart["lower"][0]
+    assert apart["upper"][0] < one["upper"][0] < ten["upper"][0]
+    assert ten["upper"][0] - ten["lower"][0] < 1.2 * (one["upper"][0] - one["lower"][0])
+
+
+def test_samples_that_no_ranking_gives() -> None:
+    """Half the users beat ten of twenty, and none beats nine or eleven: no uniform sample looks like that."""
+    found = rankstone.correct_sampled([11] * 5_000, "R@10", items=1_000, sampled=20)
+
+    assert found.values.select("lower", "upper").row(0) == (None, None)
+    assert "were items drawn uniformly?" in found.warning
+
+
+def test_a_guess_outside_its_bounds_is_told() -> None:
+    """Naive values are within a model's bounds only by chance."""
+    drawn = 1 + np.random.default_rng(2).binomial(20, 0.1, 3_000)
+    found = rankstone.correct_sampled(drawn, "R@10", items=2_000, sampled=20, method="naive")
+
+    assert found.values["value"][0] > found.values["upper"][0]
+    assert found.warning.endswith("Do not trust a guess outside its bounds: R@10.")
 
 
 def test_the_rank_estimator() -> None:
@@ -169,6 +259,8 @@ def test_the_rank_estimator() -> None:
         ({"sampled": 500, "ranks": [1], "method": "cls", "items": 1000}, "takes too long"),
         ({"items": 1}, "leaves nothing to sample from"),
         ({"sampled": 0}, "sampled=0"),
+        ({"confidence": 1.0}, "confidence=1.0"),
+        ({"users": [1]}, "1 users for 2 ranks"),
     ],
 )
 def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from rankstone.stats import adjusted, family_level
+from rankstone.errors import BadValue
+from rankstone.stats import CORRECTIONS, adjusted, family_level
 
 
 def drawn(seed: int, size: int = 6) -> np.ndarray:
     """Return p-values of which some are small."""
     draw = np.random.default_rng(seed)
-    return draw.random(size) ** draw.choice([1, 4], size)
+    p: np.ndarray = draw.random(size) ** draw.choice([1, 4], size)
+    return p
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -45,3 +48,20 @@ def test_the_familys_level_separates_claims_from_the_rest(correction: str) -> No
         p = drawn(seed)
         claimed = adjusted(p, correction) <= 0.05
         assert (claimed == (p <= family_level(p, correction) + 1e-15)).all()
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("bad", [math.nan, -0.1, 1.1, math.inf])
+def test_what_is_no_p_value_is_refused(correction: str, bad: float) -> None:
+    """Every correction names the first number that is no p-value; none passes it on as an answer."""
+    for question in (adjusted, family_level):
+        with pytest.raises(BadValue, match=r"p\[1\] is no p-value") as caught:
+            question([0.2, bad, 0.4], correction)
+        assert f"given:    {bad:.6g}" in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [0.5, [[0.1], [0.2]], ["a"]])
+def test_p_values_are_one_row_of_numbers(bad: object) -> None:
+    """A single number, a table and texts are refused with what was expected."""
+    with pytest.raises(BadValue, match="expected: "):
+        adjusted(bad)  # type: ignore[arg-type]

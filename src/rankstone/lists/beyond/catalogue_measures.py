@@ -230,7 +230,7 @@ class Gini(Attention, _OfCatalogue):
         values = (2.0 * place - m - 1) * shown / (whole or 1.0)
         lists.tell(
             "item",
-            lambda: items.codes(received)[np.argsort(items.of(received), kind="stable")],
+            lambda: tables.by_worth(items.codes(received), items.of(received)),
             received=shown,
             place=place,
             contribution=values,

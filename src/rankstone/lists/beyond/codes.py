@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Codes", "sums_by_item"]
 
+#: of a mark that has no number yet
+_NONE: Final = np.uint32(2**32 - 1)
+
 
 def sums_by_item(item: Numbers, values: Floats, items: int) -> Floats:
     """Sum values by item, in the order of rows, float64 ``[items]``."""
@@ -23,9 +26,11 @@ def sums_by_item(item: Numbers, values: Floats, items: int) -> Floats:
 
 
 class Codes:
-    """Numbers the distinct ids of one kind from 0 up, in any thread, and gives the ids back.
+    """Numbers the distinct ids of one kind from 0 up, in the order in which they stand, and gives them back.
 
-    Ids are compared as text: 7 and "7" are one id.
+    Ids are compared as text: 7 and "7" are one id.  Threads that read meet ids in any order, so they give
+    them marks (:meth:`marks`); numbers are given to marks when all stand in their order (:meth:`numbered`),
+    and do not depend on threads.
 
     >>> codes = Codes()
     >>> codes.of(pl.Series(["a", "b", "a"])).tolist()
@@ -36,21 +41,41 @@ class Codes:
 
     def __init__(self) -> None:
         self._kind = pl.Categorical(pl.Categories.random())
-        # the numbering lives as long as a column that uses it
+        # the marks live as long as a column that uses them
         self._column = pl.Series([], dtype=self._kind)
-        self._tops: list[int] = []
+        self._number: Numbers = np.empty(0, np.uint32)
+        self._mark: Numbers = np.empty(0, np.uint32)
 
     def column(self, name: str) -> pl.Expr:
-        """Return the expression that numbers a column of ids while a table is read."""
+        """Return the expression that marks a column of ids while a table is read."""
         return pl.col(name).cast(pl.String).cast(self._kind)
+
+    def marks(self, ids: pl.Series) -> Numbers:
+        """Return the mark of each id, uint32, in any thread; who comes first gets the least."""
+        known = ids if ids.dtype == self._kind else ids.cast(pl.String).cast(self._kind)
+        found: Numbers = known.to_physical().to_numpy()
+        return found
+
+    def numbered(self, marks: Numbers) -> Numbers:
+        """Return the number of each mark, uint32; new ones receive the next, in their order."""
+        more = int(marks.max(initial=0)) + 1 - len(self._number)
+        if more > 0:
+            self._number = np.append(self._number, np.full(more, _NONE))
+        fresh = marks[self._number[marks] == _NONE]
+        if len(fresh):
+            place = np.arange(len(fresh))
+            first = np.empty(len(self._number), np.int64)
+            first[fresh[::-1]] = place[
+                ::-1
+            ]  # of a mark that stands several times, the last one written stays
+            new = fresh[first[fresh] == place]
+            self._number[new] = np.arange(len(self), len(self) + len(new))
+            self._mark = np.append(self._mark, new)
+        return self._number[marks]
 
     def of(self, ids: pl.Series) -> Numbers:
         """Return the number of each id, uint32; new ids receive the next ones."""
-        known = ids if ids.dtype == self._kind else ids.cast(pl.String).cast(self._kind)
-        numbers: Numbers = known.to_physical().to_numpy()
-        if len(numbers):
-            self._tops.append(int(numbers.max()))  # appending is safe in any thread
-        return numbers
+        return self.numbered(self.marks(ids))
 
     def of_runs(self, ids: pl.Series) -> Numbers:
         """Return the number of each id; quick where equal ids stand together."""
@@ -59,7 +84,11 @@ class Codes:
 
     def ids(self, numbers: Numbers) -> pl.Series:
         """Return the ids behind some numbers, as text."""
-        return pl.Series(numbers, dtype=pl.UInt32).cat.to(self._kind).cast(pl.String)
+        return self.marked(self._mark[numbers])
+
+    def marked(self, marks: Numbers) -> pl.Series:
+        """Return the ids behind some marks, as text."""
+        return pl.Series(marks, dtype=pl.UInt32).cat.to(self._kind).cast(pl.String)
 
     def __len__(self) -> int:
-        return max(self._tops, default=-1) + 1
+        return len(self._mark)

@@ -98,7 +98,7 @@ def read_lists(table: Table, items: Codes, users: Codes, options: Alignment, k: 
         item = item[ragged_range(starts[order], lengths[order])]
         names, lengths = names.gather(order), lengths[order]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
-    frame = ListFrame(names.cast(pl.String), users.of(names), offsets, item)
+    frame = ListFrame(names.cast(pl.String), users.of(names), offsets, items.numbered(item))
     rows, tied, dropped = (sum(part.tally[i] for part in parts) for i in range(3))
     return Reading(table.source, frame, rows, tied, dropped)
 
@@ -142,7 +142,7 @@ def _parts(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The lists of one batch: names, first rows, lengths, items; rows read, tied and dropped."""
+    """The lists of one batch: names, first rows, lengths, marks of items; rows read, tied and dropped."""
 
     names: pl.Series
     first: Ints
@@ -153,7 +153,7 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Cutter:
-    """Orders the lists of a batch, cuts them and gives their items numbers."""
+    """Orders the lists of a batch, cuts them and marks their items."""
 
     items: Codes
     options: Alignment
@@ -168,7 +168,7 @@ class _Cutter:
         tied = int(blocks.size.sum())
         drops = self.options.duplicates in ("first_drop", "last_drop")
         lengths = batch.lengths if self.k is None or drops else np.minimum(batch.lengths, self.k)
-        item = self.items.of(self._shown(batch, order, lengths))
+        item = self.items.marks(self._shown(batch, order, lengths))
         twice = _twice(item, lengths, last=self.options.duplicates == "last_drop")
         if not drops and len(twice):
             raise self._duplicate(batch, item, lengths, int(twice[0]))
@@ -215,8 +215,9 @@ class _Cutter:
 
     def _duplicate(self, batch: Batch, item: Numbers, lengths: Ints, row: int) -> DuplicateRows:
         query = printable(batch.names[int(np.searchsorted(np.cumsum(lengths), row, side="right"))])
+        doc = printable(self.items.marked(item[row : row + 1])[0])
         return DuplicateRows(
-            f"item {printable(self.items.ids(item[row : row + 1])[0])} stands in the list of {query} twice",
+            f"item {doc} stands in the list of {query} twice",
             where=self.table.source,
             expected="each item once in a list",
             fix="choose what to do with duplicates=first_drop or last_drop",

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, BadValue, nearest
+from rankstone.lists.beyond.identified import Identified
 from rankstone.lists.beyond.sampling import MOST_CONSTRAINED, chances, solved, worth
 from rankstone.measures import Measure, parse_measures
 
@@ -47,6 +48,14 @@ class SampledScores:
         How many items there are, and how many others were sampled.
     method
         How the values are corrected.
+    measures
+        The measures.
+    replacement
+        Whether items were sampled with replacement.
+    users
+        int64 ``[ranks]``: the user each rank belongs to; ``None`` where each has its own.
+    confidence
+        Of the bounds.
     estimates
         Measure → float64 ``[sampled + 1]``: what each sampled rank is taken to be worth.
     naive_worth
@@ -57,34 +66,65 @@ class SampledScores:
     items: int
     sampled: int
     method: str
+    measures: Sequence[Measure]
+    replacement: bool
+    users: Ints | None
+    confidence: float
     estimates: Mapping[str, Floats]
     naive_worth: Mapping[str, Floats]
 
     @property
-    def warning(self) -> str:
-        """What a reader of such numbers should know."""
-        return (
+    def warnings(self) -> list[str]:
+        """What a reader of such numbers should know, in sentences."""
+        other = (
             f"ranked among {self.sampled:,} sampled items instead of all {self.items:,}: naive values are "
-            "those of another metric and may order models otherwise; corrected ones are estimates, which "
-            "take every rank to be equally likely beforehand. Rank all items where you can "
-            "(Krichene and Rendle, KDD 2020)."
+            "those of another metric and may order models otherwise."
         )
+        bounds = (
+            f"lower and upper bound what ranks among all items would give ({self.confidence:.0%} "
+            f"confidence); value is a guess (method={self.method}). "
+            "Rank all items where you can (Krichene and Rendle, KDD 2020)."
+        )
+        said = [other, bounds]
+        outside = self.values.filter(
+            (pl.col("value") < pl.col("lower")) | (pl.col("value") > pl.col("upper"))
+        )
+        if outside.height:
+            said.append(f"Do not trust a guess outside its bounds: {', '.join(outside['measure'])}.")
+        if self.values["lower"].null_count():
+            said.append("No ranks among all items look like these when sampled: were items drawn uniformly?")
+        return said
+
+    @property
+    def warning(self) -> str:
+        """The warnings in one text."""
+        return " ".join(self.warnings)
 
     @cached_property
     def values(self) -> pl.DataFrame:
-        """One row a measure: ``measure``, ``value`` (the corrected mean), ``std_error``, ``naive``, ``n``."""
+        """One row a measure.
+
+        ``measure``, ``value`` (the corrected mean), ``lower`` and ``upper`` (the least and the most that
+        ranks among all items can give which agree with these; null where none agree), ``naive``, ``n``.
+        """
+        known = Identified.of(
+            self.ranks - 1, self.users, self.items, self.sampled, self.confidence,
+            replacement=self.replacement,
+        )  # fmt: skip
         rows = []
-        for name, estimate in self.estimates.items():
-            per_user = estimate[self.ranks - 1]
-            error = float(per_user.std(ddof=1) / math.sqrt(len(per_user))) if len(per_user) > 1 else None
-            naive = math.fsum(self.naive_worth[name][self.ranks - 1].tolist()) / len(per_user)
-            rows.append((name, math.fsum(per_user.tolist()) / len(per_user), error, naive, len(per_user)))
-        schema = {"measure": pl.String, **dict.fromkeys(("value", "std_error", "naive"), pl.Float64)}
-        return pl.DataFrame(rows, {**schema, "n": pl.Int64}, orient="row")
+        for measure in self.measures:
+            name, n = str(measure), len(self.ranks)
+            value, naive = (
+                math.fsum(every[name][self.ranks - 1].tolist()) / n
+                for every in (self.estimates, self.naive_worth)
+            )
+            rows.append((name, value, *(known.bounds(measure) or (None, None)), naive, n))
+        numbers = dict.fromkeys(("value", "lower", "upper", "naive"), pl.Float64)
+        return pl.DataFrame(rows, {"measure": pl.String, **numbers, "n": pl.Int64}, orient="row")
 
     def to_dict(self) -> dict[str, float]:
         """Return ``{measure: corrected value}``."""
-        return dict(self.values.select("measure", "value").iter_rows())
+        return {name: math.fsum(self.per_user(name).tolist()) / len(self.ranks) for name in self.estimates}
 
     def per_user(self, measure: str) -> Floats:
         """Return each user's corrected value, float64 ``[users]``."""
@@ -105,8 +145,14 @@ def correct_sampled(
     gamma: float = 0.1,
     replacement: bool = True,
     prior: ArrayLike | None = None,
+    users: ArrayLike | None = None,
+    confidence: float = 0.95,
 ) -> SampledScores:
-    """Estimate exact metrics from ranks among sampled items.
+    """Bound and estimate exact metrics from ranks among sampled items.
+
+    The bounds are the least and the most that ranks among all items can give whose samples look like these:
+    a sample cannot tell the first ranks of a long list apart, so they may lie far apart however many users
+    there are.  They hold for every distribution of ranks; estimates rest on a prior.
 
     Parameters
     ----------
@@ -129,12 +175,16 @@ def correct_sampled(
     replacement
         Whether the sample was drawn with replacement: binomial, else hypergeometric.
     prior
-        p(r) for r = 1 … n; ``None`` for equal.
+        p(r) for r = 1 … n, of the estimates; ``None`` for equal.
+    users
+        Who each rank belongs to; ``None`` where each user has one.
+    confidence
+        How likely the bounds hold, all at once, over draws of users and of items.
 
     Returns
     -------
     SampledScores
-        Values with and without correction, and a warning.
+        Values with and without correction, bounds, and a warning.
 
     Examples
     --------
@@ -143,6 +193,17 @@ def correct_sampled(
     [('R@10', 1.0), ('AUC(negatives=candidates)', 0.9873737373737373)]
     >>> round(found.to_dict()["R@10"], 4)
     0.5846
+
+    Four users leave nearly everything open:
+
+    >>> found.values.select(pl.col("lower", "upper").round(2)).row(0)
+    (0.0, 1.0)
+
+    References
+    ----------
+    Krichene and Rendle (2020), On sampled metrics for item recommendation; Manski (2003), Partial
+    identification of probability distributions; Clopper and Pearson (1934), Korn and Graubard (1998) for
+    the sampling error of the bounds.
     """
     parsed = _of_one(measures)
     n, m = _counts(items, sampled, replacement=replacement)
@@ -155,6 +216,8 @@ def correct_sampled(
         raise BadOption(f"method=cls with {m} sampled items takes too long", fix="method=bv")
     if method == "bv" and not 0 < gamma <= 1:
         raise BadOption(f"gamma={gamma!r} is out of range", expected="more than 0, up to 1")
+    if not 0 < confidence < 1:
+        raise BadOption(f"confidence={confidence!r} is out of range", expected="between 0 and 1")
     naive = {str(one): worth(one, np.arange(1, m + 2), m + 1) for one in parsed}
     if method == "naive":
         estimates = naive
@@ -164,7 +227,9 @@ def correct_sampled(
     else:
         likely = _prior(prior, n)
         estimates = solved(parsed, n, m, likely, method, gamma, replacement=replacement)
-    return SampledScores(at, n, m, method, estimates, naive)
+    return SampledScores(
+        at, n, m, method, parsed, replacement, _numbered(users, len(at)), confidence, estimates, naive
+    )
 
 
 def expected_sampled(
@@ -245,3 +310,13 @@ def _prior(prior: ArrayLike | None, n: int) -> Floats:
         raise BadValue("prior is no distribution over ranks", expected=f"{n:,} numbers of 0 or more")
     likely: Floats = given / given.sum()
     return likely
+
+
+def _numbered(users: ArrayLike | None, ranks: int) -> Ints | None:
+    """Return users as numbers from 0."""
+    if users is None:
+        return None
+    given = np.asarray(users).ravel()
+    if len(given) != ranks:
+        raise BadValue(f"{len(given)} users for {ranks} ranks", expected="one for each rank")
+    return np.unique(given, return_inverse=True)[1].astype(np.int64)

@@ -243,6 +243,11 @@ class Tables:
         place[order] = np.arange(len(order))
         return place
 
+    def by_worth(self, code: Ints, worth: NDArray[Any]) -> Ints:
+        """Return items from the least of something to the most, equal ones by id."""
+        by = pl.DataFrame({"worth": worth, "id": self.item_codes.ids(code.astype(np.uint32)), "code": code})
+        return by.sort("worth", "id")["code"].to_numpy()
+
     def expected(self, k: int | None) -> Pairs:
         """Return what the baseline shows in its first ``k`` ranks."""
         assert self.baseline is not None  # noqa: S101 - an internal promise, not user input

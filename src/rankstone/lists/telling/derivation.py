@@ -142,7 +142,7 @@ def added_up(told: Told, names: Naming, *, in_order: bool) -> Added:
     names
         What its rows are called.
     in_order
-        Whether rows were added one after the other; else the largest come first.
+        Whether rows were added one after the other; else the largest come first, equal ones by name.
     """
     columns = dict(told.columns)
     added = columns.pop("contribution", None)
@@ -154,8 +154,8 @@ def added_up(told: Told, names: Naming, *, in_order: bool) -> Added:
             data["running"] = np.add.accumulate(data["contribution"])
     frame = pl.DataFrame(data)
     if added is not None and not in_order:
-        first = [pl.col(name) for name in list(columns)[:1]]
-        frame = frame.sort(pl.col("contribution").abs(), *first, descending=True, maintain_order=True)
+        by = [pl.col("contribution").abs(), *(pl.col(name) for name in list(columns)[:1]), pl.col(told.of)]
+        frame = frame.sort(by, descending=[True] * (len(by) - 1) + [False], maintain_order=True)
     return Added(told.of, told.title, frame, told.total, dict(told.steps))
 
 
