@@ -279,8 +279,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
     if "alarms" in parts:
         false_alarms(given.count)
     if "pairs" in parts:
-        numbers = [list(map(int, text.split(","))) for text in (given.queries, given.systems)]
-        all_pairs(given.count - given.count % TOGETHER, *numbers, given.worlds.split(","))
+        queries, systems = (list(map(int, text.split(","))) for text in (given.queries, given.systems))
+        all_pairs(given.count - given.count % TOGETHER, queries, systems, given.worlds.split(","))
     if "together" in parts:
         together(given.count)
     if "speed" in parts:
