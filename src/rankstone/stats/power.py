@@ -100,7 +100,7 @@ def upper_deviation(df: int, share: float = 0.8) -> float:
     A pilot knows the standard deviation only roughly; planning with this one is cautious.
 
     >>> round(upper_deviation(49), 3)
-    1.1
+    1.099
     """
     from scipy import special
 
