@@ -124,7 +124,8 @@ def compare(
     names = [str(measure) for measure in wanted]
     first = names[:1] if primary is None else named_among(primary, tuple(names))
     groups = {"primary": first, **{name: [name] for name in names if name not in first}}
-    asking = _Asking(systems, pairs, wanted, replace(how, correction=correction), counted, drawn, how_many)
+    chosen = replace(how, correction=correction)
+    asking = _Asking(systems, pairs, wanted, chosen, counted, drawn, how_many, clusters is not None)
     families, rows = [], []
     for name, group in groups.items():
         family, answers = asking.answered(name, [names.index(one) for one in group])
@@ -212,7 +213,9 @@ def _summed(
                 how.draws(one.units) if how.interval == "poisson" and one.units > 1 else 0 for one in counted
             ]
             largest = tuple(one.largest for one in counted)
-            drawing = Drawing(*given, means, largest, tuple(many), how.seed)
+            drawing = Drawing(
+                *given, means, largest, tuple(many), how.seed, tuple(one.size for one in counted)
+            )
             return counted, _added_up(rows, drawing, Resampled), many
         finally:
             rows.unpersist()
@@ -262,6 +265,7 @@ class _Asking:
     counted: Sequence[Summed]
     drawn: Sequence[Resampled]
     resamples: Sequence[int]
+    clustered: bool
 
     def answered(self, name: str, measures: Sequence[int]) -> tuple[Family, list[dict[str, Any]]]:
         """Answer the questions of a family."""
@@ -287,15 +291,17 @@ class _Asking:
         """Return what is known of a pair, and the estimate of its difference."""
         counted, drawn = self.counted[at], self.drawn[at]
         of_runs, between, sizes = counted.means(len(self.systems))
-        known = Differences(
-            between[pair], drawn.squares[pair].value(), sizes[pair], counted.units, counted.size
-        )
-        error = float(known.robust_error()[0][0])
+        robust = drawn.robust(pair) if self.clustered and counted.least < counted.most else None
+        squares = drawn.squares[2 * pair].value()
+        known = Differences(between[pair], squares, sizes[pair], counted.units, counted.size, robust)
+        errors, df = known.robust_error()
+        error = float(errors[0])
         span = _span(self.measures[at].span)
-        found = Estimate(known.value, error, len(known), df=len(known) - 1, span=span)
+        found = Estimate(known.value, error, len(known), df=df, span=span)
         if drawn.stream is not None:
             draws = drawn.stream.means()[:, pair]
-            found = Estimate(known.value, error, len(known), "poisson", draws, span=span)
+            linear = float(replace(known, robust=None).robust_error()[0][0])
+            found = Estimate(known.value, linear, len(known), "poisson", draws, span=span)
         one, other = self.pairs[pair]
         direction = self.measures[at].card.direction
         wins, ties, losses = drawn.counts[pair].tolist()[:: -1 if direction == "lower" else 1]

@@ -109,9 +109,9 @@ class Counting(_Task):
         between = [scores.differences(pair).total[:, 0] for pair in self.pairs]
         columns = [size, *total.T, *between, *map(np.abs, between)]
         largest = float(np.abs(scores.values).max(initial=0.0))
-        return Summed(
-            [_exact(column) for column in columns], len(scores.values), len(size), scores.left_out, largest
-        )
+        ends = float(size.min(initial=np.inf)), float(size.max(initial=0.0))
+        sums = [_exact(column) for column in columns]
+        return Summed(sums, len(scores.values), len(size), scores.left_out, largest, *ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,20 +128,27 @@ class Drawing(_Task):
         Of each measure, how many are drawn; 0 for none.
     seed
         Of the resamples.
+    sizes
+        Of each measure, what all queries weigh.
     """
 
     means: tuple[tuple[float, ...], ...]
     largest: tuple[float, ...]
     resamples: tuple[int, ...]
     seed: int
+    sizes: tuple[float, ...]
 
     def summed(self, at: int, scores: _Scores) -> Resampled:
         """Sum up what one measure's differences are around their means."""
         size, squares, counts = scores.units.size, [], []
+        share = size / self.sizes[at]
+        rest = np.where(share < 1, 1 - share, np.inf)  # a unit that is all there is has no spread
         between = np.concatenate([scores.differences(pair).total for pair in self.pairs], axis=1)
         for column, mean in zip(between.T, self.means[at], strict=True):
             scatter = column - size * mean
-            squares.append(_exact(scatter * scatter))
+            squares += [_exact(scatter * scatter), _exact(scatter**2 / rest)]
+        leverage = share**2 / rest
+        shares = [_exact(share**2), _exact(leverage), _exact(leverage**2)]
         for one, other in self.pairs:
             differences = scores.values[:, one] - scores.values[:, other]
             differences[np.abs(differences) <= ROUNDING * self.largest[at]] = 0.0
@@ -150,7 +157,7 @@ class Drawing(_Task):
         if self.resamples[at]:
             stream = PoissonBootstrap(len(self.pairs), resamples=self.resamples[at], seed=self.seed)
             stream.add(between, size, keys_of(scores.names), threads=1)
-        return Resampled(squares, np.array(counts), stream)
+        return Resampled(squares, shares, np.array(counts), stream)
 
 
 @dataclass(eq=False)
@@ -165,6 +172,8 @@ class Summed:
         Queries, units of them, and queries that some run has no value for.
     largest
         The largest score.
+    least, most
+        The smallest and the largest size of a unit.
     """
 
     sums: list[ExactSum]
@@ -172,6 +181,8 @@ class Summed:
     units: int
     left_out: int
     largest: float
+    least: float
+    most: float
 
     def merge(self, other: Self) -> None:
         """Take in other queries."""
@@ -180,6 +191,7 @@ class Summed:
         self.units += other.units
         self.left_out += other.left_out
         self.largest = max(self.largest, other.largest)
+        self.least, self.most = min(self.least, other.least), max(self.most, other.most)
 
     def told(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
@@ -210,7 +222,10 @@ class Resampled:
     Attributes
     ----------
     squares
-        Of each pair, the sum of squares around the mean.
+        Of each pair, the sum of squares around the mean, and that of squares over 1 less the unit's share.
+    shares
+        Sums of squared shares of units, of their leverages and of the squares of these: degrees of freedom
+        follow from them.
     counts
         int64 ``[pairs, 3]``: wins, ties, losses.
     stream
@@ -218,12 +233,14 @@ class Resampled:
     """
 
     squares: list[ExactSum]
+    shares: list[ExactSum]
     counts: NDArray[np.int64]
     stream: PoissonBootstrap | None
 
     def merge(self, other: Self) -> None:
         """Take in other queries."""
         _merge(self.squares, other.squares)
+        _merge(self.shares, other.shares)
         self.counts = self.counts + other.counts
         if self.stream is not None and other.stream is not None:
             self.stream.merge(other.stream)
@@ -231,19 +248,21 @@ class Resampled:
     def told(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
         stream = None if self.stream is None else self.stream.told()
-        return {
-            "squares": [one.told() for one in self.squares], "counts": self.counts.tolist(), "stream": stream
-        }  # fmt: skip
+        sums = {name: [one.told() for one in getattr(self, name)] for name in ("squares", "shares")}
+        return {**sums, "counts": self.counts.tolist(), "stream": stream}
 
     @classmethod
     def read(cls, told: dict[str, Any]) -> Self:
         """Return what :meth:`told` told."""
-        squares, stream = [ExactSum.read(one) for one in told["squares"]], told["stream"]
-        return cls(
-            squares,
-            np.array(told["counts"]),
-            None if stream is None else PoissonBootstrap.read(stream, len(squares)),
-        )
+        squares, shares = ([ExactSum.read(one) for one in told[name]] for name in ("squares", "shares"))
+        counts, stream = np.array(told["counts"]), told["stream"]
+        drawn = None if stream is None else PoissonBootstrap.read(stream, len(counts))
+        return cls(squares, shares, counts, drawn)
+
+    def robust(self, pair: int) -> tuple[float, float]:
+        """Return a pair's sum of squares for CR2, and the degrees of freedom of Bell and McCaffrey."""
+        own, leverage, squares = (one.value() for one in self.shares)
+        return self.squares[2 * pair + 1].value(), 1 / (own + leverage**2 - squares)
 
 
 @dataclass(frozen=True)
@@ -295,6 +314,8 @@ class Differences:
         How many are independent.
     size
         What they weigh together.
+    robust
+        For clusters of unequal size, the sum of squares for CR2 and the degrees of freedom.
     """
 
     value: float
@@ -302,6 +323,7 @@ class Differences:
     absolute: float
     units: int
     size: float
+    robust: tuple[float, float] | None = None
 
     def __len__(self) -> int:
         return self.units
@@ -317,13 +339,14 @@ class Differences:
         return tolerance(np.array([self.absolute]))
 
     def robust_error(self) -> tuple[Floats, float]:
-        """Return the standard error of the mean, float64 ``[1]``, and degrees of freedom, by linearisation.
-
-        Sums do not hold what CR2 needs; among the many clusters of a cluster's data it makes no difference.
-        """
+        """Return the standard error of the mean, float64 ``[1]``, and its degrees of freedom."""
         n = self.units
-        error = math.nan if n < 2 else math.sqrt(self.squares * (n / (n - 1))) / self.size  # noqa: PLR2004 - one has no spread
-        return np.array([error]), n - 1
+        if n < 2:  # noqa: PLR2004 - one has no spread
+            return np.array([math.nan]), 0
+        if self.robust is None:
+            return np.array([math.sqrt(self.squares * (n / (n - 1))) / self.size]), n - 1
+        squares, df = self.robust
+        return np.array([math.sqrt(squares) / self.size]), df
 
 
 def _exact(values: Floats) -> ExactSum:
