@@ -202,12 +202,3 @@ def test_ir_measures() -> None:
     assert (again, repr(again)) == (one, repr(one))
     expected = provider().calc_aggregate([one], qrels, run)[one]
     assert there_and_back(provider()).calc_aggregate([again], qrels, run)[one] == expected
-
-
-def test_sentence_transformers() -> None:
-    """An evaluator with judgments is a value like any other."""
-    pytest.importorskip("sentence_transformers")
-    from rankstone.hooks.sentence_transformers import GradedEvaluator
-
-    evaluator = GradedEvaluator({"q": "x"}, {"d": "y"}, {"q": {"d": 1}}, "nDCG@10")
-    assert there_and_back(evaluator).primary_metric == evaluator.primary_metric

@@ -130,3 +130,14 @@ def test_mistakes(model: Any, world: Any) -> None:
 
     with pytest.raises(InputError, match="a similarity is NaN"):
         GradedEvaluator(queries, corpus, qrels)(Diverged())
+
+
+def test_an_evaluator_can_be_pickled() -> None:
+    """An evaluator with judgments is a value like any other."""
+    import pickle
+
+    from rankstone.hooks.sentence_transformers import GradedEvaluator
+
+    evaluator = GradedEvaluator({"q": "x"}, {"d": "y"}, {"q": {"d": 1}}, "nDCG@10")
+    again = pickle.loads(pickle.dumps(evaluator))  # noqa: S301 - our own
+    assert again.primary_metric == evaluator.primary_metric
