@@ -151,7 +151,7 @@ def test_sums_add_up(seed: int) -> None:
     share = dict(zip(sorted(set(whole["unit"])), draw.integers(0, 3, 99).tolist(), strict=False))
     part = whole["unit"].replace_strict(share)
     parts = [whole.filter(part == at).sample(fraction=1, shuffle=True, seed=seed) for at in (2, 0, 1)]
-    drawing = Drawing(*given, ((0.01,), (0.02,)), (1.0, 1.0), (50, 0), seed)
+    drawing = Drawing(*given, ((0.01,), (0.02,)), (1.0, 1.0), (50, 0), seed, (400.0, 900.0))
     for task, kind in ((Counting(*given), Summed), (drawing, Resampled)):
         merging = Merging(kind)
         once, thrice = (
@@ -166,6 +166,7 @@ def test_sums_add_up(seed: int) -> None:
                 assert (one.means(2), one.n, one.units) == (other.means(2), other.n, other.units)
             else:
                 assert [s.value() for s in one.squares] == [s.value() for s in other.squares]
+                assert one.robust(0) == other.robust(0)
                 assert np.array_equal(one.counts, other.counts)
                 if one.stream is not None:
                     assert np.array_equal(one.stream.means(), other.stream.means(), equal_nan=True)
