@@ -621,7 +621,7 @@ def test_letters_tell_who_is_better() -> None:
 
 
 def test_borderline_is_told() -> None:
-    """Where p and interval fall on two sides of the line, the reader hears that the interval decides."""
+    """Where the test and the interval disagree, the reader hears that the interval decides."""
     data = {"a": {f"q{at}": {"m": 0.0} for at in range(8)}}
     data["b"] = {f"q{at}": {"m": value} for at, value in enumerate([0.01] * 7 + [0.5])}
     found = compare_scores(data)
@@ -629,7 +629,7 @@ def test_borderline_is_told() -> None:
 
     assert row["p"] <= 0.05
     assert row["verdict"] == "inconclusive"
-    assert "two sides of the line" in " ".join(found.text().split())
+    assert "the test and the interval disagree" in " ".join(found.text().split())
 
 
 def test_names_are_untrusted() -> None:
