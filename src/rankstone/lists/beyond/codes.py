@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -45,6 +46,7 @@ class Codes:
         self._column = pl.Series([], dtype=self._kind)
         self._number: Numbers = np.empty(0, np.uint32)
         self._mark: Numbers = np.empty(0, np.uint32)
+        self._lock = Lock()
 
     def column(self, name: str) -> pl.Expr:
         """Return the expression that marks a column of ids while a table is read."""
@@ -58,20 +60,21 @@ class Codes:
 
     def numbered(self, marks: Numbers) -> Numbers:
         """Return the number of each mark, uint32; new ones receive the next, in their order."""
-        more = int(marks.max(initial=0)) + 1 - len(self._number)
-        if more > 0:
-            self._number = np.append(self._number, np.full(more, _NONE))
-        fresh = marks[self._number[marks] == _NONE]
-        if len(fresh):
-            place = np.arange(len(fresh))
-            first = np.empty(len(self._number), np.int64)
-            first[fresh[::-1]] = place[
-                ::-1
-            ]  # of a mark that stands several times, the last one written stays
-            new = fresh[first[fresh] == place]
-            self._number[new] = np.arange(len(self), len(self) + len(new))
-            self._mark = np.append(self._mark, new)
-        return self._number[marks]
+        with self._lock:
+            more = int(marks.max(initial=0)) + 1 - len(self._number)
+            if more > 0:
+                self._number = np.append(self._number, np.full(more, _NONE))
+            fresh = marks[self._number[marks] == _NONE]
+            if len(fresh):
+                place = np.arange(len(fresh))
+                first = np.empty(len(self._number), np.int64)
+                first[fresh[::-1]] = place[
+                    ::-1
+                ]  # of a mark that stands several times, the last one written stays
+                new = fresh[first[fresh] == place]
+                self._number[new] = np.arange(len(self), len(self) + len(new))
+                self._mark = np.append(self._mark, new)
+            return self._number[marks]
 
     def of(self, ids: pl.Series) -> Numbers:
         """Return the number of each id, uint32; new ids receive the next ones."""
