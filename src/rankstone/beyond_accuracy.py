@@ -26,7 +26,7 @@ from rankstone.lists.opening import listing_options
 from rankstone.measures import parse_only
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankstone.io import Progress
     from rankstone.lists.beyond.reading import Reading
@@ -226,7 +226,8 @@ class _Asked:
         with ThreadPoolExecutor(1) as aside:  # the past is read while the first run is
             past = aside.submit(_with_past, draft, opener, given, self.judging, found)
             if first is not None:
-                opened.ahead[first] = opened.read(first, _deepest(found))
+                # ids receive numbers in one order, whichever thread is quicker: those of the past come first
+                opened.ahead[first] = opened.read(first, _deepest(found), past.result)
             tables = past.result()
         baseline = given["baseline"]
         if baseline is not None:
@@ -259,9 +260,9 @@ class _Opened:
     measures: tuple[Beyond, ...]
     ahead: dict[str, Reading] = field(default_factory=dict)
 
-    def read(self, name: str, k: int | None) -> Reading:
-        """Read a run, down to rank ``k``."""
-        return self.opener.run(self.asked.runs[name], name, self.tables, self.asked.rules, k)
+    def read(self, name: str, k: int | None, before: Callable[[], object] = lambda: None) -> Reading:
+        """Read a run, down to rank ``k``; ``before`` is called before its ids receive numbers."""
+        return self.opener.run(self.asked.runs[name], name, self.tables, self.asked.rules, k, before)
 
     def reading(self, name: str) -> Reading:
         """Return a run down to the deepest rank that counts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 from tests.lists.beyond.table import ALL
 
 import rankstone
+from rankstone import beyond_accuracy
 from rankstone.lists.beyond.codes import Codes
+from rankstone.lists.beyond.opening import Opener
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -416,6 +419,30 @@ def test_numbers_of_ids_do_not_depend_on_threads() -> None:
     assert codes.of(pl.Series(["d", "c", "d"])).tolist() == [3, 2, 3]
     assert codes.ids(np.array([3, 0, 2], np.uint32)).to_list() == ["d", "a", "c"]
     assert len(codes) == len("abcd")
+
+
+@pytest.mark.parametrize("slow", ["history", "run"])
+def test_the_past_is_numbered_first(slow: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The past and the first run are read at once; whichever is slower, the past has the first numbers."""
+    kept: list[Codes] = []
+    read = getattr(Opener, slow)
+
+    def late(self: Opener, *given: Any, **more: Any) -> Any:
+        time.sleep(0.2)
+        return read(self, *given, **more)
+
+    class Kept(Codes):
+        def __init__(self) -> None:
+            super().__init__()
+            kept.append(self)
+
+    monkeypatch.setattr(Opener, slow, late)
+    monkeypatch.setattr(beyond_accuracy, "Codes", Kept)
+    run, past = {"u1": ["a", "b"], "u2": ["c", "a"]}, {"u2": ["z", "b"], "u3": ["y"]}
+    rankstone.beyond(run, "Unexpectedness@2", history=past)
+    numbered = [codes.ids(np.arange(len(codes), dtype=np.uint32)).to_list() for codes in kept]
+
+    assert numbered == [["z", "b", "y", "a", "c"], ["u2", "u3", "u1"]]
 
 
 def test_sums_over_a_past_are_the_same_bits_every_time(

@@ -31,7 +31,7 @@ class Codes:
 
     Ids are compared as text: 7 and "7" are one id.  Threads that read meet ids in any order, so they give
     them marks (:meth:`marks`); numbers are given to marks when all stand in their order (:meth:`numbered`),
-    and do not depend on threads.
+    by one thread at a time.
 
     >>> codes = Codes()
     >>> codes.of(pl.Series(["a", "b", "a"])).tolist()
@@ -68,9 +68,8 @@ class Codes:
             if len(fresh):
                 place = np.arange(len(fresh))
                 first = np.empty(len(self._number), np.int64)
-                first[fresh[::-1]] = place[
-                    ::-1
-                ]  # of a mark that stands several times, the last one written stays
+                # of a mark that stands several times, the last one written stays
+                first[fresh[::-1]] = place[::-1]
                 new = fresh[first[fresh] == place]
                 self._number[new] = np.arange(len(self), len(self) + len(new))
                 self._mark = np.append(self._mark, new)

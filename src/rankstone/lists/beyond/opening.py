@@ -16,7 +16,7 @@ from rankstone.lists.beyond.reading import read_lists
 from rankstone.lists.opening import options_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankstone.hits.options import Alignment
     from rankstone.io import Attributes, Progress
@@ -82,8 +82,16 @@ class Opener:
         item = tables.item_codes.of(judged.pairs.docs)
         return Pairs.of(user, item, {"relevance": judged.grade})
 
-    def run(self, source: object, name: str, tables: Tables, rules: Alignment, k: int | None) -> Reading:
-        """Read a run, down to rank ``k``."""
+    def run(
+        self,
+        source: object,
+        name: str,
+        tables: Tables,
+        rules: Alignment,
+        k: int | None,
+        before: Callable[[], object] = lambda: None,
+    ) -> Reading:
+        """Read a run, down to rank ``k``; ``before`` as for :func:`.read_lists`."""
         table = read_run(source, self._columns, self._format_in, order=rules.order, name=name)
         ruled, watched = options_for(table, rules), table.watched(self._progress)
-        return read_lists(watched, tables.item_codes, tables.user_codes, ruled, k)
+        return read_lists(watched, tables.item_codes, tables.user_codes, ruled, k, before)

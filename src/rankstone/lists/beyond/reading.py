@@ -62,7 +62,14 @@ class Reading:
     dropped: int
 
 
-def read_lists(table: Table, items: Codes, users: Codes, options: Alignment, k: int | None) -> Reading:
+def read_lists(
+    table: Table,
+    items: Codes,
+    users: Codes,
+    options: Alignment,
+    k: int | None,
+    before: Callable[[], object] = lambda: None,
+) -> Reading:
     """Read a run.
 
     Parameters
@@ -75,6 +82,8 @@ def read_lists(table: Table, items: Codes, users: Codes, options: Alignment, k: 
         The rules of order.
     k
         Lists are cut to their first ``k`` items; ``None`` keeps them whole.
+    before
+        Called once all is read, before ids receive numbers: waits for a thread that numbers ids, too.
     """
     if options.depth is not None:
         k = options.depth if k is None else min(k, options.depth)
@@ -98,6 +107,7 @@ def read_lists(table: Table, items: Codes, users: Codes, options: Alignment, k: 
         item = item[ragged_range(starts[order], lengths[order])]
         names, lengths = names.gather(order), lengths[order]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
+    before()
     frame = ListFrame(names.cast(pl.String), users.of(names), offsets, items.numbered(item))
     rows, tied, dropped = (sum(part.tally[i] for part in parts) for i in range(3))
     return Reading(table.source, frame, rows, tied, dropped)
