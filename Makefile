@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint parity live browser arrays spark hooks pages site docs bench coverage fix clean
+.PHONY: help install .postgresql .chromium .java demo test lint parity live browser arrays spark hooks pages site docs bench nightly fuzz coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,10 +28,27 @@ HEAVY := src/rankstone/torch.py src/rankstone/functional/torch_library.py src/ra
   tests/arrays/test_torchmetrics.py tests/hooks/test_sentence_transformers.py
 LIGHT := $(addprefix --ignore=,$(HEAVY))
 
-test: $(VENV)/.test ## run all tests; PostgreSQL is installed for them where apt-get may
-	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
-	  || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql; } >/dev/null 2>&1 \
-	  || echo "no PostgreSQL: install it (Debian: postgresql); until then tests that ask a server are skipped"
+# what is no Python package is installed where apt-get may; where it may not, tests that need it are skipped
+APT := DEBIAN_FRONTEND=noninteractive apt-get
+system = $(1) || { $(APT) update -qq && $(APT) install -qq --no-install-recommends $(2); } >/dev/null 2>&1 \
+  || echo "$(2) is missing: install it; until then tests that need it are skipped"
+
+.postgresql:
+	@$(call system,command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1,postgresql)
+
+.chromium:
+	@[ -n "$$RANKSTONE_CHROMIUM" ] || $(call system,command -v chromium >/dev/null,chromium)
+
+.java:
+	@$(call system,command -v java >/dev/null,openjdk-17-jre-headless)
+
+GROUPS := test lint docs parity bench browser spark hooks
+install: $(BIN)/python .postgresql .chromium .java ## install all that the other verbs need, at once
+	$(PIP) install --editable . $(addprefix --group ,$(GROUPS))
+	$(BIN)/python -m compileall -q src
+	@touch $(addprefix $(VENV)/.,run $(GROUPS))
+
+test: $(VENV)/.test .postgresql ## run all tests
 	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" $(LIGHT) $(ARGS)
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
@@ -49,22 +66,18 @@ parity: $(VENV)/.test $(VENV)/.parity ## compare with the real peers on fresh ra
 
 # libraries that install in seconds; `make live LIBRARIES="$$(python3 tests/live/environments.py --list)"` takes all
 LIBRARIES ?= beir catboost cornac gdeval implicit ir_measures ir_measures_subtopics lenskit lightgbm \
-  msmarco mteb pyndeval pyntcireval pytrec_eval recbole recommenders rectools replay sklearn trec_eval
+  msmarco mteb pyndeval pyntcireval pytrec_eval recbole recommenders rectools replay sklearn trec_eval trectools
 live: $(VENV)/.test ## compare conventions with the libraries themselves, each in an environment of its own
 	$(BIN)/python tests/live/environments.py $(LIBRARIES)
 	RANKSTONE_LIVE="$(LIBRARIES)" $(BIN)/python -m pytest -q -n auto -m live tests/live
 
-browser: $(VENV)/.test $(VENV)/.browser ## open reports in Chromium, which is installed where apt-get may
-	@command -v chromium >/dev/null || [ -n "$$RANKSTONE_CHROMIUM" ] || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium; } \
-	  || echo "no Chromium: install it, or name it in RANKSTONE_CHROMIUM; until then these tests are skipped"
+browser: $(VENV)/.test $(VENV)/.browser .chromium ## open reports in Chromium
 	$(BIN)/python -m pytest -q -m browser tests/browser $(ARGS)
 
 arrays: $(VENV)/.test $(VENV)/.arrays ## score tensors of PyTorch and arrays of JAX, and embeddings of sentence-transformers
 	$(BIN)/python -m pytest -q -n auto --doctest-modules tests/arrays $(HEAVY) $(ARGS)
 
-spark: $(VENV)/.test $(VENV)/.spark ## run on a real Spark; Java 17 is installed where apt-get may
-	@command -v java >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends openjdk-17-jre-headless; } \
-	  || echo "no Java: install version 17 or later; until then these tests are skipped"
+spark: $(VENV)/.test $(VENV)/.spark .java ## run on a real Spark
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m spark tests/spark $(ARGS)
 
 hooks: $(VENV)/.test $(VENV)/.hooks ## hold hooks against LightGBM, XGBoost, CatBoost, scikit-learn, Optuna, ir_measures
@@ -84,6 +97,12 @@ docs: pages site ## write the pages, build the site
 bench: $(VENV)/.bench ## time and memory beside the peers, one table
 	$(if $(findstring --peers all,$(ARGS)),$(BIN)/python tests/live/environments.py rectools)
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+nightly: $(VENV)/.test ## fresh seeds for every random test, for an hour (MINUTES=…)
+	$(BIN)/python tests/nightly.py $(or $(MINUTES),60) $(ARGS)
+
+fuzz: $(VENV)/.test ## 100,000 texts of measures and 50,000 broken files: each read, or refused by name (SEED=…)
+	$(BIN)/python -m tests.fuzz.fuzzing --seed $(or $(SEED),0) $(ARGS)
 
 coverage: $(VENV)/.test ## test coverage, line by line
 	$(BIN)/python -m coverage run -m pytest -q --doctest-modules

@@ -21,6 +21,7 @@ _COMMON = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.functi
 settings.register_profile("local", deadline=None, max_examples=25, suppress_health_check=_COMMON)
 settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, max_examples=6)
 settings.register_profile("long", parent=settings.get_profile("local"), max_examples=500)
+settings.register_profile("nightly", parent=settings.get_profile("local"), max_examples=200, print_blob=True)
 settings.register_profile(
     "quick", parent=settings.get_profile("local"), phases=[Phase.explicit, Phase.reuse, Phase.generate]
 )

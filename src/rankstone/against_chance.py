@@ -18,7 +18,7 @@ from rankstone.errors import BadOption, RankstoneError, one_of
 from rankstone.evaluation import Evaluator, name_runs
 from rankstone.gains import Gain, equivalent, gain
 from rankstone.hits.options import Alignment
-from rankstone.io import read_run
+from rankstone.io import read_run, with_csv
 from rankstone.measures.base import ANY_GAIN
 from rankstone.random_lists import RandomLists
 from rankstone.results import WritesReport, as_pandas, shown_whole
@@ -104,6 +104,9 @@ def baseline(
     Computing information retrieval performance measures efficiently in the presence of tied scores.
     """
     given = options if candidates is None else {**options, "candidates": candidates}
+    given["columns"] = with_csv(
+        given.get("columns"), given.pop("csv_separator", None), given.pop("decimal", None)
+    )
     ready = _Ordering(qrels, measures, **given)
     _refuse_options(ready.options)
     read = (given.get("columns"), given.get("format_in"))

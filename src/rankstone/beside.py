@@ -52,7 +52,7 @@ def query_table(
     table = None
     if source is not None:
         read = read_attributes(source, "query_id", columns)
-        table = QueryTable.of(read.source, read.collect(*read.columns))
+        table = QueryTable.of(read.source, read.collect(*read.columns), read.read_as)
     require_columns(table, measures)
     return table
 
@@ -93,6 +93,7 @@ def check_queries(table: QueryTable, measures: Sequence[object], queries: pl.Ser
         rows=len(table.ids),
         unknown=len(table.ids) - len(np.unique(rows[rows >= 0])),
         missing=int((rows < 0).sum()),
+        read_as=table.read_as,
     )
 
 

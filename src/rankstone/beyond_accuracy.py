@@ -12,7 +12,7 @@ import numpy as np
 from rankstone.errors import UsageError
 from rankstone.evaluation import name_runs
 from rankstone.hits.options import Alignment
-from rankstone.io import read_attributes
+from rankstone.io import can_be_read_again, read_attributes, with_csv
 from rankstone.lists.beyond.codes import Codes
 from rankstone.lists.beyond.frame import ListFrame
 from rankstone.lists.beyond.measure import OfLists, OfRun
@@ -60,6 +60,8 @@ def beyond(
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
     convention: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by listing_options
 ) -> BeyondScores:
@@ -95,6 +97,8 @@ def beyond(
     convention
         The library whose numbers are wanted, ``"rectools"`` or ``"rectools-0.19"``: measures are then
         written as it writes them, and it decides the options.
+    csv_separator, decimal
+        How CSV files are written, as for :func:`rankstone.evaluate`.
     progress
         Called with row counts while reading.
     **options
@@ -121,6 +125,7 @@ def beyond(
     >>> beyond(run, "Novelty@2 Coverage@2", history=past, catalogue_size=6).to_dict()
     {'run': {'Novelty@2': 1.207518749639422, 'Coverage@2': 0.5}}
     """
+    columns = with_csv(columns, csv_separator, decimal)
     tables = {"items": items, "history": history, "qrels": qrels, "users": users, "baseline": baseline}
     beside: dict[str, Any] = {**tables, "catalogue_size": catalogue_size, "separator": separator}
     beside |= {"columns": columns, "format_in": format_in, "progress": progress}
@@ -239,11 +244,9 @@ class _Asked:
     def again(self, measure: Named, run: str) -> tuple[ListFrame, Tables]:
         """Read for one measure of one run once more."""
         one = replace(self, runs={run: self.runs[run]})
-        if any(
-            isinstance(source, str) and source == "-" for source in (self.runs[run], *self.given.values())
-        ):
+        if not all(map(can_be_read_again, (self.runs[run], *self.given.values()))):
             raise UsageError(
-                "standard input can be read once, and an explanation reads everything again",
+                "standard input and pipes can be read once, and an explanation reads everything again",
                 fix="write it to a file first",
             )
         opened = one.opened((cast("Beyond", measure),), optional=False)

@@ -13,6 +13,7 @@ from rankstone.hits.options import Alignment
 from rankstone.lists.beyond.results import BeyondScores
 from rankstone.measures.base import Status
 from rankstone.scores import RunScores
+from rankstone.words import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +70,7 @@ def _readings(meant: Convention, measures: object) -> tuple[Reading, ...]:
             raise BadParameter(
                 f"{reading.text} of {meant.title} measures lists against judgments, not whole lists",
                 expected=", ".join(everything),
-                fix=f"rankstone eval QRELS RUN --convention {meant} -m '{reading.text}' "
+                fix=f"rankstone eval QRELS RUN --convention {meant} -m {quoted(reading.text)} "
                 "(in Python rankstone.evaluate with the same convention)",
             )
     return readings

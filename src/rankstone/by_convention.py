@@ -25,10 +25,11 @@ from rankstone.errors import (
     UsageError,
     printable,
 )
-from rankstone.evaluation import Evaluator, name_runs, walk_labelled
+from rankstone.evaluation import Evaluator, RunErrors, name_runs, walk_labelled
 from rankstone.hits.options import Alignment
 from rankstone.measures.base import Scored, Status
 from rankstone.scores import RunScores, Scores
+from rankstone.words import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +55,7 @@ def evaluate_by(
     runs: object,
     measures: object,
     *,
+    on_bad_run: str = "stop",
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - tables beside the run, and options of alignment
 ) -> Scores:
@@ -63,21 +65,26 @@ def evaluate_by(
     ----------
     library
         ``"xgboost"``, ``"xgboost-3.2"``, or a convention.
-    qrels, runs, measures, progress, **options
+    qrels, runs, measures, on_bad_run, progress, **options
         As for :func:`rankstone.evaluate`; options that the library decides are refused.
     """
     meant = library if isinstance(library, Convention) else convention(library)
     readings = _of_judgments(meant, measures)
     beside = _beside(meant, options)
     parts: list[Scores] = []
+    named, bad = name_runs(runs), RunErrors(on_bad_run)
     for group in _groups(readings):
         options = {**beside, **group[0].options}
         witnesses = _witnesses(group, options)
-        ready = Evaluator(qrels, [*(r.measure for r in group), *witnesses.values()], **options).of_rows()
-        _check_grades(meant, group, ready.judgments().grade)
-        parts.append(ready.runs(name_runs(runs), progress=progress))
+        ready = Evaluator(qrels, [*(r.measure for r in group), *witnesses.values()], **options)
+        ready = ready if group[0].entry.declared else ready.of_rows()
+        _check_grades(meant, group, _grades(ready))
+        left = {name: run for name, run in named.items() if name not in bad.found}
+        parts.append(ready.runs(left, progress=progress, on_bad_run=on_bad_run))
+        bad.found |= parts[-1].audit.bad_runs
         _check_refusals(meant, group, parts[-1], witnesses)
-    return _together(meant, readings, parts)
+    found = _together(meant, readings, parts)
+    return replace(found, audit=replace(found.audit, bad_runs=bad.found))
 
 
 def read_one(
@@ -148,7 +155,7 @@ def _of_judgments(meant: Convention, measures: object) -> tuple[Reading, ...]:
         if reading.entry.of_lists:
             raise BadParameter(
                 f"{reading.text} of {meant.title} measures whole lists, not lists against judgments",
-                fix=f"rankstone beyond RUN --convention {meant} -m '{reading.text}' "
+                fix=f"rankstone beyond RUN --convention {meant} -m {quoted(reading.text)} "
                 "(in Python rankstone.beyond with the same convention)",
             )
     return readings
@@ -172,6 +179,21 @@ def _groups(readings: Sequence[Reading]) -> list[list[Reading]]:
     for reading in readings:
         found.setdefault(reading.key, []).append(reading)
     return list(found.values())
+
+
+def _grades(ready: Evaluator) -> Floats:
+    """Return the grades, and what else a library reads.
+
+    That are fractions below zero, which it does away with later, and every subtopic's grade of a document.
+    """
+    found = ready.judgments()
+    read = [found.grade]
+    if found.groups is not None:
+        read.append(found.groups.grade)
+    if found.negative:
+        given = ready.given_grades().to_numpy()
+        read.append(given[(given < 0) & (given % 1 != 0)])
+    return np.concatenate(read)
 
 
 def _check_grades(meant: Convention, readings: Sequence[Reading], grades: Floats) -> None:
@@ -212,7 +234,7 @@ def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Sc
     """Make one result of several: every query that any measure counts, in the order first met."""
     runs = {
         name: _joined([part.runs[name] for part in parts], [r.measure for r in readings])
-        for name in parts[0].runs
+        for name in parts[-1].runs  # those of the last group were left in by all
     }
     if any(reading.entry.summed == "by_id" for reading in readings):
         runs = {name: _by_id(run) for name, run in runs.items()}
@@ -236,7 +258,7 @@ def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Sc
         tuple(r.measure for r in readings),
         _warned(meant, readings, parts[0].audit, runs),
         conventions,
-        parts[0].inputs,
+        parts[-1].inputs,
     )
 
 
@@ -258,7 +280,7 @@ def _warned(
         )
         for name, run in runs.items()
     }
-    told = {n: replace(run, warnings=(*run.warnings, *found.get(n, ()))) for n, run in audit.runs.items()}
+    told = {n: replace(audit.runs[n], warnings=(*audit.runs[n].warnings, *found[n])) for n in runs}
     return replace(audit, runs=told)
 
 

@@ -12,7 +12,8 @@
     │   ├── EmptyInput                   nothing to read
     │   ├── UnknownFormat                bytes or a suffix nobody can name
     │   ├── TiedScores                   ``ties="error"`` and there are ties
-    │   └── NotComparable                judgments and run do not fit together
+    │   ├── NotComparable                judgments and run do not fit together
+    │   └── BadRuns                      several runs at once; ``errors`` holds each one's
     ├── UsageError (ValueError)          exit 2: a question that cannot be asked
     │   ├── UnknownMeasure               no measure of that name (the nearest are named)
     │   ├── UnknownConvention            no library, or version of it, that we know
@@ -29,16 +30,19 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import contextmanager
 from difflib import get_close_matches
+from textwrap import indent
 from typing import TYPE_CHECKING, ClassVar, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "BadLine",
     "BadOption",
     "BadParameter",
+    "BadRuns",
     "BadValue",
     "DuplicateRows",
     "EmptyInput",
@@ -56,6 +60,7 @@ __all__ = [
     "UsageError",
     "above_0",
     "between_0_and_1",
+    "blaming",
     "masked",
     "nearest",
     "one_of",
@@ -68,6 +73,8 @@ _CREDENTIALS = re.compile(r"(\w://[^\s/:@]*:)(?!\*\*\*@)\S*@")
 _NAMED_SECRET = re.compile(
     r"((?:password|secret|passphrase)\s*=\s*)(?!\*\*\*)(?:'[^']*'|[^\s&;,'\"]+)", re.IGNORECASE
 )
+#: runs whose errors are told whole, where several are bad
+_WHOLE = 3
 #: characters that one character is escaped to, at most
 _ESCAPED = 10
 
@@ -93,10 +100,10 @@ def masked(text: str) -> str:
     return _NAMED_SECRET.sub(r"\1***", _CREDENTIALS.sub(r"\1***@", text))
 
 
-def nearest(word: str, known: Iterable[str], n: int = 3) -> list[str]:
+def nearest(word: object, known: Iterable[str], n: int = 3) -> list[str]:
     """Return up to ``n`` of the ``known`` words that look most like ``word``, case aside."""
     folded = {name.lower(): name for name in known}
-    return [folded[hit] for hit in get_close_matches(word.lower(), folded, n=n, cutoff=0.5)]
+    return [folded[hit] for hit in get_close_matches(str(word).lower(), folded, n=n, cutoff=0.5)]
 
 
 class RankstoneError(Exception):
@@ -144,6 +151,16 @@ class RankstoneError(Exception):
         return "\n".join(printable(line, len(line) * _ESCAPED) for line in every)
 
 
+@contextmanager
+def blaming(where: str | None) -> Iterator[None]:
+    """Name a file in errors that name no place of their own."""
+    try:
+        yield
+    except RankstoneError as error:
+        error.where = error.where or where
+        raise
+
+
 class InputError(RankstoneError, ValueError):
     """A file, frame or dict is not what it should be."""
 
@@ -159,7 +176,9 @@ class BadValue(InputError):
 
 
 class MissingColumn(InputError):
-    """A table without a column that is needed."""
+    """A table without a column that is needed; ``missing`` names such columns."""
+
+    missing: tuple[str, ...] = ()
 
 
 class DuplicateRows(InputError):
@@ -186,6 +205,32 @@ class TiedScores(InputError):
 
 class NotComparable(InputError):
     """Judgments and run do not fit together."""
+
+
+class BadRuns(InputError):
+    """Several runs that cannot be scored; ``errors`` holds what is wrong with each, by name.
+
+    Parameters
+    ----------
+    errors
+        Run name → its error.
+    total
+        How many runs there are.
+    fix
+        What to do next.
+    """
+
+    def __init__(self, errors: Mapping[str, InputError], total: int, fix: str | None = None) -> None:
+        super().__init__(f"{len(errors)} of {total} runs cannot be scored", fix=fix)
+        self.errors = dict(errors)
+
+    def __str__(self) -> str:
+        head, *tail = super().__str__().split("\n")
+        whole = [f"{printable(name)}: {error}" for name, error in list(self.errors.items())[:_WHOLE]]
+        rest = ", ".join(map(printable, list(self.errors)[_WHOLE:]))
+        return "\n".join(
+            [head, *(indent(text, "  ") for text in whole), *([f"  and {rest}"] if rest else []), *tail]
+        )
 
 
 class UsageError(RankstoneError, ValueError):

@@ -21,10 +21,10 @@ from rankstone.hits.audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.grouping import prepared
 from rankstone.hits.options import Alignment
-from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run
+from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run, with_csv
 from rankstone.labelled import walk_labelled
 from rankstone.measures.base import ANY_GAIN
-from rankstone.naming import name_runs, split_runs
+from rankstone.naming import RunErrors, name_runs, split_runs
 from rankstone.road import Road, Walked
 from rankstone.scores import RunScores, Scores
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Evaluator",
     "Progress",
+    "RunErrors",
     "Walked",
     "evaluate",
     "evaluate_labelled",
@@ -62,6 +63,9 @@ def evaluate(
     one_group: bool = False,
     run_column: str | None = None,
     convention: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    on_bad_run: str = "stop",
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> Scores:
@@ -72,14 +76,15 @@ def evaluate(
     qrels
         Judgments: a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), an
         address of a database (``duckdb:file.db#table``, ``postgresql://host/db?query=SELECT …``), a
-        Polars, pandas or PyArrow table, a DuckDB relation, ``{query: {doc: grade}}``, or a triple
-        of arrays (queries, docs, grades).  An empty entry, ``{query: {}}``, declares a query without
-        relevant documents.
+        Polars, pandas or PyArrow table, a DuckDB relation, ``{query: {doc: grade}}``, a dict of columns,
+        rows (named tuples, as ir_measures and ir_datasets yield, or dicts), or a triple of arrays
+        (queries, docs, grades).  An empty entry, ``{query: {}}``, declares a query without relevant
+        documents.
     runs
         One run or ``{name: run}``; each like ``qrels`` with scores instead of grades, or
         ``{query: [doc, …]}`` in ranked order.
     measures
-        ``"nDCG@10 AP RR@10"``, a list of texts, or measure values.
+        ``"nDCG@10 AP RR@10"``, a list of texts, or measure values; those of ir_measures, too.
     columns
         ``{their name: our name}`` for tables: ``{"user_id": "query_id", "item_id": "doc_id"}``.
     exclude
@@ -102,6 +107,12 @@ def evaluate(
     convention
         The library whose numbers are wanted, ``"xgboost"`` or ``"xgboost-3.2"``: measures are then written
         as it writes them, and it decides the options.
+    csv_separator, decimal
+        How CSV files are written, ``";"`` and ``","`` say; what is not said is found out file by file, and
+        told in the audit.
+    on_bad_run
+        Of several runs some that cannot be read or scored: ``"stop"`` refuses and names them all, ``"skip"``
+        leaves them out, and ``audit.bad_runs`` says what is wrong with each.
     progress
         Called with row counts while reading.
     **options
@@ -126,6 +137,7 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG@10", "RR"]).to_dict()
     {'run': {'nDCG@10': 0.8154648767857288, 'RR': 0.75}}
     """
+    columns = with_csv(columns, csv_separator, decimal)
     beside: dict[str, Any] = {"columns": columns, "exclude": exclude, "collapse": collapse}
     beside |= {"queries": queries, "intents": intents, "one_group": one_group, **options}
     named = name_runs(runs)
@@ -135,8 +147,9 @@ def evaluate(
     if convention is not None:
         from rankstone.by_convention import evaluate_by
 
-        return evaluate_by(convention, qrels, named, measures, progress=progress, **beside)
-    return Evaluator(qrels, measures, **beside).runs(named, progress=progress)
+        beside |= {"on_bad_run": on_bad_run, "progress": progress}
+        return evaluate_by(convention, qrels, named, measures, **beside)
+    return Evaluator(qrels, measures, **beside).runs(named, progress=progress, on_bad_run=on_bad_run)
 
 
 def evaluate_labelled(
@@ -149,6 +162,8 @@ def evaluate_labelled(
     queries: object = None,
     one_group: bool = False,
     convention: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> Scores:
@@ -159,7 +174,7 @@ def evaluate_labelled(
     table
         A path or frame with ``query_id``, ``score``, ``relevance`` (or ``label``) and perhaps
         ``doc_id``.  Without ``doc_id``, ties cannot be broken by it and default to ``expected``.
-    measures, columns, queries, convention, progress, **options
+    measures, columns, queries, convention, csv_separator, decimal, progress, **options
         As for :func:`evaluate`.
     name
         What to call the run; the file's name or ``run`` otherwise.
@@ -176,6 +191,7 @@ def evaluate_labelled(
     >>> evaluate_labelled(pl.DataFrame(clicks), "AUC(negatives=judged)", one_group=True).to_dict()
     {'run': {'AUC(negatives=judged)': 0.0}}
     """
+    columns = with_csv(columns, csv_separator, decimal)
     given: dict[str, Any] = {"columns": columns, "format_in": format_in, "queries": queries}
     given |= {"one_group": one_group, "progress": progress, **options}
     if convention is not None:
@@ -209,11 +225,13 @@ class Evaluator:
         intents: object = None,
         one_group: bool = False,
         format_in: str | None = None,
+        csv_separator: str | None = None,
+        decimal: str | None = None,
         **options: Any,  # noqa: ANN401 - checked by Alignment
     ) -> None:
         self.measures = self._asked(measures)
         self.options = checked(options, self.measures)
-        self._columns = columns or {}
+        self._columns = with_csv(columns, csv_separator, decimal) or {}
         self._format_in = format_in
         self._further = columns_read(self.measures)
         self._table = read_judgments(qrels, self._columns, format_in, further=self._further)
@@ -234,27 +252,36 @@ class Evaluator:
         """Score one run."""
         return self.runs({name: run})
 
-    def runs(self, runs: Mapping[str, object], progress: Progress | None = None) -> Scores:
+    def runs(
+        self, runs: Mapping[str, object], progress: Progress | None = None, on_bad_run: str = "stop"
+    ) -> Scores:
         """Score named runs."""
-        return Scores(*self._walk(runs, progress))
+        return Scores(*self._walk(runs, progress, on_bad_run))
 
-    def _walk(self, runs: Mapping[str, object], progress: Progress | None) -> Walked:
+    def _walk(
+        self, runs: Mapping[str, object], progress: Progress | None, on_bad_run: str | None = None
+    ) -> Walked:
         """Take every run along the road."""
+        bad = RunErrors(on_bad_run)
         scored: dict[str, RunScores] = {}
         audits: dict[str, RunAudit] = {}
         sources: dict[str, str] = {}
         options = self.options
         for name, run in runs.items():
-            table = self._read(run, name)
-            options = options_for(table, self.options)
-            table, prepared = self._matched(table)
-            work = Road(prepared[0], options, self.measures, prepared[1], self._collapse, self._queries)
-            scored[name], audits[name] = self._along(name, work, table.watched(progress))
-            sources[name] = table.source
+            with bad.of(name):
+                table = self._read(run, name)
+                options = options_for(table, self.options)
+                self._texts(table)
+                with bad.shared():
+                    table, prepared = self._matched(table)
+                work = Road(prepared[0], options, self.measures, prepared[1], self._collapse, self._queries)
+                scored[name], audits[name] = self._along(name, work, table.watched(progress))
+                sources[name] = table.source
+        bad.settle(len(runs))
         return Walked(
             scored,
             self.measures,
-            Audit(self._judgments_audit(), audits, *self._beside()),
+            Audit(self._judgments_audit(), audits, *self._beside(), bad_runs=bad.found),
             choices(options, self.measures, one_group=self._one_group),
             {"judgments": self._table.source, "runs": sources, **self._sources()},
         )
@@ -268,11 +295,15 @@ class Evaluator:
 
     def _matched(self, run: Table) -> tuple[Table, tuple[Judgments, Exclusion | None]]:
         """Bring ids of run and judgments to one kind."""
-        texts = ids_of_two_kinds(self._table, run, "texts on both sides, or whole numbers on both sides")
+        texts = self._texts(run)
         run = run.with_text_ids(*texts)
         if self._one_group:
             run = run.pairs_in_one_list(self._judged(run) if self.options.extra == "drop" else None)
         return run, self._prepare(texts)
+
+    def _texts(self, run: Table) -> tuple[str, ...]:
+        """Return the id columns that are written as texts, for run and judgments to be of one kind."""
+        return ids_of_two_kinds(self._table, run, "texts on both sides, or whole numbers on both sides")
 
     def _judged(self, run: Table) -> pl.Series:
         """Return the judged queries, written as the run writes its own."""
@@ -303,6 +334,10 @@ class Evaluator:
     def judgments(self) -> Judgments:
         """Return the prepared judgments (their ids as they were given)."""
         return self._prepare(())[0]
+
+    def given_grades(self) -> pl.Series:
+        """Return the grades as they were given, those among them that the options do away with."""
+        return self._table.collect("relevance")["relevance"]
 
     def asking(self, measures: str | Measure | Sequence[str | Measure]) -> Evaluator:
         """Return an evaluator of other measures over the same judgments, prepared once for both."""
@@ -360,9 +395,11 @@ class Evaluator:
             excluded=judgments.excluded,
             excluded_relevant=judgments.excluded_relevant,
             warnings=judgments.given.doubts(),
+            read_as=self._table.read_as(),
         )
 
 
 def options_for(run: Table, options: Alignment) -> Alignment:
-    """Return the options for a run; plain lists of documents have no order but their own."""
-    return Alignment(**{**options.as_dict(), "order": "input"}) if run.listed else options
+    """Return the options for a run; lists of documents, and ranks without scores, have one order only."""
+    order = run.ordered_by(options.order)
+    return options if order == options.order else Alignment(**{**options.as_dict(), "order": order})

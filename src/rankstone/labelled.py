@@ -13,7 +13,7 @@ from rankstone.errors import BadOption
 from rankstone.hits.audit import Audit
 from rankstone.hits.grade_scale import lowest_of
 from rankstone.hits.judgments import SelfLabelled
-from rankstone.io import read_labelled, stem
+from rankstone.io import read_labelled, stem, with_csv
 from rankstone.road import Road, Walked
 
 if TYPE_CHECKING:
@@ -36,10 +36,13 @@ def walk_labelled(
     queries: object,
     progress: Progress | None,
     one_group: bool = False,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> Walked:
     """Take one table with scores and labels along the road."""
     order = options.get("order", "score")
+    columns = with_csv(columns, csv_separator, decimal)
     read = read_labelled(table, columns, format_in, order=order, one_group=one_group)
     alignment = _alignment(read, options, parsed)
     lowest = 0.0

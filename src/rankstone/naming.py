@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rankstone.errors import UsageError, printable
-from rankstone.io import read_runs, shown, stem
+from rankstone.errors import BadRuns, InputError, UsageError, one_of, printable
+from rankstone.io import holds_columns, holds_rows, is_column, is_quepid, read_runs, shown, stem
 
-__all__ = ["name_runs", "split_runs"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["RunErrors", "name_runs", "split_runs"]
 
 
 def name_runs(runs: object) -> dict[str, object]:
@@ -17,7 +22,8 @@ def name_runs(runs: object) -> dict[str, object]:
     >>> name_runs(["runs/bm25.run.gz", "runs/dense.parquet"])
     {'bm25': 'runs/bm25.run.gz', 'dense': 'runs/dense.parquet'}
     """
-    if isinstance(runs, Mapping) and runs and all(_is_run(value) for value in runs.values()):
+    one = holds_columns(runs) or is_quepid(runs)
+    if isinstance(runs, Mapping) and runs and not one and all(map(_is_run, runs.values())):
         return {str(name): run for name, run in runs.items()}
     if isinstance(runs, (list, tuple)) and runs and all(isinstance(r, (str, os.PathLike)) for r in runs):
         names = [stem(run) for run in runs]
@@ -49,10 +55,62 @@ def split_runs(
     return found
 
 
+class RunErrors:
+    """What is wrong with some of several runs: all are looked at before anything is refused.
+
+    Parameters
+    ----------
+    on_bad_run
+        ``stop`` refuses them together, ``skip`` leaves them out; ``None`` stops where nobody can choose.
+
+    Attributes
+    ----------
+    found
+        Run name → its error.
+    """
+
+    def __init__(self, on_bad_run: str | None) -> None:
+        if on_bad_run is not None:
+            one_of("on_bad_run", on_bad_run, ("stop", "skip"))
+        self._on_bad_run = on_bad_run
+        self._shared: InputError | None = None
+        self.found: dict[str, InputError] = {}
+
+    @contextmanager
+    def of(self, name: str) -> Iterator[None]:
+        """Keep the error that a run meets."""
+        try:
+            yield
+        except InputError as error:
+            if error is self._shared:
+                raise
+            self.found[name] = error
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Let errors pass, inside :meth:`of`, that are not about the run: all runs would meet them."""
+        try:
+            yield
+        except InputError as error:
+            self._shared = error
+            raise
+
+    def settle(self, total: int) -> None:
+        """Refuse bad runs, unless they are to be left out and others of the ``total`` remain."""
+        if not self.found or (self._on_bad_run == "skip" and len(self.found) < total):
+            return
+        if len(self.found) == 1:
+            raise next(iter(self.found.values()))
+        can_skip = self._on_bad_run is not None and len(self.found) < total
+        fix = "on_bad_run=skip leaves them out and scores the others" if can_skip else None
+        raise BadRuns(self.found, total, fix)
+
+
 def _is_run(value: object) -> bool:
-    """Tell ``{name: run}`` from a run that is itself a dict, ``{query: {doc: score}}``."""
+    """Tell ``{name: run}`` from a run that is itself a dict: of queries, or of columns."""
     if isinstance(value, Mapping):
-        return bool(value) and all(isinstance(v, (Mapping, list)) for v in value.values())
-    return not isinstance(value, (list, int, float)) or (
-        isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - a triple of arrays
-    )
+        if holds_columns(value):
+            return True
+        return bool(value) and all(isinstance(v, Mapping) or is_column(v) for v in value.values())
+    triple = isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - queries, documents, numbers
+    return triple or holds_rows(value) or not (is_column(value) or isinstance(value, (int, float)))

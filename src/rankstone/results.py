@@ -5,20 +5,19 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
-from rankstone.errors import BadParameter, MissingExtra, one_of
+from rankstone.errors import BadParameter, MissingExtra
 from rankstone.io import atomic
+from rankstone.io.formulas import without_formulas
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
-    "CHARTS",
     "ShowsTable",
     "TellsMeans",
     "WritesReport",
@@ -27,11 +26,7 @@ __all__ = [
     "as_pandas",
     "plain_name",
     "shown_whole",
-    "write_chart",
 ]
-
-#: formats of charts, by suffix
-CHARTS = ("svg", "png", "pdf", "html")
 
 
 class _Audit(Protocol):
@@ -119,10 +114,19 @@ class WritesRows(WritesReport):
         with atomic(path) as unfinished:
             self.rows().sink_parquet(unfinished)
 
-    def write_csv(self: _Rows, path: str | os.PathLike[str]) -> None:
-        """Write the rows as CSV, whole or not at all."""
+    def write_csv(self: _Rows, path: str | os.PathLike[str], *, formulas: str = "keep") -> None:
+        """Write the rows as CSV, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The file.
+        formulas
+            What becomes of texts that a spreadsheet would compute, such as an id ``=1+1``: ``keep`` writes
+            them as they are, ``escape`` with an apostrophe before them.
+        """
         with atomic(path) as unfinished:
-            self.rows().sink_csv(unfinished)
+            without_formulas(self.rows(), formulas).sink_csv(unfinished)
 
     def write_ndjson(self: _Rows, path: str | os.PathLike[str]) -> None:
         """Write the rows as JSON lines, whole or not at all."""
@@ -245,11 +249,3 @@ def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not impor
         raise MissingExtra("pandas is not installed", fix='pip install "rankstone[pandas]"') from error
     columns = frame.get_columns()
     return pandas.DataFrame({c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns})
-
-
-def write_chart(chart: Any, path: str | os.PathLike[str]) -> None:  # noqa: ANN401 - Altair's
-    """Write a chart of Altair's, whole or not at all; HTML opens offline."""
-    form = Path(path).suffix.lower().removeprefix(".")
-    one_of("format", form, CHARTS)
-    with atomic(path) as unfinished:
-        chart.save(unfinished, format=form, **({"inline": True} if form == "html" else {}))

@@ -150,6 +150,7 @@ class Road:
             deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
             order=self.options.order,
             left_out=LeftOut.of(self.exclude, [part.tally for part in parts if part.tally is not None]),
+            read_as=table.read_as(),
         )
 
     def assemble(self, parts: Sequence[Part], *, last: bool = False) -> RunScores:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from rankstone.hits.audit import Audit
     from rankstone.measures.base import Scored
 
-__all__ = ["RunScores", "Scores", "as_rows", "status_of", "uncounted", "weights"]
+__all__ = ["RunScores", "Scores", "as_rows", "grouped", "status_of", "uncounted", "weights"]
 
 _STATUS = pl.Enum([status.name for status in Status])
 _SCHEMA: dict[str, Any] = {
@@ -130,9 +131,13 @@ class Scores(WritesTable, TellsMeans, ShowsTable):
             for measure, scored in run.by_measure.items():
                 if measure.unit is None:
                     continue
-                counted = ~np.isin(scored.status, uncounted(spoils=measure.spoils))
-                units = _units(run, measure, scored, counted).with_columns(run=pl.lit(name))
-                parts.append(units.with_columns(measure=pl.lit(str(measure))).select(list(_UNIT_SCHEMA)))
+                counted = np.flatnonzero(~np.isin(scored.status, uncounted(spoils=measure.spoils)))
+                names, code = run.unit(measure.unit)
+                some, value, n = _units(code, measure, scored, counted)
+                unit = names.cast(pl.String).gather(some)
+                units = pl.DataFrame({"unit": unit, "value": value, "n": n})
+                told = units.with_columns(run=pl.lit(name), measure=pl.lit(str(measure)))
+                parts.append(told.select(list(_UNIT_SCHEMA)))
         return pl.concat(parts)
 
     def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
@@ -173,15 +178,14 @@ class Scores(WritesTable, TellsMeans, ShowsTable):
         rows: list[tuple[Any, ...]] = []
         kinds: dict[str, Any] = dict.fromkeys(by, pl.Null())
         for name, run in self.runs.items():
-            segments, part = _segments(run, by, self.inputs)
+            segments, members = _segments(run, by, self.inputs)
             kinds.update(segments.schema)
-            for at, segment in enumerate(segments.rows() if by else [()]):
-                for measure, scored in run.by_measure.items():
-                    inside = part == at
-                    counted = inside & ~np.isin(scored.status, [*uncounted(spoils=measure.spoils), *asked])
-                    value, n = _aggregate(run, measure, scored, counted)
-                    undefined = int((inside & (scored.status == Status.undefined)).sum())
-                    rows.append((name, *segment, str(measure), value, n, undefined))
+            columns = [
+                (str(measure), _Averaging.of(run, measure, scored, asked))
+                for measure, scored in run.by_measure.items()
+            ]
+            for segment, inside in zip(segments.rows() if by else [()], members, strict=True):
+                rows += [(name, *segment, measure, *column.over(inside)) for measure, column in columns]
         schema: dict[str, Any] = {
             "run": pl.String,
             **kinds,
@@ -219,30 +223,54 @@ def uncounted(*, spoils: bool) -> list[Status]:
     return [Status.dropped] if spoils else [Status.dropped, Status.undefined]
 
 
-def _aggregate(run: RunScores, measure: Measure, scored: Scored, counted: Bools) -> tuple[float, int]:
-    """Return one number for the queries counted, and how many units it is made of."""
-    if measure.unit is None:
-        parts = (scored.value, weights(scored), scored.numerator, scored.denominator)
-        return measure.aggregate(*(part[counted] for part in parts)), int(counted.sum())
-    value = _units(run, measure, scored, counted)["value"].to_numpy()
-    one = np.ones(len(value))
-    return measure.aggregate(value, one, value, one), len(value)
+@dataclass(frozen=True, eq=False)
+class _Averaging:
+    """What means of one measure are made of, however many segments there are."""
+
+    measure: Measure
+    scored: Scored
+    counts: Bools
+    undefined: Bools
+    weight: Floats
+    unit: Ints | None
+
+    @classmethod
+    def of(cls, run: RunScores, measure: Measure, scored: Scored, without: list[Status]) -> _Averaging:
+        return cls(
+            measure=measure,
+            scored=scored,
+            counts=~np.isin(scored.status, [*uncounted(spoils=measure.spoils), *without]),
+            undefined=scored.status == Status.undefined,
+            weight=weights(scored),
+            unit=None if measure.unit is None else run.unit(measure.unit)[1],
+        )
+
+    def over(self, inside: Ints) -> tuple[float, int, int]:
+        """Return one number for some queries, how many units it is made of, and how many are undefined."""
+        counted = inside[self.counts[inside]]
+        undefined = int(np.count_nonzero(self.undefined[inside]))
+        if self.unit is None:
+            parts = (self.scored.value, self.weight, self.scored.numerator, self.scored.denominator)
+            return self.measure.aggregate(*(part[counted] for part in parts)), len(counted), undefined
+        _, value, _ = _units(self.unit, self.measure, self.scored, counted)
+        one = np.ones(len(value))
+        return self.measure.aggregate(value, one, value, one), len(value), undefined
 
 
-def _units(run: RunScores, measure: Measure, scored: Scored, counted: Bools) -> pl.DataFrame:
-    """Return ``unit``, ``value`` and ``n`` of every unit of the queries counted."""
-    names, code = run.unit(str(measure.unit))
+def _units(code: Ints, measure: Measure, scored: Scored, counted: Ints) -> tuple[Ints, Floats, Ints]:
+    """Return the units of the queries counted, the value of each and the number of its queries."""
     some, unit = np.unique(code[counted], return_inverse=True)
     parts = (scored.value, scored.numerator, scored.denominator)
     value = measure.of_units(unit, len(some), *(part[counted] for part in parts))
-    n = np.bincount(unit, minlength=len(some))
-    return pl.DataFrame({"unit": names.cast(pl.String).gather(some), "value": value, "n": n})
+    return some, value, np.bincount(unit, minlength=len(some))
 
 
-def _segments(run: RunScores, by: tuple[str, ...], inputs: Mapping[str, Any]) -> tuple[pl.DataFrame, Ints]:
-    """Return the different values of columns of the query table, and which of them each query has."""
+def _segments(
+    run: RunScores, by: tuple[str, ...], inputs: Mapping[str, Any]
+) -> tuple[pl.DataFrame, list[Ints]]:
+    """Return the different values of columns of the query table, and the queries that have each."""
     if not by:
-        return pl.DataFrame(), np.zeros(len(run.queries), np.int64)
+        return pl.DataFrame(), [np.arange(len(run.queries))]
     if run.about is None:
         raise BadParameter(
             f"means by {', '.join(by)} need a query table",
@@ -259,9 +287,20 @@ def _segments(run: RunScores, by: tuple[str, ...], inputs: Mapping[str, Any]) ->
             )
         if name in ("run", *_MEAN):
             raise BadParameter(f"a column called {name} cannot stand beside the means", fix="rename it")
-    values = run.about.select(by)
-    segments = values.unique().sort(by, nulls_last=True)
-    return segments, _codes(values, segments)
+    return grouped(run.about.select(by))
+
+
+def grouped(values: pl.DataFrame) -> tuple[pl.DataFrame, list[Ints]]:
+    """Return the different rows of a frame in their order, nulls last, and where each of them stands.
+
+    >>> distinct, places = grouped(pl.DataFrame({"country": ["fr", "de", None, "fr"]}))
+    >>> distinct["country"].to_list(), [at.tolist() for at in places]
+    (['de', 'fr', None], [[1], [0, 3], [2]])
+    """
+    distinct = values.unique().sort(values.columns, nulls_last=True)
+    code = _codes(values, distinct)
+    order, ends = np.argsort(code, kind="stable"), np.cumsum(np.bincount(code, minlength=distinct.height))
+    return distinct, [order[begin:end] for begin, end in pairwise((0, *ends.tolist()))]
 
 
 def _codes(rows: pl.DataFrame, distinct: pl.DataFrame) -> Ints:

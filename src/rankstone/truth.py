@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankstone.errors import BadOption, BadValue, EmptyInput, printable
-from rankstone.io import Table, read_run
+from rankstone.io import Table, read_run, with_csv
 from rankstone.io.typed import of_frame
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ def truth_from_run(
     order: str = "score",
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
 ) -> pl.DataFrame:
     """Return judgments by which the first ``depth`` documents of every list of a run are right.
 
@@ -45,7 +47,7 @@ def truth_from_run(
         which allows for rounding in distances.  Scores are larger for better documents; negate distances.
     order
         ``score``, or ``rank`` for a rank column (ties are then equal ranks).
-    columns, format_in
+    columns, format_in, csv_separator, decimal
         As for :func:`rankstone.evaluate`.
 
     Returns
@@ -70,6 +72,7 @@ def truth_from_run(
     >>> rankstone.evaluate(truth, {"q": ["c", "a"]}, "R(denom=min_R_k)@2").to_dict()
     {'run': {'R(denom=min_R_k)@2': 1.0}}
     """
+    columns = with_csv(columns, csv_separator, decimal)
     return head_of_run(run, depth, within=within, order=order, columns=columns, format_in=format_in).collect(
         "query_id", "doc_id", "relevance"
     )
@@ -90,7 +93,8 @@ def head_of_run(
     if not (math.isfinite(within) and within >= 0):
         raise BadOption(f"within={within!r} is no distance", expected="a number, 0 or more")
     read = read_run(run, columns, format_in, order=order, name="exact run")
-    if read.listed or order == "input":
+    order = read.ordered_by(order)
+    if order == "input":
         frame = read.collect("query_id", "doc_id")
         right = frame.filter(pl.int_range(pl.len()).over("query_id") < depth)
     else:

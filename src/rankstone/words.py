@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["InLines", "counted", "exact", "left_out", "queries", "some", "spread"]
+__all__ = [
+    "InLines",
+    "counted",
+    "exact",
+    "left_out",
+    "queries",
+    "quoted",
+    "read_as",
+    "some",
+    "spread",
+    "where_read_as",
+]
+
+#: texts that no shell looks into, and signs that one expands between double quotes
+_BARE: Final = re.compile(r"[\w@%+=:,./~-]+", re.ASCII)
+_EXPANDED: Final = frozenset('"$`!')
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -32,6 +49,25 @@ def exact(number: float) -> str:
     return brief if float(brief) == number else repr(float(number))
 
 
+def read_as(told: Sequence[str]) -> list[str]:
+    """Return what an audit says of how a file was read; nothing where nothing was guessed.
+
+    >>> read_as(("separator ';'", "decimal comma")), read_as(())
+    (["read as: separator ';', decimal comma"], [])
+    """
+    return [f"read as: {', '.join(map(printable, told))}"] if told else []
+
+
+def where_read_as(audit: dict[str, Any]) -> dict[str, Any]:
+    """Return an audit as plain dicts, with ``read_as`` where something was guessed.
+
+    >>> where_read_as({"rows": 2, "read_as": ()})
+    {'rows': 2}
+    """
+    told = audit.pop("read_as")
+    return {**audit, "read_as": list(told)} if told else audit
+
+
 def left_out(rows: Mapping[str, int]) -> list[str]:
     """Return how many rows were left out, for everything that was wrong with any.
 
@@ -39,6 +75,19 @@ def left_out(rows: Mapping[str, int]) -> list[str]:
     ['2 rows without a user left out']
     """
     return [f"{counted(count, 'row')} {what} left out" for what, count in rows.items() if count]
+
+
+def quoted(text: str) -> str:
+    r"""Return a text as one word of a command line, in double quotes, which cmd and PowerShell know, too.
+
+    Only what a shell would still look into there (``$``, a quote) stands in single ones.
+
+    >>> print(quoted("map@10"), quoted("AUC(negatives=judged)"), quoted("$HOME"))
+    map@10 "AUC(negatives=judged)" '$HOME'
+    """
+    if _BARE.fullmatch(text):
+        return text
+    return shlex.quote(text) if _EXPANDED & {*text} else f'"{text}"'
 
 
 def queries(count: int) -> str:

@@ -113,7 +113,7 @@ def test_files_and_portions_change_nothing(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One frame, parts in several files, and queries taken a few at a time give the same bits."""
-    dice = random.Random(4)  # noqa: S311 - no secret
+    dice = random.Random(4)
     rows = [
         (at // 3, f"q{dice.randrange(9)}", dice.choice("abcd"), 1 + at % 3, float(dice.random() < 0.4))
         for at in range(900)

@@ -106,7 +106,7 @@ def test_the_order_of_rows_is_nothing(
     """Rows in any order, at once or in parts, in one piece or user by user, give the same numbers."""
     options: dict[str, Any] = {"by": "segment", "segments": segments}
     whole = numbers(retention(frame(events), **options))
-    mixed = random.Random(seed).sample(events, len(events))  # noqa: S311 - a shuffle, no secret
+    mixed = random.Random(seed).sample(events, len(events))
     assert numbers(retention(frame(mixed), **options)) == whole
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(activity, "_AT_ONCE", 2)

@@ -41,7 +41,7 @@ def days(times: Any, **clock: Any) -> list[date | None]:
 
 def test_every_zone_has_its_days() -> None:
     """Instants at random, in every zone there is, are of the days that the standard library says."""
-    drawn = random.Random(3)  # noqa: S311 - no secret
+    drawn = random.Random(3)
     first = datetime(2010, 1, 1, tzinfo=UTC)
     times = [first + timedelta(seconds=drawn.randrange(14 * 365 * 86_400)) for _ in range(300)]
     events = read_events(pl.DataFrame({"user_id": range(len(times)), "time": times}))

@@ -343,7 +343,7 @@ def test_check_reports_all_at_once(tmp_path: Path) -> None:
         "1 query nobody judged",
         "rows are not in the order of score",
         "unjudged@10",
-        "not fit to be evaluated",
+        ": cannot be evaluated before the errors are repaired",
     ):
         assert expected in out, out
 
@@ -361,7 +361,19 @@ def test_check_goes_on_after_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_check_is_content_with_the_demo() -> None:
     """The shipped collection is fit to be evaluated."""
-    assert run("check", demo.QRELS, BM25, TFIDF).stdout.endswith("ok\n")
+    assert run("check", demo.QRELS, BM25, TFIDF).stdout.endswith("\nok, 5 warnings\n")
+    assert run("check", demo.QRELS).stdout.endswith("\nok, 1 warning\n")
+
+
+def test_check_looks_at_measures_and_training(files: tuple[Path, Path]) -> None:
+    """-m says which cutoffs matter, --train what a model has seen; a doubt stands in the last line."""
+    out = run("check", *files, "--train", files[0], "-m", "P@3").stdout
+    assert "unjudged@3: " in out
+    assert "unjudged@10" not in out
+    assert "(training, " in out
+    assert "leave them out with --exclude FILE and --exclude-from both" in out
+    assert out.splitlines()[-1].startswith("ok, ")
+    assert "; look at this first: " in out.splitlines()[-1]
 
 
 def test_rising_scores_are_noticed(files: tuple[Path, Path]) -> None:
@@ -475,13 +487,15 @@ def test_thresholds_are_compared(tmp_path: Path) -> None:
     a.write_text("q Q0 good 1 3 t\nq Q0 poor 2 2 t\nq Q0 fair 3 1 t\n")
     b.write_text("q Q0 fair 1 2 t\nq Q0 good 2 1 t\n")
 
-    text = run("thresholds", qrels, a, b, "-m", "AP").stdout
-    assert re.search(r"AP +≥ 1 +0\.8333 +1\.0000 +33% +0\n", text)
+    wide = {"COLUMNS": "200"}  # in a narrow terminal intervals stand below their means
+    text = run("thresholds", qrels, a, b, "-m", "AP", env=wide).stdout
+    ends = r" \[0\.\d{4}, \d\.\d{4}\]"  # of a single query: wide
+    assert re.search(rf"AP +≥ 1 +0\.8333{ends} +1\.0000{ends} +33% +0\n", text)
     assert re.search(r"AP +spread +0\.1667 +0\.5000\n", text)
     assert "AP: from 1 to 2 picky and broad change places" in text
-    strict = run("thresholds", qrels, a, b, "-m", "AP", "--strict", "--plot").stdout
+    strict = run("thresholds", qrels, a, b, "-m", "AP", "--strict", "--plot", env=wide).stdout
     assert "AP over the threshold" in strict
-    assert re.search(r"AP +> 1 +1\.0000 +0\.5000 +33% +0\n", strict)
+    assert re.search(rf"AP +> 1 +1\.0000{ends} +0\.5000{ends} +33% +0\n", strict)
     assert run("thresholds", qrels, a, "-m", "AP", "--format", "md").stdout.startswith("| measure | relevant")
     found = json.loads(run("thresholds", qrels, a, "-m", "AP", "--format", "json").stdout)
     assert [row["value"] for row in found["values"]] == [(1 / 1 + 2 / 3) / 2, 1.0]

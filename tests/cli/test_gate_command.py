@@ -106,3 +106,40 @@ def test_the_example_is_understood() -> None:
 
     read = Config.read(EXAMPLE, {})
     assert [rule.measure for rule in read.rules] == ["nDCG@10", "R@100"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "messages"),
+    [
+        ('usr = "query_id"', ["no table has a column usr", "did you mean user=query_id?"]),
+        ('user = "queryid"', ["columns: 'user=queryid' cannot be read", "did you mean user=query_id?"]),
+        ('user = "query_id", who = "query_id"', ["both to be query_id", "user and who of "]),
+        ('user = "query_id", spare = "rank"', ["no table has a column spare"]),
+    ],
+)
+def test_wrong_columns_are_the_files_own_mistake(columns: str, messages: list[str], tmp_path: Path) -> None:
+    """What renames columns stands in the configuration, so that is the file to look at."""
+    queries = [f"q{at:02}" for at in range(30)]
+    judged = "".join(f"{query},w,d1,1\n{query},w,d2,0\n" for query in queries)
+    (tmp_path / "q.csv").write_text(f"user,who,doc_id,relevance\n{judged}", encoding="utf-8")
+    (tmp_path / "a.csv").write_text(f"user,who,doc_id,score\n{judged}", encoding="utf-8")
+    text = '[gate]\nqrels = "q.csv"\nbaseline = "a.csv"\ncandidate = "a.csv"\n[gate.options]\n'
+    text += f"columns = {{ {columns} }}\n"
+    text += '[[gate.rules]]\nmeasure = "P@1"\nmargin = 0.2\n'
+    (tmp_path / "rankstone.toml").write_text(text, encoding="utf-8")
+
+    said = run(code=2, cwd=tmp_path).stderr
+    assert said.startswith("error: rankstone.toml: ")
+    assert all(message in said for message in messages), said
+    if "spare" not in columns:  # --check looks at the judgments alone
+        assert run("--check", code=2, cwd=tmp_path).stderr == said
+
+
+def test_a_column_that_nobody_renamed_is_the_tables_mistake(tmp_path: Path) -> None:
+    """What is missing for another reason is said of the table."""
+    (tmp_path / "q.csv").write_text("user,doc_id,grade\nq,d,1\n", encoding="utf-8")
+    text = '[gate]\nqrels = "q.csv"\nbaseline = "a.csv"\ncandidate = "a.csv"\n[gate.options]\n'
+    text += 'columns = { user = "query_id", points = "score" }\n'
+    text += '[[gate.rules]]\nmeasure = "P@1"\nmargin = 0.2\n'
+    (tmp_path / "rankstone.toml").write_text(text, encoding="utf-8")
+    assert run(code=3, cwd=tmp_path).stderr.startswith("error: q.csv: there is no column relevance\n")

@@ -79,7 +79,10 @@ def test_checks_name_flags_too(shell: Shell) -> None:
     ("line", "message"),
     [
         ("eval q.txt a.run --columns item=doc_id", "TREC text has no column names"),
-        ("eval q.txt t.csv --columns user=query_id,item=doc_id,smi=score", "did you mean sim=score?"),
+        (
+            "eval q.txt t.csv --columns user=query_id,item=doc_id,smi=score",
+            "did you mean --columns sim=score?",
+        ),
         ("thresholds q.txt t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
         ("diff a.run t.csv --columns user=query_id,item=doc_id,x=rank", "there are: item, score, sim, user"),
         ("beyond t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
@@ -154,7 +157,7 @@ def test_standard_input_is_read_once(shell: Shell, line: str) -> None:
         ("measures list --format jso", "did you mean json?"),
         ("check q.txt a.run --format csv", "expected: table, json"),
         ("conventions diff ranx beir q.txt a.run -m foo", "there is no measure 'foo'"),
-        ("conventions diff ranx beir q.txt -", "write them down first"),
+        ("conventions diff ranx beir - -", "standard input can be read only once"),
         ("eval q.txt a.run -k 10", "nDCG@10; --depth cuts every list"),
         ("diff a.run b.run -k 10", "--depth cuts every list"),
         ("eval q.txt a.run -q", "--per-query FILE writes the values of every query"),

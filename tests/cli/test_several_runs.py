@@ -67,8 +67,9 @@ def test_files_with_different_tags_are_several_runs(
         err = capsys.readouterr().err
         assert "error: my runs: these 2 files look like several runs, not like parts of one" in err
         assert "tags in column 6: bm25.run (bm25), tfidf.run (tfidf)" in err
-        assert "for a run of each file: 'my runs'/* (in Python" in err
-    pasted = ["/bin/sh", "-c", "printf '%s\\n' 'my runs'/*"]
+        assert 'for a run of each file: "my runs"/* (in PowerShell ' in err
+        assert '(Get-ChildItem "my runs").FullName, in Python a list of paths)' in err
+    pasted = ["/bin/sh", "-c", "printf '%s\\n' \"my runs\"/*"]
     files = subprocess.run(pasted, capture_output=True, text=True, check=True).stdout.splitlines()
     assert files == ["my runs/bm25.run", "my runs/tfidf.run"]
 
@@ -86,7 +87,7 @@ def test_a_quoted_glob_is_no_other_folder(tmp_path: Path) -> None:
     place = folder(tmp_path / "runs", bm25=BM25, tfidf=TFIDF)
     with pytest.raises(InputError) as met:
         rankstone.evaluate(demo.QRELS, f"{place}/*.run", "AP")
-    assert f"{place}/*.run (in Python" in str(met.value.fix)
+    assert f"{place}/*.run (in PowerShell " in str(met.value.fix)
 
 
 @pytest.mark.parametrize("kind", WRITE)

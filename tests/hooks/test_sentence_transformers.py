@@ -39,7 +39,7 @@ def model() -> Any:
 @pytest.fixture
 def world() -> tuple[dict[str, str], dict[str, str], dict[str, dict[str, int]]]:
     """Draw texts, some of them the same, so that documents tie; one query has nothing relevant."""
-    draw = random.Random(2)  # noqa: S311 - no secret
+    draw = random.Random(2)
     corpus = {f"d{at:02}": " ".join(draw.choices(WORDS[:6], k=2)) for at in range(60)}
     queries = {f"q{at}": " ".join(draw.choices(WORDS[:6], k=2)) for at in range(12)}
     qrels = {query: {doc: draw.randint(0, 3) for doc in draw.sample(sorted(corpus), 9)} for query in queries}

@@ -1,18 +1,23 @@
 """Run by a library's own interpreter: ``python running.py RUNNER < cases > numbers``.
 
 Nothing of ours is imported here: the library answers in an environment of its own, whose pins and
-versions cannot meet ours.
+versions cannot meet ours.  Every answer leaves at once, so a case that ends the process costs no other.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import importlib.util
 import json
+import os
 import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+#: seconds a library may think about a case
+PATIENCE = int(os.environ.get("RANKSTONE_PATIENCE", "120"))
 
 
 def load(runner: str) -> Any:
@@ -32,12 +37,21 @@ def answer(runner: str) -> None:
     sys.stdout = sys.stderr  # libraries like to talk
     for line in sys.stdin:
         case = json.loads(line)
-        try:
-            found = module.score(case, case["measures"])
-        except Exception as error:  # noqa: BLE001 - whatever a library raises is its answer
-            found = {measure: {"error": f"{type(error).__name__}: {error}"} for measure in case["measures"]}
-        out.write(json.dumps(found) + "\n")
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)  # ends loops in C, too
+        out.write(json.dumps(answers(module, case, case["measures"])) + "\n")
+        out.flush()
+    faulthandler.cancel_dump_traceback_later()
     out.write(json.dumps(_installed(module)) + "\n")
+
+
+def answers(module: Any, case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
+    """Score a case; where that raises, each measure alone: what one stumbles over costs no other."""
+    try:
+        return dict(module.score(case, measures))
+    except Exception as error:  # noqa: BLE001 - whatever a library raises is its answer
+        if len(measures) == 1:
+            return {measures[0]: {"error": f"{type(error).__name__}: {error}"}}
+    return {name: value for each in measures for name, value in answers(module, case, [each]).items()}
 
 
 def _installed(module: Any) -> str:

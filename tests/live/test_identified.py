@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from tests.live.asking import theirs
+from tests.live.asking import tables, theirs
 from tests.live.environments import RUNNERS, interpreter
 from tests.live.running import load
 from tests.live.worlds import Traits, cases
@@ -53,17 +53,20 @@ def test_numbers_are_traced_to_their_library() -> None:
 def _numbers(name: str, runner: Any, python: Any) -> list[tuple[dict[str, Any], str, float]]:
     """Ask a library for numbers of collections, a measure of each."""
     said: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in runner.TRAITS.items()}
-    traits = Traits(**{**said, "queries": QUERIES})
+    # a query of which no judgment is known is taken for a judged one by whoever asks whose a number is, and a
+    # library has no number of grades that it refuses
+    traits = Traits(**{**said, "queries": QUERIES, "unsaid": False, "strange": False})
     if not runner.MEASURES:
         traits = replace(traits, grades=(0, 1))
     rng = np.random.default_rng(SEED)
-    measures = list(runner.MEASURES or runner.BINARY)
+    # a number of somebody's own table of gains is nobody's but theirs
+    measures = [one for one in runner.MEASURES or runner.BINARY if "label_gain" not in one]
     asked = [
         {**case, "measures": [str(rng.choice(measures)).replace("<k>", str(case["k"]))]}
         for case in getattr(runner, "cases", cases)(SEED, 8 * PAIRS, traits)
         if len(case["qrels"]) >= QUERIES // 4
     ]
-    answers, _ = theirs(python, name, asked)
+    answers, _ = theirs(python, RUNNERS[name], asked)
     given = [
         (case, measure, number)
         for case, numbers in zip(asked, answers, strict=True)
@@ -89,9 +92,7 @@ def _explained(runner: Any, case: dict[str, Any], measure: str) -> bool:
 
 
 def _identified(runner: Any, case: dict[str, Any], measure: str, number: float) -> Any:
-    qrels = {query: judged for query, judged in case["qrels"].items() if judged}
-    lists = [(query, doc, score) for query, listed in case["run"].items() for doc, score in listed]
-    run = tuple(map(list, zip(*lists, strict=True)))
+    qrels, run = tables(case)
     options = getattr(runner, "OPTIONS", {})
     return rankstone.identify(
         qrels, run, _printed(number), _called(runner.LIBRARY, measure), **options

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["Traits", "cases"]
+__all__ = ["DOCUMENTS", "Traits", "cases"]
+
+#: documents are d0 … before they get other names
+DOCUMENTS: Final = 320
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,16 @@ class Traits:
         A document twice in a list (scores fall strictly then).
     signs
         Scores below zero.
+    strange
+        In a tenth of the cases, grades below zero and fractions whatever the ``grades``.
+    long
+        Lists of 16 to 300 documents.
+    hollow
+        Queries of the run whose list is empty.
+    unsaid
+        Judged queries of which no judgment is known.
+    names
+        Ids of any letters and signs; a query that is called as one of its documents.
     queries
         Queries at most.
     """
@@ -45,14 +58,28 @@ class Traits:
     empty: bool = True
     duplicates: bool = False
     signs: bool = True
+    strange: bool = True
+    long: bool = True
+    hollow: bool = True
+    unsaid: bool = True
+    names: bool = True
     queries: int = 4
+
+
+#: what no scale of whole grades has
+_STRANGE: Final = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
+#: what ids are made of: signs of every file format, capitals, other scripts, numbers that are no numbers
+_PARTS: Final = (
+    "7", "007", "1e3", "-1", "nan", "NA", "a", "A", "Z", "d", "_", ".", ",", ";", "#", '"', "'", "\\", "/",
+    "%", "é", "ß", "日本", "😀", "\u0301",
+)  # fmt: skip
 
 
 def cases(seed: int, count: int, traits: Traits) -> list[dict[str, Any]]:
     """Draw cases: ``qrels`` {query: {doc: grade}}, ``run`` {query: [[doc, score], …]} in order, and ``k``.
 
-    Lists are ordered by score, tied documents in an order of their own; every query has at least one
-    judgment, and at least one judged query has a list.
+    Lists are ordered by score, tied documents in an order of their own.  The first query has a judgment and
+    a list that is not empty.
     """
     rng = np.random.default_rng(seed)
     return [_case(rng, traits) for _ in range(count)]
@@ -61,19 +88,28 @@ def cases(seed: int, count: int, traits: Traits) -> list[dict[str, Any]]:
 def _case(rng: np.random.Generator, traits: Traits) -> dict[str, Any]:
     qrels: dict[str, dict[str, float]] = {}
     run: dict[str, list[list[Any]]] = {}
+    if traits.strange and rng.random() < 0.1:
+        traits = replace(traits, grades=_STRANGE)
     for at in range(int(rng.integers(1, traits.queries + 1))):
         query = f"q{at}"
         judged, listed = _query(rng, traits)
-        gone = rng.random()
+        gone, bare = rng.random(), rng.random()
         if not (traits.missing and gone < 0.15 and at):
-            run[query] = listed
+            run[query] = [] if traits.hollow and bare < 0.08 and at else listed
         if not (traits.extra and gone > 0.85 and at):
-            qrels[query] = judged
-    return {"qrels": qrels, "run": run, "k": int(rng.integers(1, 8))}
+            qrels[query] = {} if traits.unsaid and bare > 0.95 and at else judged
+    case = {"qrels": qrels, "run": run, "k": _cutoff(rng)}
+    return _renamed(rng, case) if traits.names and rng.random() < 0.2 else case
+
+
+def _cutoff(rng: np.random.Generator) -> int:
+    return int(rng.choice([10, 20, 100])) if rng.random() < 0.1 else int(rng.integers(1, 8))
 
 
 def _query(rng: np.random.Generator, traits: Traits) -> tuple[dict[str, float], list[list[Any]]]:
-    docs = [f"d{number}" for number in rng.permutation(30)[: int(rng.integers(2, 13))]]
+    long, alone = traits.long and rng.random() < 0.08, rng.random() < 0.05
+    many, size = (DOCUMENTS, int(rng.integers(16, 301))) if long else (30, int(rng.integers(2, 13)))
+    docs = [f"d{number}" for number in rng.permutation(many)[:size]]
     some = int(rng.integers(1, len(docs) + 1))
     worthless = traits.empty and rng.random() < 0.2
     grades = [g for g in traits.grades if g <= 0] if worthless else list(traits.grades)
@@ -82,10 +118,38 @@ def _query(rng: np.random.Generator, traits: Traits) -> tuple[dict[str, float], 
         judged[docs[0]] = float(max(traits.grades))
     pool = list(docs) if traits.unjudged else docs[:some]
     if traits.unretrieved:
-        pool = [doc for doc in pool if rng.random() < 0.8] or pool[:1]
+        pool = [doc for doc in pool if long or rng.random() < 0.8] or pool[:1]
     rng.shuffle(pool)
+    pool = pool[:1] if alone and traits.unretrieved else pool
     if traits.duplicates and rng.random() < 0.3:
         pool.append(pool[0])
-    steps = rng.integers(0, 2, len(pool)) if traits.ties else np.ones(len(pool), int)
+    steps = rng.random(len(pool)) < rng.choice([0.1, 0.5, 0.5]) if traits.ties else np.ones(len(pool), int)
     scores = 5.0 - np.cumsum(steps) * 0.5 - (0 if traits.signs else -len(pool))
     return judged, [[doc, float(score)] for doc, score in zip(pool, scores, strict=True)]
+
+
+def _renamed(rng: np.random.Generator, case: dict[str, Any]) -> dict[str, Any]:
+    """Give queries and documents ids of any kind, some query that of one of its documents."""
+    judged, listed = case["qrels"].items(), case["run"].items()
+    old = {doc for _, docs in judged for doc in docs} | {doc for _, docs in listed for doc, _ in docs}
+    docs = _names(rng, sorted(old))
+    queries = _names(rng, sorted(case["qrels"].keys() | case["run"].keys()))
+    for query in queries:
+        own = [*case["qrels"].get(query, ()), *(doc for doc, _ in case["run"].get(query, ()))]
+        if own and rng.random() < 0.5:
+            name = docs[own[int(rng.integers(len(own)))]]
+            queries[query] = queries[query] if name in queries.values() else name
+    return {
+        "qrels": {queries[q]: {docs[doc]: grade for doc, grade in its.items()} for q, its in judged},
+        "run": {queries[q]: [[docs[doc], score] for doc, score in its] for q, its in listed},
+        "k": case["k"],
+    }
+
+
+def _names(rng: np.random.Generator, old: list[str]) -> dict[str, str]:
+    """Return a new name for every id, no two alike."""
+    new: dict[str, str] = {}
+    for one in old:
+        made = "".join(_PARTS[int(at)] for at in rng.integers(0, len(_PARTS), int(rng.integers(1, 5))))
+        new[one] = f"{made}{one[1:]}" if made in new.values() else made
+    return new if len(set(new.values())) == len(new) else {one: f"{name}|{one}" for one, name in new.items()}

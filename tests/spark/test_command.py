@@ -57,6 +57,26 @@ def test_tables_with_names_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("spark")
+def test_csv_of_a_spreadsheet(tmp_path: Path) -> None:
+    """What is said of separator and decimal is said to Spark, which guesses nothing."""
+    (tmp_path / "qrels.csv").write_text("query_id;doc_id;relevance\nq1;d1;1\n")
+    (tmp_path / "run.csv").write_text("query_id;doc_id;score\nq1;d1;0,5\nq1;d2;0,75\n")
+    asked = (
+        tmp_path / "qrels.csv",
+        tmp_path / "run.csv",
+        "-m",
+        "RR",
+        "--csv-separator",
+        ";",
+        "--decimal",
+        ",",
+    )
+    far = run(*asked, *ON_SPARK)
+    assert far.stdout == run(*asked).stdout != "", far.stderr
+    assert "0.5000" in far.stdout
+
+
+@pytest.mark.usefixtures("spark")
 def test_mistakes(tmp_path: Path) -> None:
     """No such file, options that are not Spark's: a sentence, and nothing of Java."""
     lost = run(tmp_path / "no.parquet", tmp_path / "run.parquet", *ON_SPARK)

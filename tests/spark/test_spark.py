@@ -171,6 +171,7 @@ def test_ranks_instead_of_scores(spark: Any) -> None:
         rank=pl.col("score").rank("ordinal", descending=True).over("query_id").cast(pl.Int64)
     )
     check(spark, world.judgments, ranked.drop("score"), "AP RR nDCG@5", order="rank")
+    check(spark, world.judgments, ranked.drop("score"), "AP RR nDCG@5")  # all that there is
 
 
 def test_excluded_pairs_and_passages(spark: Any) -> None:

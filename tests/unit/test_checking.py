@@ -75,12 +75,15 @@ def test_ids_that_differ_in_case_or_unicode_form(path: Path) -> None:
     """The same word written otherwise is another id; whoever wonders is told."""
     qrels = {"q1": {"café": 1, "Doc": 1, "same": 1}}
     path.write_text("q1 Q0 cafe\u0301 1 3 t\nq1 Q0 doc 2 2 t\nq1 Q0 same 3 1 t\n")
-    assert ("warning", "2 document ids would be judged but for case or Unicode form") in found(path, qrels)
+    assert [what for level, what in found(path, qrels) if level == "warning"] == [
+        "1 document id would be judged but for case: probably why so few match",
+        "1 document id would be judged but for Unicode form: probably why so few match",
+    ]
 
     path.write_text("Q1 Q0 same 1 3 t\n")
-    assert [what for _, what in found(path, qrels)] == [
+    assert [what for level, what in found(path, qrels) if level != "note"] == [
         "no query of the run is judged",
-        "1 query id would be judged but for case or Unicode form",
+        "1 query id would be judged but for case: probably why so few match",
     ]
 
 
@@ -88,7 +91,48 @@ def test_ids_that_are_merely_unknown(path: Path) -> None:
     """Other ids, and whole numbers, have no nearly alike ones."""
     path.write_text(RUN.replace("d2", "d3"))
     assert found(path) == []
-    assert found({1: {3: 1.0}}, {1: {2: 1}}) == []
+    assert found({1: {3: 1.0}}, {1: {2: 1, 4: 0}}) == []
+
+
+def of_ids(judged: list[str], retrieved: list[str]) -> list[Any]:
+    """Return findings about document ids that nearly match."""
+    report = check({"q": dict.fromkeys(judged, 1)}, {"q": dict.fromkeys(retrieved, 1.0)})
+    return [finding for finding in report.files[1].findings if "would be judged but for" in finding.what]
+
+
+@pytest.mark.parametrize(
+    ("judged", "retrieved", "differ"),
+    [
+        ("d1", " d1", "blanks around them"),
+        ("d1 ", "d1", "blanks around them"),
+        ("007", "7", "leading zeros"),
+        ("7", "007", "leading zeros"),
+        ("Doc", "doc", "case"),
+        ("caf\u00e9", "cafe\u0301", "Unicode form"),
+        ("CAF\u00c9", " cafe\u0301", "several of blanks, zeros, case and Unicode form"),
+    ],
+)
+def test_the_way_ids_differ_is_named(judged: str, retrieved: str, differ: str) -> None:
+    """One sentence, with both ids as they are written; and a doubt, as nothing else matches."""
+    (told,) = of_ids([judged, "other"], [retrieved, "strange"])
+    assert told.what == f"1 document id would be judged but for {differ}: probably why so few match"
+    assert told.example == f"{retrieved!r} in the run, {judged!r} in the judgments"
+    assert told.doubtful
+
+
+def test_ids_that_mean_other_things_are_no_doubt_where_most_match() -> None:
+    """An id beside those that match is told, and is no reason for anything."""
+    (told,) = of_ids(["7", "a", "b"], ["07", "a", "b"])
+    assert told.what == "1 document id would be judged but for leading zeros"
+    assert not told.doubtful
+    assert not of_ids(["0a7", "a 1"], ["a7", "a1"])
+
+
+def test_ids_with_blanks_are_told_by_themselves() -> None:
+    """They match where both sides have them, and are told all the same."""
+    report = check({"q": {"a ": 1, "b": 0}}, {"q": {"a ": 1.0}})
+    assert [one.what for one in report.files[0].findings] == ["1 document id with blanks around"]
+    assert report.files[0].findings[0].example == "'a '"
 
 
 # -- grades ----------------------------------------------------------------------------------------------
@@ -151,3 +195,113 @@ def test_broken_scores_are_told_once() -> None:
     report = check({"q": {"a": 1}}, {"q": {"a": math.nan}})
     assert not report.ok
     assert not of_ndcg(report)
+
+
+# -- measures that are asked for -------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("measures", "names"),
+    [
+        ((), ["unjudged@10", "unjudged@100"]),
+        ("nDCG@20 P@5", ["unjudged@5", "unjudged@20"]),
+        (["RR@3", "AP"], ["unjudged@3", "unjudged in whole lists"]),
+    ],
+)
+def test_cutoffs_are_those_asked_for(measures: Any, names: list[str]) -> None:
+    """Of six documents the first two are judged, so the shares tell which were looked at."""
+    run = {"q": {f"d{at}": -float(at) for at in range(6)}}
+    report = check({"q": {"d0": 1, "d1": 0}}, run, measures=measures)
+    told = [one.what.split(": ") for one in report.files[1].findings if one.what.startswith("unjudged")]
+    shares = {"unjudged@3": "33.3%", "unjudged@5": "60.0%"}
+    assert told == [[name, shares.get(name, "66.7%")] for name in names]
+
+
+def test_judgments_of_relevant_documents_only() -> None:
+    """What has no meaning then is a warning where it is asked for, and a note otherwise."""
+    none, some = {"q": {"a": 1, "b": 2}}, {"q": {"a": 1, "b": 0}}
+    asked = "AP Bpref infAP AUC(negatives=judged) AUC(negatives=candidates) NumNonrelRet nDCG@10"
+
+    (told,) = check(none, measures=asked).files[0].findings
+    assert (told.level, told.doubtful) == ("warning", True)
+    assert told.what == (
+        "no document is judged not relevant, so Bpref, infAP, AUC(negatives=judged), NumNonrelRet say nothing"
+    )
+    assert not check(some, measures=asked).files[0].findings
+    (note,) = check(none, measures="AP Bpref(rel=2)").files[0].findings
+    assert (note.level, note.what) == ("note", "no document is judged not relevant (no grade of 0 or below)")
+    assert "Bpref, infAP" in str(note.fix)
+
+
+# -- training --------------------------------------------------------------------------------------------
+def test_a_training_file_is_held_against_judgments_and_runs() -> None:
+    """Pairs that are in both, and documents and queries that are in one; grades of 0 leak nothing."""
+    qrels = {"u1": {"a": 1, "b": 1, "c": 0}, "u2": {"a": 1, "x": 1}}
+    train = {"u1": ["a", "c", "d"], "u3": ["b"]}
+    report = check(qrels, {"u1": {"a": 2.0, "y": 1.0}, "u2": {"c": 1.0}}, train=train)
+
+    judged, learnt, run = report.files
+    assert [file.kind for file in report.files] == ["judgments", "training", "run"]
+    assert learnt.facts == {"rows": "4", "queries": "2", "documents": "4", "rows a query": "1–3, median 2"}
+    assert [(one.level, one.what) for one in learnt.findings] == [
+        ("warning", "1 of 4 relevant judgments (25.0%) in training, too"),
+        ("note", "1 of 2 queries never seen in training"),
+        ("note", "1 of 3 relevant documents never seen in training"),
+    ]
+    assert [one.example for one in learnt.findings] == ["query u1, document a", "u2", "x"]
+    assert [(one.level, one.what, one.example) for one in run.findings[-2:]] == [
+        ("note", "1 retrieved row of 3 in training, too", "query u1, document a"),
+        ("note", "1 of 3 retrieved documents never seen in training", "y"),
+    ]
+    assert "1 of 4 relevant judgments (25.0%) in training, too" in report.doubts
+    assert not judged.findings
+
+
+def test_a_training_file_of_other_ids() -> None:
+    """Numbers are the texts they are written as; ids that never match are a doubt."""
+    report = check({"1": {"2": 1}}, {"1": {"5": 1.0}}, train={1: [2, 3]})
+    assert report.files[1].findings[0].what == "1 of 1 relevant judgment (100.0%) in training, too"
+    (told,) = (one for one in report.files[2].findings if "retrieved document" in one.what)
+    assert (told.level, told.doubtful) == ("warning", True)
+    assert told.fix == "do document ids match? in training 2, 3"
+
+
+# -- ids of two kinds --------------------------------------------------------------------------------------
+def test_ids_of_two_kinds_are_an_error_here_too(path: Path) -> None:
+    """Numbers in a frame never match texts in another; in a file of text they are what they look like."""
+    judged = pl.DataFrame({"query_id": ["1", "2"], "doc_id": ["a", "b"], "relevance": [1, 0]})
+    numbers = pl.DataFrame({"query_id": [1, 2], "doc_id": ["a", "b"], "score": [1.0, 2.0]})
+    report = check(judged, {"a": numbers})
+    assert [(one.level, one.what) for one in report.files[1].findings] == [
+        ("error", "query_id is of two kinds")
+    ]
+    path.write_text("1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n")
+    report = check(judged.with_columns(query_id=pl.Series([1, 2])), {"a": path})
+    assert report.ok
+    assert "unjudged@10: 0.0%" in [one.what for one in report.files[1].findings]
+
+
+# -- all together ----------------------------------------------------------------------------------------
+def test_judgments_alone() -> None:
+    """Without a run there is still something to say."""
+    report = check(QRELS)
+    assert [file.kind for file in report.files] == ["judgments"]
+    assert report.files[0].facts["grades"] == "0 × 1, 1 × 2"
+    assert report.verdict == "ok"
+
+
+def test_runs_with_findings_come_first_and_are_counted() -> None:
+    """Errors before doubts, doubts before warnings, the rest in the order given; the verdict counts."""
+    judged = {query: {"d1": 1, "d2": 0} for query in ("q1", "q2")}
+    good = {query: {"d1": 2.0, "d2": 1.0} for query in judged}
+    runs = {
+        "good": good,
+        "tied": {**good, "q1": {"d1": 1.0, "d2": 1.0}},
+        "strange": {query: {"x": 1.0} for query in good},
+        "broken": {**good, "q2": {"d1": math.nan, "d2": 1.0}},
+        "fine": good,
+    }
+    report = check(judged, runs, measures="P@1")
+    assert [file.name for file in report.files] == ["judgments", "broken", "strange", "tied", "good", "fine"]
+    assert report.verdict == "1 error, 2 warnings"
+    assert report.to_dict()["verdict"] == report.verdict
+    assert check(judged, good, measures="P@1").verdict == "ok"
+    assert check(judged, {"tied": runs["tied"]}, measures="P@1").verdict == "ok, 1 warning"

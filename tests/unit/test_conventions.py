@@ -242,3 +242,69 @@ def test_query_ids_a_library_takes_for_one_are_named() -> None:
     numbers = {q: {"d": 1} for q in ("1", "2", "wt-3")}
     told = rankstone.evaluate(numbers, {q: ["d"] for q in numbers}, "err@5", convention="gdeval")
     assert not any("query ids" in one for one in told.audit.runs["run"].warnings)
+
+
+def test_gains_of_lightgbm_are_a_table() -> None:
+    """label_gain is given as it is there, and a label beyond it is an error; all gains 0 count 1."""
+    spelled = "ndcg@3[label_gain=0,1,2.5,20]"
+    found = by("lightgbm", spelled, "ndcg@3[label_gain=0,0,0,0]")
+    ideal = 20 + 2.5 / math.log2(3) + 1 / 2
+    assert found[spelled] == pytest.approx(((2.5 + 20 / math.log2(3)) / ideal + 1) / 2, abs=1e-15)
+    assert found["ndcg@3[label_gain=0,0,0,0]"] == 1
+    with pytest.raises(BadValue, match="no gain for grade 3"):
+        by("lightgbm", "ndcg@3[label_gain=0,1,3]")
+    with pytest.raises(UnknownMeasure, match="label_gain=<gains>"):
+        by("lightgbm", "ndcg@3[label_gain=0,,3]")
+
+
+def test_a_number_of_a_table_of_gains_is_identified() -> None:
+    """Spellings that need a gain for every grade are not searched for, and stop no search."""
+    measure, run = "nDCG(gain={1: 1, 2: 2, 3: 9})@3", {"run": {"q1": RUN["q1"]}}
+    value = rankstone.evaluate(QRELS, run, measure, missing="drop").to_dict()["run"][measure]
+    assert value is not None
+    assert rankstone.identify(QRELS, run, value, measure).groups
+
+
+def test_a_label_of_catboost_is_a_share_of_a_row() -> None:
+    """A label between 0 and 1 makes a relevant row and another, tied with it; whole ones are as in AUC."""
+    labels = {"a": 0.5, "b": 1, "c": 0.25}
+    rows = [(4, 0.5), (3, 1), (3, 0.25), (1, 0)]
+    pairs = sum(t * (1 - u) * ((s > v) + (s == v) / 2) for s, t in rows for v, u in rows)
+    run = {"q": {"a": 4, "b": 3, "c": 3, "d": 1}}
+    found = rankstone.evaluate({"q": labels}, run, "QueryAUC", convention="catboost").to_dict()
+    assert found["run"]["QueryAUC"] == pytest.approx(pairs / (1.75 * 2.25), abs=1e-15)
+    whole = rankstone.evaluate({"q": {"a": 1, "c": 1}}, run, "QueryAUC", convention="catboost").to_dict()
+    assert whole == {"run": {"QueryAUC": (2 + 1.5) / 4}}
+    with pytest.raises(BadValue, match="refuses grade 2"):
+        rankstone.evaluate({"q": {"a": 2}}, run, "QueryAUC", convention="catboost")
+
+
+def test_labels_of_ranklib_above_the_scale() -> None:
+    """They satisfy with a chance above 1, as in its loop; Best is the highest label down to the cutoff."""
+    qrels, run = {"q": {"a": 5, "b": 3, "c": 1}}, {"q": ["c", "a", "x", "b"]}
+    value = 1 / 16 + 15 / 16 * (31 / 16) / 2 + 15 / 16 * (1 - 31 / 16) * (7 / 16) / 4
+    found = rankstone.evaluate(qrels, run, "ERR Best Best@1 ERR@1[gmax=5]", convention="ranklib").to_dict()
+    assert found["run"] == {"ERR": pytest.approx(value), "Best": 5.0, "Best@1": 1.0, "ERR@1[gmax=5]": 1 / 32}
+
+
+def test_samples_of_sentence_transformers_have_both_sides() -> None:
+    """Lists of positive documents only count in its retrieval evaluator, not in its reranking evaluator."""
+    qrels, run = {"q1": {"a": 1, "b": 0}, "q2": {"a": 2}}, {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}
+    texts = ["map", "mrr@5", "ndcg@1", "cosine_map@3", "dot_precision@2", "cosine_mrr@2"]
+    found = rankstone.evaluate(qrels, run, texts, convention="sentence-transformers").to_dict()["run"]
+    assert list(found.values()) == [0.5, 1, 0.5, 1, 0.5, 1]
+
+
+@pytest.mark.parametrize(("library", "measure"), [("ir_measures", "AP_IA"), ("pyndeval", "NRBP")])
+def test_grades_of_every_subtopic_are_looked_at(library: str, measure: str) -> None:
+    """A fraction that a higher grade of the same document hides is refused as any other."""
+    qrels = {"q": {"a": {"s1": 0.5, "s2": 3}}}
+    with pytest.raises(BadValue, match=r"refuses grade 0\.5"):
+        rankstone.evaluate(qrels, {"q": ["a"]}, measure, convention=library)
+
+
+def test_an_empty_list_of_elliot_counts() -> None:
+    """A user who is shown nothing is in its recommendations and scores 0; one without a list is not."""
+    qrels, run = {"u": {"a": 1}, "v": {"b": 1}, "w": {"c": 1}}, {"u": ["a"], "v": []}
+    found = rankstone.evaluate(qrels, run, "nDCG@1 Precision@1 GAUC", convention="elliot").to_dict()["run"]
+    assert list(found.values()) == [0.5, 0.5, 0.5]

@@ -43,6 +43,29 @@ ENDLESS = """
     FROM range(1_000_000_000_000) t(i)
 """
 
+WRITERS_OF_DUCKDB = (
+    "COPY run TO '{out}'; SELECT * FROM run",
+    "COPY run TO '{out}'",
+    "SELECT * FROM run; COPY run TO '{out}'",
+    "ATTACH '{out}' AS other; SELECT * FROM run",
+    "EXPORT DATABASE '{out}'; SELECT * FROM run",
+    "SET enable_external_access=true; SELECT * FROM run",
+    "PRAGMA enable_profiling; SELECT * FROM run",
+    "INSTALL httpfs; LOAD httpfs; SELECT * FROM run",
+    "EXPLAIN ANALYZE SELECT * FROM run",
+    "SELECT content AS query_id, filename AS doc_id, 1.0 AS score FROM read_text('/etc/hostname')",
+    "SELECT * FROM read_csv('https://evil.invalid/x.csv')",
+)
+WRITERS_OF_SQLITE = (
+    "VACUUM INTO '{out}'",
+    "SELECT * FROM run; VACUUM INTO '{out}'",
+    "ATTACH '{out}' AS other",
+    "PRAGMA journal_mode = WAL",
+    "SELECT * FROM run) ; ATTACH '{out}' AS other; SELECT * FROM (SELECT 1",
+    "INSERT INTO run VALUES ('a', 'b', 1) RETURNING *",
+    "SELECT load_extension('{out}')",
+)
+
 
 @pytest.fixture(scope="session", name="filled")
 def a_filled_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -353,8 +376,8 @@ def test_rows_are_named_by_table(filled: Path) -> None:
         ("#old.run", "there is no table old.run"),
         ("?query=SELEC * FROM run", "syntax error"),
         ("?query=SELECT nothing FROM run", '"nothing" not found'),
-        ("?query=DROP TABLE run", "read-only"),
-        ("?query=CREATE TABLE new AS FROM run", "read-only"),
+        ("?query=DROP TABLE run", "not one SELECT"),
+        ("?query=CREATE TABLE new AS FROM run", "not one SELECT"),
         ("?query=SELECT 'q' AS query_id, 'd' AS doc_id, CAST(doc_id AS INT) AS score FROM run", "document "),
     ],
 )
@@ -366,6 +389,34 @@ def test_what_duckdb_refuses(filled: Path, rows: str, message: str) -> None:
 
     assert raised.value.where == address
     assert "\n" not in str(raised.value.given)
+
+
+@pytest.mark.parametrize("sql", WRITERS_OF_DUCKDB)
+def test_a_query_of_duckdb_writes_nothing(filled: Path, tmp_path: Path, sql: str) -> None:
+    """One SELECT that reads the file, and nothing else, whatever stands before, behind or inside it."""
+    out = tmp_path / "written.csv"
+    with pytest.raises(InputError, match=r"not one SELECT|disabled by configuration"):
+        read_run(f"duckdb:{filled / 'all.db'}?query={sql.format(out=out)}").collect()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("sql", WRITERS_OF_SQLITE)
+def test_a_query_of_sqlite_writes_nothing(tmp_path: Path, sql: str) -> None:
+    """Neither a copy of the database nor another one comes about, and the database stays as it is."""
+    with sqlite3.connect(tmp_path / "runs.db") as connection:
+        connection.execute("CREATE TABLE run (query_id, doc_id, score)")
+        connection.execute("INSERT INTO run VALUES ('q', 'd', 1.0)")
+    connection.close()
+    before = (tmp_path / "runs.db").read_bytes()
+
+    with pytest.raises(InputError, match=r"not one SELECT|not authorized"):
+        read_run(f"sqlite:{tmp_path / 'runs.db'}?query={sql.format(out=tmp_path / 'new.db')}").collect()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.db"]
+    assert (tmp_path / "runs.db").read_bytes() == before
+    for query in ("SELECT * FROM run;", "WITH r AS (SELECT * FROM run) SELECT * FROM r -- all"):
+        assert read_run(f"sqlite:{tmp_path / 'runs.db'}?query={query}").collect().height == 1
 
 
 @pytest.mark.parametrize(
@@ -598,8 +649,14 @@ def test_nothing_of_a_server_is_refused_by_its_row(server: str) -> None:
         ("#rum", "did you mean run"),
         ('#x"; DROP TABLE run; --', "there is no table"),
         ("?query=SELECT FROM nowhere", 'relation "nowhere" does not exist'),
-        ("?query=SELECT 1; DROP TABLE run", "multiple commands"),
-        ("?query=DELETE FROM run RETURNING query_id, doc_id, score", "read-only transaction"),
+        ("?query=SELECT 1; DROP TABLE run", "not one SELECT"),
+        ("?query=COMMIT; DROP TABLE run; SELECT 1", "not one SELECT"),
+        ("?query=COPY run TO PROGRAM 'cat > /tmp/written-by-rankstone'", "not one SELECT"),
+        ("?query=COPY run TO '/tmp/written-by-rankstone'", "not one SELECT"),
+        ("?query=COMMIT", "not one SELECT"),
+        ("?query=SET TRANSACTION READ WRITE", "not one SELECT"),
+        ("?query=SELECT 1) AS a; DROP TABLE run; SELECT * FROM (SELECT 1", "not one SELECT"),
+        ("?query=DELETE FROM run RETURNING query_id, doc_id, score", "not one SELECT"),
         (
             "?query=SELECT 'q' AS query_id, doc_id, 1 / (random() * 0)::int AS score FROM run",
             "division by zero",

@@ -19,11 +19,11 @@ import rankstone
 from rankstone import InputError, UsageError
 from rankstone.errors import (
     BadLine,
+    BadParameter,
     BadValue,
     EmptyInput,
     MissingColumn,
     MixedIds,
-    OutOfRange,
 )
 from rankstone.io import read_attributes, read_judgments, read_run
 
@@ -266,7 +266,7 @@ def test_lines_that_end_in_carriage_returns_are_refused(tmp_path: Path) -> None:
         rr(write(tmp_path / "cr.run", RUN_TEXT.replace("\n", "\r")))
 
 
-@pytest.mark.parametrize("name", ["a.run", "a.csv", "a.jsonl"])
+@pytest.mark.parametrize("name", ["a.run", "a.txt", "a.jsonl"])
 def test_two_bytes_a_character_are_recognised(tmp_path: Path, name: str) -> None:
     """Some shells write UTF-16 where output is sent to a file."""
     path = tmp_path / name
@@ -638,10 +638,8 @@ def test_numbers_beyond_all_scales() -> None:
 def test_numbers_that_cannot_be_summed() -> None:
     """A value that is no number is refused, without a warning of NumPy's on the way."""
     for measure in ("CG", "DCG", "nDCG", "Q"):
-        with pytest.raises(OutOfRange, match=r"query q: .* too large to be summed"):
-            rankstone.evaluate(
-                {"q": dict.fromkeys("abc", 1)}, {"q": ["a", "b", "c"]}, f"{measure}(gain={{1: 1e308}})"
-            )
+        with pytest.raises(BadParameter, match="gains from 0 to 9e15"):
+            rankstone.parse_measure(f"{measure}(gain={{1: 1e308}})")
 
 
 def test_texts_and_numbers_that_do_not_fit() -> None:
@@ -653,11 +651,10 @@ def test_texts_and_numbers_that_do_not_fit() -> None:
 
 
 def test_files_of_another_kind_are_told(tmp_path: Path) -> None:
-    """A CSV with other dividers, and text that is not UTF-8."""
-    for divider, said in ((";", "divided by ';'"), ("\t", "add --format-in tsv")):
-        (tmp_path / "run.csv").write_text(f"query_id{divider}doc_id{divider}score\nq1{divider}d1{divider}1\n")
-        with pytest.raises(MissingColumn, match=said):
-            rr(tmp_path / "run.csv")
+    """A CSV with other separators than spreadsheets have, and text that is not UTF-8."""
+    (tmp_path / "run.csv").write_text("query_id|doc_id|score\nq1|d1|1\n")
+    with pytest.raises(MissingColumn, match=r'is "\|" the separator\? --csv-separator "\|"'):
+        rr(tmp_path / "run.csv")
     (tmp_path / "qrels.txt").write_bytes(b"q1 0 d\xff 1\n")
     with pytest.raises(InputError, match="must be UTF-8"):
         rankstone.evaluate(tmp_path / "qrels.txt", RUN, "AP")

@@ -61,7 +61,7 @@ class Page(HTMLParser):
 @pytest.fixture(autouse=True)
 def _little_vega(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave Vega out: these tests look at the page around it."""
-    monkeypatch.setattr("rankstone.report.vega.script", lambda: "/* Vega */")
+    monkeypatch.setattr("rankstone.plots.vega.script", lambda: "/* Vega */")
 
 
 def page_of(found: rankstone.Comparison, path: Path) -> Page:

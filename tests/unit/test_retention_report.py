@@ -31,7 +31,7 @@ LOG: dict[str, list[Any]] = {
 @pytest.fixture(autouse=True)
 def _little_vega(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave Vega out: these tests look at the page around it."""
-    monkeypatch.setattr("rankstone.report.vega.script", lambda: "/* Vega */")
+    monkeypatch.setattr("rankstone.plots.vega.script", lambda: "/* Vega */")
 
 
 def read(found: Retention, **how: str) -> Page:

@@ -9,7 +9,7 @@ import polars as pl
 
 from rankstone.errors import BadValue, EmptyInput, InputError, one_of, printable
 from rankstone.io import Events, read_events
-from rankstone.words import counted, left_out
+from rankstone.words import counted, left_out, read_as
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,8 +53,11 @@ class Log:
         return self.events.source
 
     def left_out(self) -> list[str]:
-        """Say how many rows were left out, where any were."""
-        return left_out({"with a missing or unreadable value": self.dropped})
+        """Say how many rows were left out, where any were, and what was guessed of how they are written."""
+        return [
+            *left_out({"with a missing or unreadable value": self.dropped}),
+            *read_as(self.events.read_as),
+        ]
 
     def has(self, *columns: str) -> bool:
         """Say whether the log has all of some columns."""

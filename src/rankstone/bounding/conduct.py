@@ -20,6 +20,7 @@ from rankstone.evaluation import Evaluator, name_runs
 from rankstone.hits.judgments import Judgments
 from rankstone.hits.options import LARGEST_GRADE
 from rankstone.hits.pairs import ragged_range
+from rankstone.io import with_csv
 from rankstone.measures.base import Status
 from rankstone.road import Part, in_order
 
@@ -55,6 +56,8 @@ def bounds(
     exclude: object = None,
     collapse: object = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Callable[[int], None] | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> Bounds:
@@ -67,7 +70,7 @@ def bounds(
 
     Parameters
     ----------
-    qrels, runs, measures, columns, exclude, collapse, progress, **options
+    qrels, runs, measures, columns, exclude, collapse, csv_separator, decimal, progress, **options
         As for :func:`rankstone.evaluate`.
     grades
         The grades a document can have; the judgments' own grades and 0 unless given.
@@ -104,6 +107,7 @@ def bounds(
         if name not in named:
             known = ", ".join(map(printable, named))
             raise UsageError(f"there is no run {printable(name)!r} to compare", expected=known)
+    columns = with_csv(columns, csv_separator, decimal)
     lists = {"columns": columns, "exclude": exclude, "collapse": collapse, "format_in": format_in}
     bounder = _Bounder(
         qrels, measures, scale=_scale(grades), limit=limit, pair=difference, **lists, **options

@@ -13,7 +13,8 @@ from typing import NoReturn
 import click
 
 from rankstone.cli.arguments import no_command
-from rankstone.cli.ending import ended, leave, open_streams
+from rankstone.cli.ending import BUG, ended, leave, open_streams
+from rankstone.cli.native_errors import NativeErrors
 
 __all__ = ["cli", "main"]
 
@@ -81,7 +82,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # one command is over before cycles of garbage add up; looking for them costs a tenth of the time
     gc.disable()
     open_streams()
-    leave(_run(arguments))
+    native = NativeErrors()
+    code = _run(arguments)
+    native.close(shown=code == BUG)
+    leave(code)
 
 
 def _run(arguments: list[str] | None) -> int:

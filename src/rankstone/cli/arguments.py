@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstone.words import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -28,10 +30,15 @@ def no_command(given: str, known: Iterable[str], fix: str | None = None) -> Usag
 
 
 def split_columns(columns: str | None) -> Renames:
-    """Read --columns."""
-    from rankstone.io import parse_columns
+    """Read --columns, and what --csv-separator and --decimal said."""
+    import click
 
-    return parse_columns(columns or "")
+    from rankstone.io import CsvOptions, parse_columns
+
+    names, context = parse_columns(columns or ""), click.get_current_context(silent=True)
+    said = {} if context is None else context.meta
+    names.csv = CsvOptions(said.get("rankstone.csv_separator"), said.get("rankstone.decimal"))
+    return names
 
 
 def named_runs(arguments: Sequence[str]) -> dict[str, object]:
@@ -93,12 +100,16 @@ def no_files(files: Sequence[str]) -> None:
 
 
 def read_once(inputs: Iterable[str]) -> None:
-    """Refuse standard input in two places."""
+    """Refuse standard input in two places; what it and pipes hold is kept until the command ends."""
+    import click
+
     from rankstone.errors import UsageError
+    from rankstone.io import keeping_streams
 
     streams = [name for name in inputs if name == "-" or name.endswith("=-")]
     if len(streams) > 1:
         raise UsageError("standard input can be read only once", given=" ".join(streams))
+    click.get_current_context().with_resource(keeping_streams())
 
 
 def keep_inputs(
@@ -149,10 +160,14 @@ def _writable(flag: str, target: Path) -> None:
     from rankstone.errors import UsageError
 
     if target.is_dir():
-        raise UsageError(f"{flag} {target} is a folder", fix=f"name a file in it: {target / 'scores'}")
+        raise UsageError(
+            f"{flag} {target} is a folder", fix=f"name a file in it: {quoted(str(target / 'scores'))}"
+        )
     special = target.exists() and not target.is_file()  # a pipe or a device
     place = target if special else target.resolve().parent
     if not special and not place.is_dir():
-        raise UsageError(f"{flag} {target}: there is no folder {place}", fix=f"mkdir -p {place}")
+        raise UsageError(
+            f"{flag} {target}: there is no folder {place}", fix="make the folder first, or name another file"
+        )
     if not os.access(place, os.W_OK):
         raise UsageError(f"{flag} {target} may not be written", fix="name a file in a folder of your own")

@@ -10,7 +10,7 @@ import click
 from rankstone.cli.arguments import judged_runs, keep_inputs, split_columns
 from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, alignment, given_options, printed, reading
-from rankstone.cli.outputs import as_json
+from rankstone.cli.outputs import as_csv, as_json, formulas
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _json(found: Baseline, _digits: int) -> str:
 
 
 def _csv(found: Baseline, _digits: int) -> str:
-    return found.values.write_csv()
+    return as_csv(found.values)
 
 
 def _markdown(found: Baseline, digits: int) -> str:
@@ -192,10 +192,13 @@ def _step_json(steps: list[Gain], _digits: int) -> str:
 def _step_csv(steps: list[Gain], _digits: int) -> str:
     import csv
 
+    from rankstone.io.formulas import escaped
+
     rows, out = _step_rows(steps), io.StringIO()
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    escape = formulas() == "escape"
+    writer.writerows({name: escaped(cell) if escape else cell for name, cell in row.items()} for row in rows)
     return out.getvalue()
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from rankstone.cli.outputs import as_json, as_json_lines
+from rankstone.cli.outputs import as_csv, as_json, as_json_lines
 from rankstone.cli.render import conventions_line, markdown, number
 from rankstone.errors import printable
 
@@ -76,7 +76,7 @@ def _jsonl(found: Bounds, _digits: int) -> str:
 
 
 def _csv(found: Bounds, _digits: int) -> str:
-    return found.mean.write_csv()
+    return as_csv(found.mean)
 
 
 def _markdown(found: Bounds, digits: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from rankstone.cli.arguments import keep_inputs, split_columns
-from rankstone.cli.options import reading
+from rankstone.cli.options import csv_formulas, reading
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def _asking(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="FILE",
     help="write all judgments: .parquet, .csv, .jsonl, .json (everything), or TREC's .qrels, .txt",
 )
+@csv_formulas
 @click.option("--positions", metavar="FILE", help="write the table of positions: .parquet, .csv or .jsonl")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="pairs that are shown")
 @click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md|latex", help="[table]")
@@ -104,7 +105,7 @@ def command(
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
     from rankstone.behaviour import clicks
     from rankstone.cli.clicks_render import FORMATS, View, render
-    from rankstone.cli.outputs import check_format, keep_freed_memory, per_query_writer
+    from rankstone.cli.outputs import check_format, keep_freed_memory, per_query_writer, write_rows
 
     check_format(form, FORMATS)
     write = _writer(output)
@@ -121,9 +122,9 @@ def command(
     named.require_present()
     text = render(View(found, digits, top), form)
     if output is not None:
-        getattr(found, write)(output)
+        write_rows(found, write, output)
     if positions is not None:
-        getattr(found.of_positions, per_query_writer(positions))(positions)
+        write_rows(found.of_positions, per_query_writer(positions), positions)
     click.echo(text, nl=False)
     if form not in ("table", "json") and not quiet:
         for line in found.audit.lines():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.comparing import compared, comparing
+from rankstone.cli.ending import end_with_bad_runs
 from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, alignment, printed, reading
 
@@ -58,23 +59,23 @@ def command(
     if form != "text" and not quiet and found.audit is not None:
         for line in found.audit.lines():
             click.echo(line, err=True)
+    end_with_bad_runs({} if found.audit is None else found.audit.bad_runs)
 
 
 def written(found: Comparison, form: str, digits: int, width: int | None) -> str:
     """Return a comparison in one of :data:`FORMATS`, ending in a newline."""
     from dataclasses import replace
 
-    from rankstone.cli.outputs import as_json, columns_of_terminal
+    from rankstone.cli.outputs import as_csv, as_json, as_markup, columns_of_terminal
     from rankstone.cli.render import conventions_line
 
     if form == "json":
         return as_json(found.report())
     if form == "csv":
-        return found.table.write_csv()
+        return as_csv(found.table)
     shown = replace(found, digits=digits)
     if form != "text":
-        writers = {"md": shown.markdown, "latex": shown.latex, "html": shown.html}
-        return writers[form]().rstrip("\n") + "\n"
+        return as_markup([shown], form)
     lines = [] if found.audit is None else found.audit.lines()
     lines += [conventions_line(found)] if "alignment" in found.conventions else []
     return "\n".join([shown.text(width or columns_of_terminal()), *([""] if lines else []), *lines]) + "\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, split_columns
-from rankstone.cli.options import comma_list, given_options, refuse_with, run_column, statistics
+from rankstone.cli.options import comma_list, given_options, on_bad_run, refuse_with, run_column, statistics
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def comparing(command: Command) -> Command:
     passages = "passages to documents: the first group is the document"
     for option in (
         run_column,
+        on_bad_run,
         click.option(
             "--convention", metavar="LIBRARY", help="compare the numbers that a library would print"
         ),
@@ -118,6 +119,8 @@ def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[st
     from rankstone import compare_scores
     from rankstone.errors import UsageError
 
+    skips = given.pop("on_bad_run", "stop")
+    refuse_with("--scores", {"on-bad-run": None if skips == "stop" else skips})
     refuse_with("--scores", {name.replace("_", "-"): "yes" if given.get(name) else None for name in _OF_RUNS})
     if not files:
         raise UsageError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.arguments import named_runs, no_command, split_columns
+from rankstone.cli.arguments import named_runs, no_command, read_once, split_columns
 from rankstone.cli.options import comma_list
 from rankstone.cli.outputs import as_json
 from rankstone.cli.ticker import Ticker
@@ -139,8 +139,7 @@ def diff(
             given=" ".join(names) or "nothing",
             expected="rankstone conventions diff A B [QRELS RUN], or diff --all QRELS RUN",
         )
-    if "-" in files:
-        raise UsageError("every library reads the files anew", given="-", fix="write them down first")
+    read_once(files)
     known = conventions() if everybody else [convention(name) for name in libraries]
     asked = (" ".join(measures) or _USUAL).split()
     _require_known(asked, known)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankstone.cli.drawing import COLOURS, MARKS, Line, drawn, is_logarithmic
-from rankstone.cli.outputs import as_json, as_json_lines
+from rankstone.cli.outputs import as_json, as_json_lines, formulas
 from rankstone.cli.render import conventions_line, number
 from rankstone.errors import printable
 
@@ -303,11 +303,14 @@ def _csv(view: View) -> str:
     import csv
     import io
 
+    from rankstone.io.formulas import escaped
+
     rows, out = _rows(view), io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(rows.columns)
     for row in rows.iter_rows():
-        writer.writerow([" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in row])
+        cells = [" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in row]
+        writer.writerow([escaped(cell) for cell in cells] if formulas() == "escape" else cells)
     return out.getvalue()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.outputs import as_json, as_json_lines
+from rankstone.cli.outputs import as_csv, as_json, as_json_lines
 from rankstone.cli.render import conventions_line, markdown, number
 from rankstone.errors import printable
 
@@ -220,7 +220,7 @@ def _csv(view: View) -> str:
     """Return exact values; only where a person looks at them, nothing in them reaches the terminal."""
     import sys
 
-    text = view.frame().write_csv()
+    text = as_csv(view.frame())
     return (
         "".join(f"{printable(line, len(text))}\n" for line in text.split("\n")[:-1])
         if sys.stdout.isatty()

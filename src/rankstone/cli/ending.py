@@ -8,15 +8,18 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
 from rankstone.errors import InputError, RankstoneError, masked, printable
 
-__all__ = ["ended", "leave", "open_streams"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-_BUG: Final = 70
+__all__ = ["BUG", "end_with_bad_runs", "ended", "leave", "open_streams"]
+
+BUG: Final = 70
 _INTERRUPTED: Final = 130
 #: what the system says when output cannot be taken in, as on a full disk
 _FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
@@ -78,12 +81,23 @@ def ended(error: BaseException) -> int:
     return _own_or_bug(error)
 
 
+def end_with_bad_runs(bad: Mapping[str, InputError]) -> None:
+    """Name the runs that were left out, once the result is written, and end as with bad input."""
+    from rankstone.cli.spelling import told
+
+    for name, error in bad.items():
+        _say(f"error: {printable(name)} is left out: {told(error)}")
+    if bad:
+        raise click.exceptions.Exit(InputError.exit_code)
+
+
 def _own_or_bug(error: BaseException) -> int:
     from rankstone.cli.importing import own_mistake
+    from rankstone.cli.outdated import outdated
 
     if os.environ.get("RANKSTONE_TRACEBACK"):
         raise error
-    if (mistake := own_mistake(error)) is not None:
+    if (mistake := own_mistake(error) or outdated()) is not None:
         _say(f"error: {mistake}")
         return mistake.exit_code
     _say(
@@ -91,7 +105,7 @@ def _own_or_bug(error: BaseException) -> int:
         "  This is a bug in rankstone, not in your data. Please report it, with the command and what\n"
         "  it prints when run again with RANKSTONE_TRACEBACK=1 in the environment."
     )
-    return _BUG
+    return BUG
 
 
 def _say(text: str) -> None:

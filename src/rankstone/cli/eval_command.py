@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, no_files, split_columns
+from rankstone.cli.ending import end_with_bad_runs
 from rankstone.cli.importing import importing
 from rankstone.cli.options import (
     EPILOG,
     alignment,
     comma_list,
     given_options,
+    on_bad_run,
     printed,
     reading,
     refuse_with,
     run_column,
 )
 from rankstone.cli.ticker import Ticker
+from rankstone.words import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +82,7 @@ _OF_LISTS = ("exclude", "collapse", "intents")
 @click.option("--master", metavar="URL", help="--engine spark: local[4], spark://… [spark-submit's]")
 @click.option("--memory", metavar="SIZE", help="stay within it, 4GB say: queries in ranges (docs/scale.md)")
 @click.option("--within", type=float, metavar="E", help="--truth: scores so close to the last count as tied")
+@on_bad_run
 @importing
 @run_column
 @reading
@@ -109,6 +113,7 @@ def command(
     engine: str,
     master: str | None,
     memory: str | None,
+    on_bad_run: str,
     run_column: str | None,
     columns: str | None,
     format_in: str | None,
@@ -128,9 +133,9 @@ def command(
     rankstone eval qrels.txt bm25.run --ci -m "nDCG@10 AP"
     rankstone eval qrels.parquet runs/ --memory 4GB --per-query scores.parquet
     """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
+    from rankstone.cli.outputs import check_format, deliver, formulas, keep_freed_memory, per_query_writer
     from rankstone.cli.render import FORMATS, Beside, render
-    from rankstone.errors import UsageError, printable
+    from rankstone.errors import UsageError, one_of, printable
 
     check_format(form, FORMATS)
     far = engine == "spark"
@@ -149,14 +154,18 @@ def command(
     lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
     how = {"labeled": labelled, "truth": truth, "convention": convention, "memory": memory}
     how |= {"one-group": "yes" if one_group else None, "run-column": run_column}
+    one_of("on_bad_run", on_bad_run, ("stop", "skip"))
+    how["on-bad-run"] = None if on_bad_run == "stop" else on_bad_run
     scores: AnyScores
     with Ticker(quiet=quiet) as ticker:
         if far:
-            refuse_with("--engine spark", how)
+            alone = formulas() if per_query is not None else "keep"
+            refuse_with("--engine spark", how | {"csv-formulas": None if alone == "keep" else alone})
             scores = _far(files, wanted, master, per_query, {**read, **lists, "queries": queries, **given})
             per_query = None  # it is written, on the other side
         else:
             more = {**read, **lists, "queries": queries, "one_group": one_group, "within": within, **given}
+            more["on_bad_run"] = on_bad_run
             scores = _scored(files, measures, how, ticker, more)
     named.require_present()
     beside = Beside(tuple(segments))
@@ -171,6 +180,7 @@ def command(
     if form not in ("table", "json") and not quiet:
         for line in scores.audit.lines():
             click.echo(line, err=True)
+    end_with_bad_runs(scores.audit.bad_runs)
 
 
 def _scored(
@@ -193,9 +203,9 @@ def _scored(
         refuse("memory", "labeled", "truth", "convention", "one-group", "run-column")
         return _within(files, wanted, ticker, {**without("one_group"), "memory": how["memory"]})
     if how["labeled"] is not None:
-        refuse("labeled", "truth", "run-column")
+        refuse("labeled", "truth", "run-column", "on-bad-run")
         refuse_with("--labeled", {name: options[name] for name in _OF_LISTS})
-        return _labelled(files, how["labeled"], wanted, ticker, without(*_OF_LISTS))
+        return _labelled(files, how["labeled"], wanted, ticker, without(*_OF_LISTS, "on_bad_run"))
     if how["truth"] is not None:
         refuse("truth", "convention", "one-group", "run-column")
         return _against_run(how["truth"], options["within"], files, measures, ticker, without("one_group"))
@@ -304,14 +314,17 @@ def _against_run(
         )
     if not files:
         raise UsageError(
-            "--truth needs at least one run", fix=f"rankstone eval --truth {truth} --depth {depth} RUN"
+            "--truth needs at least one run",
+            fix=f"rankstone eval --truth {quoted(truth)} --depth {depth} RUN",
         )
     refuse_with("--truth", {"exclude": options["exclude"], "collapse": options["collapse"]})
     read = {"columns": options["columns"], "format_in": options["format_in"]}
+    on_bad_run = options.pop("on_bad_run")
     order = options.get("order", "score")
     right = head_of_run(truth, depth, within=within or 0.0, order=order, **read)
     wanted = measures or (f"R(denom=min_R_k)@{depth}",)
-    return Evaluator(right, wanted, **options).runs(named_runs(files), progress=ticker)
+    ready = Evaluator(right, wanted, **options)
+    return ready.runs(named_runs(files), progress=ticker, on_bad_run=on_bad_run)
 
 
 def _need(given: str | None, flag: str, others: dict[str, object]) -> None:

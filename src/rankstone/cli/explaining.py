@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.outputs import as_json, check_format, columns_of_terminal
+from rankstone.cli.outputs import as_json, as_markup, check_format, columns_of_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rankstone.cli.options import Command
 
@@ -79,9 +79,4 @@ def written(found: Sequence[Any], form: str, width: int | None) -> str:
     if form == "text":
         columns = width or columns_of_terminal()
         return "\n\n".join(one.text(columns) for one in found) + "\n"
-    writers: dict[str, Callable[[Any], str]] = {
-        "md": lambda one: one.markdown(),
-        "latex": lambda one: one.latex(),
-        "html": lambda one: one.html(),
-    }
-    return "\n".join(map(writers[form], found)).rstrip("\n") + "\n"
+    return as_markup(found, form)

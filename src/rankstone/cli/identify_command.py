@@ -10,7 +10,7 @@ import click
 from rankstone.cli.arguments import judged_runs, keep_inputs, split_columns
 from rankstone.cli.explaining import typed, typed_list
 from rankstone.cli.importing import importing
-from rankstone.cli.options import EPILOG, alignment, given_options, reading
+from rankstone.cli.options import EPILOG, alignment, csv_formulas, given_options, reading
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ FORMATS = ("text", "md", "latex", "html", "json", "csv")
 )
 @click.option("--quiet", is_flag=True, help="no progress bar")
 @click.option("-o", "--output", metavar="FILE", help="write it there instead of printing it")
+@csv_formulas
 @click.option("--exclude", metavar="FILE", help="pairs (query_id, doc_id) taken out of every list first")
 @click.option("--collapse", metavar="REGEX", help="passages to documents: the first group is the document")
 @importing
@@ -92,13 +93,13 @@ def _files(files: tuple[str, ...]) -> tuple[object, object]:
 
 
 def _written(found: Sequence[Identification], form: str, width: int | None) -> str:
-    from rankstone.cli.outputs import as_json, columns_of_terminal
+    from rankstone.cli.outputs import as_csv, as_json, as_markup, columns_of_terminal
 
     if form == "json":
         told = [one.report() for one in found]
         return as_json(told[0] if len(told) == 1 else told)
     if form == "csv":
-        return reduce(lambda all_rows, rows: all_rows.vstack(rows), (one.frame for one in found)).write_csv()
+        return as_csv(reduce(lambda all_rows, rows: all_rows.vstack(rows), (one.frame for one in found)))
     if form == "text":
         return "\n\n".join(one.text(width or columns_of_terminal()) for one in found) + "\n"
-    return "\n".join({"md": one.markdown, "latex": one.latex, "html": one.html}[form]() for one in found)
+    return as_markup(found, form)

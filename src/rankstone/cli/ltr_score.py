@@ -8,6 +8,8 @@ import click
 
 from rankstone.cli.arguments import keep_inputs
 from rankstone.cli.ltr_data import data_of, noting, of_data
+from rankstone.cli.options import csv_formulas
+from rankstone.cli.outputs import formulas
 
 
 @click.command("score")
@@ -16,6 +18,7 @@ from rankstone.cli.ltr_data import data_of, noting, of_data
 @click.option(
     "-o", "--output", metavar="FILE", help="where to; .run, .csv, .parquet … [printed, a score a line]"
 )
+@csv_formulas
 @of_data
 def command(
     model: str,
@@ -43,4 +46,4 @@ def command(
     if output is None:
         click.echo(as_lines(scores), nl=False)
     else:
-        write_predictions(output, data, scores)
+        write_predictions(output, data, scores, formulas=formulas())

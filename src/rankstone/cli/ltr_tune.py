@@ -11,7 +11,7 @@ from rankstone.cli.arguments import keep_inputs
 from rankstone.cli.importing import importing
 from rankstone.cli.ltr_data import data_of, learning, noting, of_data
 from rankstone.cli.options import printed
-from rankstone.cli.outputs import as_json
+from rankstone.cli.outputs import as_csv, as_json
 from rankstone.cli.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _json(found: Selection, _digits: int) -> str:
 
 
 def _csv(found: Selection, _digits: int) -> str:
-    return found.table().write_csv()
+    return as_csv(found.table())
 
 
 _FORMATS = {"table": _table, "json": _json, "csv": _csv}

@@ -46,7 +46,7 @@ def answer(
         The result's method that writes the file of ``-o``; ``None`` where that gets what would be printed.
     """
     from rankstone.cli.found_render import FORMATS, render
-    from rankstone.cli.outputs import check_format, deliver
+    from rankstone.cli.outputs import check_format, deliver, write_rows
 
     form, digits, output, quiet = map(asked.pop, ("form", "digits", "output", "quiet"))
     check_format(form, FORMATS)
@@ -57,7 +57,7 @@ def answer(
         found = find(columns=named, progress=ticker, **given)
     named.require_present()
     if write is not None:
-        getattr(found, write)(output)
+        write_rows(found, write, output)
     else:
         deliver(found, render(found, form, digits), output, None)
     if (write is not None or form not in ("table", "json")) and not quiet:

@@ -7,11 +7,15 @@ from typing import Any, TypeVar
 
 import click
 
+from rankstone.cli.outputs import FORMULAS_GIVEN
+
 __all__ = [
     "EPILOG",
     "alignment",
     "comma_list",
+    "csv_formulas",
     "given_options",
+    "on_bad_run",
     "ordering",
     "printed",
     "reading",
@@ -28,6 +32,7 @@ EPILOG = "Of the values that stand for choice, the first is the default; docs/op
 _ALIGNMENT = {
     "order": ("score|rank|input", "what gives the order of a list"),
     "score_dtype": ("float64|float32", "float32 ties near-equal scores, as trec_eval up to 9 does"),
+    "sort": ("stable|quicksort|quicksort_twice", "how lists are sorted before ties are looked at"),
     "ties": (
         "docid_desc|docid_asc|input|reverse_input|expected|best|worst|error",
         "who comes first among equal scores",
@@ -48,6 +53,7 @@ _ALIGNMENT = {
     ),
     "pool": ("judged|list", "what is known of a query: all judgments, or those of the list"),
     "exclude_from": ("lists|judgments|both", "where pairs of --exclude are taken out"),
+    "identical_ids": ("keep|drop", "a retrieved document that has the id of its query"),
 }
 
 
@@ -70,8 +76,25 @@ def alignment(command: Command) -> Command:
 def printed(command: Command) -> Command:
     """Add the options of a command that prints tables: how many decimals, and where to."""
     output, digits = "write the result there instead of printing it", click.IntRange(0, 17)
-    command = click.option("-o", "--output", metavar="FILE", help=output)(command)
+    command = click.option("-o", "--output", metavar="FILE", help=output)(csv_formulas(command))
     return click.option("--digits", type=digits, default=4, show_default=True, help="decimals shown")(command)
+
+
+def csv_formulas(command: Command) -> Command:
+    """Add the option of a command that writes CSV; whoever writes it asks for what was given."""
+
+    def said(context: click.Context, _option: click.Parameter, given: str) -> None:
+        context.meta[FORMULAS_GIVEN] = given
+
+    return click.option(
+        "--csv-formulas",
+        type=click.Choice(["keep", "escape"]),
+        default="keep",
+        expose_value=False,
+        callback=said,
+        metavar="keep|escape",
+        help="texts in CSV that spreadsheets compute (=1+1): as they are, or after an apostrophe [keep]",
+    )(command)
 
 
 def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,11 +177,26 @@ def run_column(command: Command) -> Command:
     return click.option("--run-column", metavar="COLUMN", help=text)(command)
 
 
+def on_bad_run(command: Command) -> Command:
+    """Add the option that says what becomes of the others where some runs cannot be read."""
+    text = "runs that cannot be scored: refuse them all at once, or leave them out (exit code 3 all the same)"
+    return click.option("--on-bad-run", default="stop", metavar="stop|skip", help=f"{text} [stop]")(command)
+
+
 def reading(command: Command) -> Command:
-    """Add the options that say how files are read."""
+    """Add the options that say how files are read; what is said of CSV waits for ``split_columns``."""
+
+    def kept(context: click.Context, option: click.Parameter, given: str | None) -> None:
+        context.meta[f"rankstone.{option.name}"] = given
+
+    for flag, value, text in (
+        ("--decimal", ".|,", "of CSV: what stands before a fraction; else by its looks"),
+        ("--csv-separator", "CHAR", "of CSV: ';', tab …; else by its looks"),
+    ):
+        command = click.option(flag, metavar=value, help=text, expose_value=False, callback=kept)(command)
     command = click.option(
         "--format-in",
-        metavar="trec|csv|tsv|jsonl|json|parquet|arrow",
+        metavar="trec|csv|tsv|jsonl|json|parquet|arrow|xlsx",
         help="format of the input files; else by suffix",
     )(command)
     return comma_list(

@@ -10,19 +10,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
+    "FORMULAS_GIVEN",
+    "as_csv",
     "as_json",
     "as_json_lines",
     "check_charts",
     "check_format",
     "columns_of_terminal",
     "deliver",
+    "formulas",
     "keep_freed_memory",
     "per_query_writer",
+    "write_rows",
 ]
 
+#: where a command keeps what --csv-formulas was given
+FORMULAS_GIVEN = "rankstone.csv_formulas"
 _WRITERS = {
     ".parquet": "write_parquet",
     ".pq": "write_parquet",
@@ -78,12 +84,31 @@ def deliver(results: Any, text: str, output: str | None, per_query: str | None) 
     from rankstone.io import atomic
 
     if per_query is not None:
-        getattr(results, per_query_writer(per_query))(per_query)
+        write_rows(results, per_query_writer(per_query), per_query)
     if output is None:
         click.echo(text, nl=False)
         return
     with atomic(output) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
+
+
+def write_rows(results: Any, method: str, path: str) -> None:  # noqa: ANN401 - of any command
+    """Write results by one of their methods; CSV as --csv-formulas says."""
+    getattr(results, method)(path, **({"formulas": formulas()} if method == "write_csv" else {}))
+
+
+def formulas() -> str:
+    """Return what becomes of texts in CSV that a spreadsheet would compute."""
+    context = click.get_current_context(silent=True)
+    return "keep" if context is None else str(context.meta.get(FORMULAS_GIVEN, "keep"))
+
+
+def as_csv(frame: Any) -> str:  # noqa: ANN401 - Polars' frame
+    """Return a table as CSV, its texts as --csv-formulas says."""
+    from rankstone.io.formulas import without_formulas
+
+    text: str = without_formulas(frame.lazy(), formulas()).collect().write_csv()
+    return text
 
 
 def keep_freed_memory() -> None:
@@ -106,6 +131,16 @@ def columns_of_terminal() -> int:
     import sys
 
     return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+
+
+def as_markup(found: Sequence[Any], form: str) -> str:
+    """Return results that show themselves as sheets in Markdown, LaTeX, or as one page of HTML."""
+    pieces = [{"md": one.markdown, "latex": one.latex, "html": one.html}[form]() for one in found]
+    if form == "html":
+        from rankstone.sheets.markup import document
+
+        return document("rankstone", pieces)
+    return "\n".join(pieces).rstrip("\n") + "\n"
 
 
 def as_json(told: object) -> str:

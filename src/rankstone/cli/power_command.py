@@ -114,11 +114,11 @@ def written(plan: Plan, form: str, digits: int) -> str:
     """Return a plan in one of :data:`FORMATS`, ending in a newline."""
     from dataclasses import replace
 
-    from rankstone.cli.outputs import as_json
+    from rankstone.cli.outputs import as_csv, as_json
 
     if form == "json":
         return as_json(plan.report())
     if form == "csv":
-        return plan.table.write_csv()
+        return as_csv(plan.table)
     shown = replace(plan, digits=digits)
     return shown.markdown() if form == "md" else shown.text(80) + "\n"

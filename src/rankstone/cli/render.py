@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.outputs import as_json, as_json_lines
+from rankstone.cli.outputs import as_csv, as_json, as_json_lines
 from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -202,8 +202,7 @@ def _jsonl(scores: AnyScores, _digits: int, beside: Beside) -> str:
 
 
 def _csv(scores: AnyScores, _digits: int, beside: Beside) -> str:
-    text: str = beside.joined(scores.mean(by=beside.by)).write_csv()
-    return text
+    return as_csv(beside.joined(scores.mean(by=beside.by)))
 
 
 def _markdown(scores: AnyScores, digits: int, beside: Beside) -> str:

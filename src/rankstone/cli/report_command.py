@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.comparing import compared, comparing
+from rankstone.cli.ending import end_with_bad_runs
 from rankstone.cli.importing import importing
 from rankstone.cli.options import EPILOG, alignment, reading
 from rankstone.cli.ticker import Ticker
@@ -49,6 +50,7 @@ def command(
     found = compared(files, measures, output, None, quiet=quiet, keep_runs=_small(files), **options)
     with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
         Report(replace(found, digits=digits), command=command_line(), progress=unfolded).write(output)
+    end_with_bad_runs({} if found.audit is None else found.audit.bad_runs)
 
 
 def _small(files: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ import click
 
 from rankstone.cli.judging import answer, judging
 from rankstone.cli.options import EPILOG
-from rankstone.cli.outputs import as_json
+from rankstone.cli.outputs import as_csv, as_json
 
 if TYPE_CHECKING:
     from rankstone import Sampled
@@ -90,7 +90,7 @@ def _json(found: Sampled, _digits: int) -> str:
 
 
 def _csv(found: Sampled, _digits: int) -> str:
-    return found.values.write_csv()
+    return as_csv(found.values)
 
 
 def _markdown(found: Sampled, digits: int) -> str:

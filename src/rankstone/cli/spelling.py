@@ -18,12 +18,12 @@ _FURTHER: Final = (
     "invalid", "early", "unregistered", "duplicate_registrations", "segments", "versus", "correction", "show",
     "method", "propensities", "clip", "smoothing", "min_impressions", "lists", "unlinked", "tolerance",
     "max_iterations", "unknown", "propensity", "discount", "cluster", "margin", "shares", "draws", "items",
-    "gamma", "levels", "planned",
+    "gamma", "levels", "planned", "on_bad_run", "exclude",
 )  # fmt: skip
 
 
 def as_flags(text: str) -> str:
-    """Return a text in which options stand as flags; parameters in a measure's brackets stay.
+    """Return a text in which options stand as flags; measures' parameters and columns stay.
 
     >>> as_flags("choose score_dtype=float32, or a measure: AUC(negatives=judged, ties=half)")
     'choose --score-dtype float32, or a measure: AUC(negatives=judged, ties=half)'
@@ -31,7 +31,8 @@ def as_flags(text: str) -> str:
     from rankstone import Alignment
 
     names = "|".join([field.name for field in fields(Alignment)] + list(_FURTHER))
-    found = re.compile(rf"\w\([^()]*\)|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)")
+    columns = r"--columns (?:'[^']*'|\"[^\"]*\"|[^\s'\"])+"
+    found = re.compile(rf"\w\([^()]*\)|{columns}|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)")
     return found.sub(lambda hit: hit[0] if hit["name"] is None else f"{_flag(hit['name'])} ", text)
 
 
@@ -41,8 +42,11 @@ def _flag(name: str) -> str:
 
 def told(error: RankstoneError) -> str:
     """Return an error's message for somebody at a shell; measures' parameters are the same in both worlds."""
-    from rankstone.errors import BadParameter, UnknownMeasure
+    from rankstone.errors import BadParameter, BadRuns, UnknownMeasure
 
+    if isinstance(error, BadRuns):
+        for one in error.errors.values():
+            told(one)
     if not isinstance(error, (BadParameter, UnknownMeasure)):
         error.what = as_flags(error.what)
         error.expected = error.expected and as_flags(error.expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.cli.outputs import as_json, as_json_lines
+from rankstone.cli.outputs import as_csv, as_json, as_json_lines
 from rankstone.cli.page import Page
 from rankstone.errors import printable
 
@@ -99,8 +99,7 @@ def _jsonl(tables: Tables) -> str:
 
 
 def _csv(tables: Tables) -> str:
-    text: str = tables.frame.write_csv()
-    return text
+    return as_csv(tables.frame)
 
 
 def _markdown(tables: Tables) -> str:

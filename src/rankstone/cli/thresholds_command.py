@@ -8,7 +8,7 @@ import click
 
 from rankstone.cli.judging import answer, judging
 from rankstone.cli.options import EPILOG, comma_list
-from rankstone.cli.outputs import as_json
+from rankstone.cli.outputs import as_csv, as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,7 +175,7 @@ def _json(study: Thresholds, _digits: int) -> str:
 
 
 def _csv(study: Thresholds, _digits: int) -> str:
-    return study.values.write_csv()
+    return as_csv(study.values)
 
 
 def _markdown(study: Thresholds, digits: int) -> str:

@@ -15,6 +15,7 @@ from rankstone.comparing.matrix import Matrix, systems_of
 from rankstone.comparing.result import Comparison, framed
 from rankstone.comparing.source import Source, named_among
 from rankstone.errors import BadOption, NotComparable, UsageError, nearest, printable
+from rankstone.scores import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -163,13 +164,9 @@ def _segments(
     if matrix.measure in source.grouped:
         raise BadOption(f"{matrix.measure} is about sessions, which are in no segment", fix="leave by out")
     rows = matrix.queries.to_frame("query_id").join(about, on="query_id", how="left", maintain_order="left")
-    values = rows.select(by)
+    segments, members = grouped(rows.select(by))
     questions = []
-    for segment in values.unique().sort(by, nulls_last=True).iter_rows():
-        inside = pl.all_horizontal(
-            pl.col(name).eq_missing(value) for name, value in zip(by, segment, strict=True)
-        )
-        at = np.flatnonzero(values.select(inside).to_series().to_numpy())
+    for segment, at in zip(segments.iter_rows(), members, strict=True):
         part = matrix.some(at)
         questions += [Question(part, *pair, segment) for pair in pairs]
     return questions

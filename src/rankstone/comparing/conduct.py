@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence, ValuesView
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +17,13 @@ from rankstone.comparing.judged import relevant_alone, with_judged
 from rankstone.comparing.result import Sources
 from rankstone.comparing.source import Source
 from rankstone.comparing.words import Words
-from rankstone.errors import BadOption, UsageError, printable
+from rankstone.errors import BadOption, BadRuns, UsageError, blaming, printable
 from rankstone.evaluation import Evaluator, evaluate, name_runs, split_runs
-from rankstone.io import read_attributes
+from rankstone.io import read_attributes, shown, with_csv
 from rankstone.scores import Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from rankstone.comparing.result import Comparison
     from rankstone.measures import Measure
@@ -47,6 +49,9 @@ def compare(
     convention: str | None = None,
     lang: str = "en",
     keep_runs: bool = False,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    on_bad_run: str = "stop",
     progress: Progress | None = None,
     drawing: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by How and Alignment
@@ -60,7 +65,11 @@ def compare(
 
     Parameters
     ----------
-    qrels, runs, measures, queries, columns, run_column, convention, progress
+    qrels, measures, queries, columns, run_column, convention
+        As for :func:`rankstone.evaluate`.
+    on_bad_run, csv_separator, decimal, progress
+        As for :func:`rankstone.evaluate`.
+    runs
         As for :func:`rankstone.evaluate`.  Runs called ``system/replicate`` are runs of one system (seeds,
         folds): its scores are their mean, and what varies between them is part of the uncertainty.
     baseline
@@ -105,6 +114,7 @@ def compare(
     """
     Words(lang)
     how, aligned = _split(options)
+    columns = with_csv(columns, csv_separator, decimal)
     named = name_runs(runs)
     if run_column is not None:
         read = {"format_in": aligned.get("format_in"), "order": aligned.get("order", "score")}
@@ -122,12 +132,16 @@ def compare(
         named = dict(sources.runs)
     alone = False
     if convention is not None:
-        scores = evaluate(qrels, named, measures, convention=convention, progress=progress, **given)
+        read = {"on_bad_run": on_bad_run, "progress": progress}
+        scores = evaluate(qrels, named, measures, convention=convention, **read, **given)
     else:
         wanted = of_rankings(measures)
         ready = with_judged(Evaluator(qrels, wanted, **given), wanted)
-        scores = ready.runs(named, progress=progress)
+        scores = ready.runs(named, progress=progress, on_bad_run=on_bad_run)
         alone = relevant_alone(ready, wanted)
+    _refuse_without(scores, baseline, len(named))
+    named = {name: named[name] for name in scores.runs}
+    sources = replace(sources, runs=named)
     kept = [m for m in scores.measures if convention is not None or m in wanted]
     about = _about(queries, columns, by, cluster)
     conventions = {**scores.conventions, "measures": [str(measure) for measure in kept]}
@@ -149,6 +163,8 @@ def compare_scores(
     cluster: str | None = None,
     queries: object = None,
     columns: Mapping[str, str] | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     lang: str = "en",
     drawing: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by How
@@ -164,7 +180,7 @@ def compare_scores(
         pytrec_eval returns.
     measures
         Which of them; all that say what is better, unless given.
-    baseline, primary, by, cluster, queries, columns, lang, drawing, **options
+    baseline, primary, by, cluster, queries, columns, csv_separator, decimal, lang, drawing, **options
         As for :func:`compare`.
 
     Examples
@@ -177,6 +193,7 @@ def compare_scores(
     """
     Words(lang)
     how, unknown = _split(options)
+    columns = with_csv(columns, csv_separator, decimal)
     if unknown:
         name = next(iter(unknown))
         raise BadOption(
@@ -187,9 +204,11 @@ def compare_scores(
         wanted = scores.measures if measures is None else of_rankings(measures)
         source = Source.of(scores, [m for m in scores.measures if m in wanted])
     else:
-        source = Source.saved(scores, measures)
+        with blaming(_files(scores)):
+            source = Source.saved(scores, measures, columns)
     about = _about(queries, columns, by, cluster)
-    found = asked(source, baseline, primary, _columns(by), cluster, about, how, drawing)
+    with blaming(_files(scores)):
+        found = asked(source, baseline, primary, _columns(by), cluster, about, how, drawing)
     return replace(found, lang=lang)
 
 
@@ -200,8 +219,27 @@ def _split(options: Mapping[str, Any]) -> tuple[How, dict[str, Any]]:
     return how, {name: value for name, value in options.items() if name not in own}
 
 
+def _refuse_without(scores: Scores, baseline: str | None, total: int) -> None:
+    """Refuse a comparison whose baseline is bad, or all its runs but one."""
+    bad = scores.audit.bad_runs
+    if baseline in bad:
+        raise bad[baseline]
+    if bad and len(scores.runs) < 2:  # noqa: PLR2004 - two make a pair
+        raise BadRuns(bad, total, "a comparison needs two runs or more")
+
+
+def _files(scores: object) -> str | None:
+    """Return the names of the files that scores are read from."""
+    several = scores.values() if isinstance(scores, Mapping) else scores
+    paths = several if isinstance(several, (list, tuple, ValuesView)) else (several,)
+    return ", ".join(shown(one) for one in paths if isinstance(one, (str, os.PathLike))) or None
+
+
 def _columns(by: str | Sequence[str]) -> tuple[str, ...]:
-    return (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    names = (by,) if isinstance(by, str) else by
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise BadOption(f"by={by!r} is no name", expected="the name of a column, or several")
+    return tuple(dict.fromkeys(names))
 
 
 def _about(

@@ -69,11 +69,11 @@ class How:
         _known("interval", self.interval, tuple(METHODS))
         if self.correction is not None:
             _known("correction", self.correction, FAMILIES)
-        for name, least in (("confidence", 0.0), ("power", self.alpha)):
-            value = getattr(self, name)
-            if not least < value < 1:
+        for name in ("confidence", "power"):
+            value, least = getattr(self, name), self.alpha if name == "power" else 0.0
+            if not (_is_number(value) and least < value < 1):
                 raise BadOption(f"{name}={value!r} is out of range", expected=f"{least:g} < {name} < 1")
-        if self.margin is not None and not 0 < self.margin < float("inf"):
+        if self.margin is not None and not (_is_number(self.margin) and 0 < self.margin < float("inf")):
             raise BadOption(
                 f"margin={self.margin!r} is no margin", expected="a difference above 0 that does not matter"
             )
@@ -100,6 +100,10 @@ class How:
     def as_dict(self) -> dict[str, Any]:
         """Return every choice and its value."""
         return asdict(self)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _known(name: str, value: object, known: tuple[str, ...]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.comparing.judged import judged_apart
+from rankstone.errors import InputError
 from rankstone.io import is_database, read_run
 from rankstone.results import WritesTable
 from rankstone.sheets import ShowsSheet
@@ -116,10 +117,15 @@ class Sources:
 
     def remembering(self) -> Sources:
         """Return the same with runs that stay in memory once they are read."""
+        return replace(self, runs={name: self._remembering(name) for name in self.runs})
+
+    def _remembering(self, name: str) -> object:
         columns, form = self.given.get("columns"), self.given.get("format_in")
         order = self.given.get("order", "score")
-        tables = {n: read_run(run, columns, form, order=order, name=n) for n, run in self.runs.items()}
-        return replace(self, runs={name: table.remembering() for name, table in tables.items()})
+        try:
+            return read_run(self.runs[name], columns, form, order=order, name=name).remembering()
+        except InputError:  # whoever scores it says so, of all such runs together
+            return self.runs[name]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

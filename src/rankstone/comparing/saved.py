@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import BadLine, BadValue, DuplicateRows, EmptyInput, UsageError, printable
-from rankstone.io import is_database, read_attributes, read_text, reading, shown, stem
+from rankstone.io import Renames, is_database, read_attributes, read_text, reading, shown, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,9 +27,13 @@ SCHEMA: Final[dict[str, Any]] = {
 #: the line of trec_eval that names the run
 _RUN: Final = "runid"
 _FIELDS: Final = 3
+#: no score or weight is larger: sums of squares stay finite
+_LARGEST: Final = 1e15
 
 
-def read_scores(source: object) -> tuple[pl.DataFrame, dict[str, str]]:
+def read_scores(
+    source: object, columns: Mapping[str, str] | None = None
+) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return scores per query, and where they came from.
 
     Parameters
@@ -38,6 +42,8 @@ def read_scores(source: object) -> tuple[pl.DataFrame, dict[str, str]]:
         A table (path or frame) with ``query_id``, ``measure``, ``value`` and, for several systems, ``run``;
         text that ``trec_eval -q`` printed; ``{system: {query: {measure: value}}}``; or ``{system: table}``,
         a list of paths.
+    columns
+        What brings along how CSV files are written; its names are those of other tables.
 
     Returns
     -------
@@ -54,13 +60,15 @@ def read_scores(source: object) -> tuple[pl.DataFrame, dict[str, str]]:
     named = _named(source)
     frames, sources = [], {}
     for name, one in named:
-        frame = _read(name, one)
+        frame = _read(name, one, Renames({}, columns))
         frames.append(frame)
         told = shown(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
+        if not frame.height:
+            raise EmptyInput("there are no scores", where=told)
         sources.update(dict.fromkeys(frame["run"].unique(maintain_order=True), told))
+    if not frames:
+        raise EmptyInput("there are no scores")
     whole = pl.concat(frames)
-    if not whole.height:
-        raise EmptyInput("there are no scores", where=", ".join(sources) or "scores")
     _refuse_twice(whole)
     return whole, sources
 
@@ -74,7 +82,7 @@ def _named(source: object) -> list[tuple[str | None, object]]:
     return [(None, source)]
 
 
-def _read(name: str | None, source: object) -> pl.DataFrame:
+def _read(name: str | None, source: object, columns: Renames) -> pl.DataFrame:
     if isinstance(source, Mapping):
         return _of_queries(name or "run", source)
     if isinstance(source, (str, os.PathLike)):
@@ -84,7 +92,7 @@ def _read(name: str | None, source: object) -> pl.DataFrame:
         name_of_one, where = name or stem(path), shown(path)
     else:
         name_of_one, where = name or "run", "scores"
-    frame = _table(source, where)
+    frame = _table(source, where, columns)
     if "run" not in frame.columns:
         frame = frame.with_columns(run=pl.lit(name_of_one))
     elif name is not None:
@@ -106,23 +114,38 @@ def _is_printed(path: str) -> bool:
     return not (is_database(path) or bare.endswith(suffixes))
 
 
-def _table(source: object, where: str) -> pl.DataFrame:
+def _table(source: object, where: str, columns: Renames) -> pl.DataFrame:
     """Read the columns of a table; what says nothing of weights weighs 1."""
-    table = read_attributes(source, "query_id")
+    table = read_attributes(source, "query_id", columns)
     table.require(["measure", "value"])
     names = [name for name in SCHEMA if name in table.schema]
     with reading(where):
         frame = table.frame.select(names).collect()
     for name in ("query_id", "measure", *(["run"] if "run" in names else [])):
-        frame = frame.with_columns(pl.col(name).cast(pl.String))
+        frame = frame.with_columns(_names(frame[name], where))
     for name in ("value", "weight"):
         if name in names:
             frame = frame.with_columns(_numbers(frame[name], where))
     return frame if "weight" in names else frame.with_columns(weight=pl.lit(1.0))
 
 
+def _names(column: pl.Series, where: str) -> pl.Series:
+    """Return texts, one in every row."""
+    if column.dtype.is_nested():
+        raise BadValue(f"the column {column.name} holds {column.dtype}", where=where, expected="texts")
+    if column.null_count():
+        raise BadValue(
+            f"a row without {column.name}",
+            where=f"{where}, row {(column.is_null().arg_max() or 0) + 1}",
+            expected="a text in every row",
+        )
+    return column.cast(pl.String)
+
+
 def _numbers(column: pl.Series, where: str) -> pl.Series:
     """Return numbers; nothing, an empty text or NaN is no value."""
+    if column.dtype.is_nested():
+        raise BadValue(f"the column {column.name} holds {column.dtype}", where=where, expected="numbers")
     texts = column.cast(pl.String).str.strip_chars() if column.dtype == pl.String else column
     numbers = texts.cast(pl.Float64, strict=False)
     if column.dtype == pl.String:
@@ -132,8 +155,14 @@ def _numbers(column: pl.Series, where: str) -> pl.Series:
                 f"the {column.name} {printable(repr(texts.filter(bad)[0]), 40)} is no number", where=where
             )
     numbers = numbers.fill_nan(None)
-    if numbers.is_infinite().any():
-        raise BadValue(f"a {column.name} is infinite", where=where, expected="finite numbers")
+    beyond = (numbers.abs() > _LARGEST).fill_null(value=False)
+    if beyond.any():
+        at = beyond.arg_max() or 0
+        raise BadValue(
+            f"the {column.name} {numbers[at]:g} is out of range",
+            where=f"{where}, row {at + 1}",
+            expected=f"numbers up to {_LARGEST:g}",
+        )
     return numbers
 
 

@@ -307,6 +307,9 @@ def _shares(found: Compared, say: Words) -> Table | None:
 
 def _cautions(found: Compared, say: Words, digits: int) -> Iterator[str]:
     """Say what a reader should not miss."""
+    audit = getattr(found, "audit", None)  # a cluster's comparison has none, and leaves out no run
+    for name, error in () if audit is None else audit.bad_runs.items():
+        yield say("bad_run", system=printable(name, _NAME), why=error.what)
     shares = dict(found.means.select("system", "judged").unique(maintain_order=True).rows())
     for one, other in found.pool_bias if len(found.pool_bias) <= _FEW else ():
         yield say(

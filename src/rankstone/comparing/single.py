@@ -60,7 +60,7 @@ def intervals(
     scores
         What :func:`rankstone.evaluate` returned.
     interval
-        ``auto`` (:class:`rankstone.stats.Mean`), ``worst_case``, ``t``, ``bca``, ``percentile``,
+        ``auto`` (:class:`rankstone.stats.BoundedMean`), ``worst_case``, ``t``, ``bca``, ``percentile``,
         ``studentised`` or ``poisson``.
     confidence
         Of each interval by itself.

@@ -84,9 +84,9 @@ class Source:
         )
 
     @classmethod
-    def saved(cls, source: object, measures: object) -> Source:
-        """Take scores that somebody saved."""
-        frame, sources = read_scores(source)
+    def saved(cls, source: object, measures: object, columns: Mapping[str, str] | None = None) -> Source:
+        """Take scores that somebody saved; ``columns`` bring along how CSV files are written."""
+        frame, sources = read_scores(source, columns)
         known = {
             text: _known(text, "direction", "higher") for text in frame["measure"].unique(maintain_order=True)
         }

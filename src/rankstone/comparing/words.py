@@ -55,6 +55,7 @@ _EN: Final = {
     "pools": "{judged} differs between systems; the judgments may be unkind to those with less of it",
     "more_than": "more than",
     "less_than": "less than",
+    "bad_run": "{system} could not be scored and is not compared: {why}",
     "left_out": "{measure}: {n} queries without a value for every system are left out",
     "borderline": "{system} − {versus} by {measure}: the test and the interval disagree (p = {p}); "
     "the verdict is the interval's, which also allows for rare losses that were not seen",
@@ -137,6 +138,7 @@ _ZH: Final = {
     "pools": "各系统的 {judged} 不同；标注可能对较低者不利",
     "more_than": "高于（个系统）",
     "less_than": "低于（个系统）",
+    "bad_run": "{system} 无法计分，未参与比较：{why}",
     "left_out": "{measure}：{n} 个查询并非每个系统都有值，未计入",
     "borderline": "{measure} 的 {system} − {versus}：检验与区间不一致（p = {p}）；结论以区间为准，"
     "区间还考虑了未观测到的罕见损失",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -15,7 +16,7 @@ from rankstone.measures import Named, parse_measure
 from rankstone.measures.syntax import read_as
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 __all__ = ["Convention", "Entry", "Grades", "Reading", "Refusal", "named"]
 
@@ -27,6 +28,8 @@ _SUMMED: Final = {
     "by_id": "added up in the order of query ids and ",
 }
 _NUMBER: Final = r"[0-9]+(?:\.[0-9]+)?"
+#: the place of numbers with commas between them: gains of the grades 0, 1, 2, …
+_GAINS: Final = "gains"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,8 @@ class Entry:
         What else the library raises errors for.
     unbounded
         Whether values may leave the range: a bug of theirs, replayed.
+    declared
+        Whether a query whose judgments are given and empty counts.
     of_lists
         Whether it measures whole lists (``rankstone.beyond``) instead of lists against judgments.
     bug, note
@@ -129,6 +134,7 @@ class Entry:
     topics: str | None = None
     refuses: tuple[Refusal, ...] = ()
     unbounded: bool = False
+    declared: bool = False
     of_lists: bool = False
     bug: str | None = None
     note: str | None = None
@@ -150,6 +156,7 @@ class Entry:
         nobody = {"zero": "the mean over no query is 0", "error": "a mean over no query is an error"}
         said = (
             None if self.grades is None else f"takes {self.grades}",
+            "a query whose judgments are empty counts" if self.declared else None,
             None
             if self.digits is None
             else f"means are {_SUMMED.get(self.summed or '', '')}rounded to {self.digits} decimals",
@@ -179,7 +186,8 @@ class Entry:
 
     def measure(self, numbers: Mapping[str, str]) -> Named:
         """Return our measure for the numbers in a library's text."""
-        return named(self.written(self.ours, numbers))
+        table = {_GAINS: _table(numbers[_GAINS])} if _GAINS in numbers else {}
+        return named(self.written(self.ours, {**numbers, **table}))
 
     @staticmethod
     def written(text: str, numbers: Mapping[str, str]) -> str:
@@ -198,8 +206,16 @@ def named(text: str) -> Named:
 
 def _pattern(spelling: str) -> re.Pattern[str]:
     parts = _PLACE.split(spelling)
-    shape = [re.escape(p) if at % 2 == 0 else f"(?P<{p}>{_NUMBER})" for at, p in enumerate(parts)]
+    many = {_GAINS: f"{_NUMBER}(?:,{_NUMBER})*"}
+    shape = [
+        re.escape(p) if at % 2 == 0 else f"(?P<{p}>{many.get(p, _NUMBER)})" for at, p in enumerate(parts)
+    ]
     return re.compile("".join(shape))
+
+
+def _table(gains: str) -> str:
+    """Return gains of the grades 0, 1, 2, … as a table: ``0: 0, 1: 1, 2: 3``."""
+    return ", ".join(f"{grade}: {gain}" for grade, gain in enumerate(gains.split(",")))
 
 
 @dataclass(frozen=True)
@@ -229,7 +245,7 @@ class Reading:
     @property
     def key(self) -> tuple[tuple[str, Any], ...]:
         """What readings that can be computed together have in common."""
-        return tuple(sorted(self.options.items()))
+        return *sorted(self.options.items()), ("declared", self.entry.declared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,7 +301,8 @@ class Convention:
         >>> found.text, found.entry.ours
         ('ndcg@10-', 'nDCG(gain=exp2)@<k>')
         """
-        each: Iterable[object] = [measures] if isinstance(measures, (str, Named)) else measures  # type: ignore[assignment]
+        single = isinstance(measures, (str, Named)) or not isinstance(measures, Iterable)
+        each: Iterable[object] = [measures] if single else measures  # type: ignore[assignment]
         texts = [text for one in each for text in split(str(one))]
         if not texts:
             raise UnknownMeasure("no measure given", expected=self._spellings())

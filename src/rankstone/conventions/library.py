@@ -20,7 +20,7 @@ __all__ = ["convention", "conventions"]
 _NAME: Final = re.compile(r"(.+?)(?:[-=\s]+v?(\d[\w.]*))?")
 
 #: what a library may say once for all its measures
-_SHARED: Final = frozenset({"grades", "digits", "nan", "nobody", "refuses", "summed", "topics"})
+_SHARED: Final = frozenset({"declared", "grades", "digits", "nan", "nobody", "refuses", "summed", "topics"})
 #: what a data file may say of a library, and of each measure
 _OF_LIBRARY: Final = frozenset(
     {"name", "version", "title", "url", "about", "checked", "also", "options"}
@@ -73,7 +73,7 @@ def convention(name: str) -> Convention:
     >>> str(convention("xgboost-3.2.1"))
     'xgboost-3.2'
     """
-    asked = _NAME.fullmatch(name.strip())
+    asked = _NAME.fullmatch(str(name).strip())
     library, version = (asked[1].lower(), asked[2]) if asked else (name, None)
     own = _newest_first(
         name for name in _files() if name.startswith(f"{library}-")
@@ -159,6 +159,7 @@ def _entry(data: dict[str, Any]) -> Entry:
         topics=data.get("topics"),
         refuses=tuple(_refusal(one) for one in data.get("refuses", ())),
         unbounded=data.get("unbounded", False),
+        declared=data.get("declared", False),
         of_lists=data.get("of_lists", False),
         bug=data.get("bug"),
         note=data.get("note"),

@@ -15,7 +15,7 @@ from rankstone.curves.means import MeanCurves
 from rankstone.curves.targets import first_reaching, interval, reaching
 from rankstone.errors import one_of
 from rankstone.measures.at_cutoffs import targets_of
-from rankstone.results import ShowsTable, WritesTable, shown_whole, write_chart
+from rankstone.results import ShowsTable, WritesTable, shown_whole
 
 if TYPE_CHECKING:
     import os
@@ -249,6 +249,8 @@ class Curves(MeanCurves, WritesTable, ShowsTable):
         lang
             ``en`` or ``zh``.
         """
+        from rankstone.plots.pages import write_chart
+
         one_of("kind", kind, ("means", "cloud"))
         plots = replace(self.plot, lang=lang)
         write_chart(plots.cloud(run, curve) if kind == "cloud" else plots.means(curve), path)

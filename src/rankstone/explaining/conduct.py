@@ -20,6 +20,7 @@ from rankstone.measures import Measure, parse_measure
 from rankstone.measures.base import Status
 from rankstone.measures.curves import Curve
 from rankstone.road import Road
+from rankstone.words import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -117,14 +118,15 @@ def _explainer(qrels: object, measure: str | Measure, convention: str | None, gi
         if not isinstance(asked, Measure):
             raise BadParameter(
                 f"{asked} looks at lists, and not at a run against judgments",
-                fix=f"use {asked.computed_by} --explain '{asked}', with -q ID for the value of a query or "
-                "user; in Python the method explain of what rankstone.diff and rankstone.beyond return",
+                fix=f"use {asked.computed_by} --explain {quoted(str(asked))}, with -q ID for the value of "
+                "a query or user; in Python the method explain of what rankstone.diff and beyond return",
             )
         return Explainer(qrels, measure, **given)
     from rankstone.by_convention import read_one
 
     reading, options = read_one(convention, measure, given)
-    return Explainer(qrels, reading.measure, ours=reading.ours, **options).of_rows()
+    ready = Explainer(qrels, reading.measure, ours=reading.ours, **options)
+    return ready if reading.entry.declared else ready.of_rows()
 
 
 class Explainer(Evaluator):

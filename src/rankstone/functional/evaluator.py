@@ -22,6 +22,7 @@ from rankstone.hits.checks import bad_grade
 from rankstone.hits.judgments import SelfLabelled, ideal_of_lists
 from rankstone.hits.landing import Landing
 from rankstone.hits.options import LARGEST_GRADE
+from rankstone.io.exact import refuse_inexact
 from rankstone.measures.base import Scored
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ class Evaluator:
             Values per query, as arrays of the library and on the device that the scores are of.
         """
         home = home_of(scores)
+        _refuse_inexact(self.layout, scores if hasattr(scores, "dtype") else np.asarray(scores))
         found: dict[Measure, Scored] = {}
         if not home.near and self._goes_elsewhere:
             self.layout.fits(tuple(scores.shape), "scores")  # type: ignore[attr-defined]
@@ -253,6 +255,14 @@ def _numbers(layout: Layout, values: NDArray[Any], what: str) -> Floats:
     if values.dtype.kind not in "biuf":
         raise BadValue(f"{what} are no numbers", given=f"{values.dtype}", expected="an array of numbers")
     return layout.flat(values).astype(np.float64, copy=False)
+
+
+def _refuse_inexact(layout: Layout, scores: Any) -> None:  # noqa: ANN401 - of any library
+    """Refuse whole numbers that would tie as float64."""
+    if str(scores.dtype).endswith("int64"):  # as NumPy, PyTorch and JAX call it
+        given = scores.detach().cpu().numpy() if hasattr(scores, "detach") else np.asarray(scores)
+        layout.fits(given.shape, "scores")
+        refuse_inexact(pl.Series(layout.flat(given)), "score", layout.where)
 
 
 def _settled(label: Floats, layout: Layout, options: Alignment) -> Floats:

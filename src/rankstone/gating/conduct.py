@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankstone.comparing import compare, compare_scores
+from rankstone.errors import MissingColumn, blaming
 from rankstone.gating.config import Config, overridden
 from rankstone.gating.judging import guarded, ruled
 from rankstone.gating.margins import Margin, planned
 from rankstone.gating.result import Gate
-from rankstone.io import read_judgments, stem
+from rankstone.io import Renames, read_judgments, stem
 from rankstone.lists.comparison import identical
 from rankstone.lists.opening import OPTIONS
 from rankstone.measures import Measure, parse_measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rankstone.comparing import Comparison
 
@@ -67,9 +70,11 @@ def gate(
     """
     given = {"candidate": candidate, "baseline": baseline, "qrels": qrels, "inconclusive": inconclusive}
     read = _read(config, given)
-    for margin in _margins(read):
-        margin.refuse()
-    found = _compared(read, progress, drawing)
+    with blaming(_file(config)), _looked_for(read) as read:
+        for margin in _margins(read):
+            margin.refuse()
+        found = _compared(read, progress, drawing)
+        _require_present(read)
     outcomes = (*guarded(read, found), *ruled(read, found, partial(_same_lists, read, found)))
     return Gate(outcomes, found, inconclusive=read.inconclusive)
 
@@ -93,7 +98,33 @@ def plan(
     list
         A :class:`~rankstone.gating.margins.Margin` for each rule with a margin, of measures with a range.
     """
-    return _margins(_read(config, {"candidate": candidate, "baseline": baseline, "qrels": qrels}))
+    read = _read(config, {"candidate": candidate, "baseline": baseline, "qrels": qrels})
+    with blaming(_file(config)), _looked_for(read) as read:
+        return _margins(read)
+
+
+def _file(config: object) -> str | None:
+    return os.fspath(config) if isinstance(config, (str, os.PathLike)) else None
+
+
+@contextmanager
+def _looked_for(config: Config) -> Iterator[Config]:
+    """Blame a rename of a column that a table lacks for what is missing then."""
+    columns = Renames(config.options.get("columns") or {})
+    try:
+        yield replace(config, options={**config.options, "columns": columns}) if columns else config
+    except MissingColumn as error:
+        for theirs, ours in columns.items():
+            if ours in error.missing and theirs not in columns.present:
+                raise columns.absent(theirs) from error
+        raise
+
+
+def _require_present(config: Config) -> None:
+    """Refuse a rename of a column that none of the tables has."""
+    columns = config.options.get("columns")
+    if isinstance(columns, Renames):
+        columns.require_present()
 
 
 def _read(config: Any, given: Mapping[str, Any]) -> Config:  # noqa: ANN401 - whatever gate takes
@@ -125,7 +156,9 @@ def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
     options = config.options
     own = {name: options[name] for name in (*OPTIONS, "columns", "format_in") if name in options}
     baseline, candidate = found.sources.runs.values()
-    return identical(baseline, candidate, getattr(parse_measure(measure), "k", None), **own)
+    cutoff = getattr(parse_measure(measure), "k", None)
+    deepest = [depth for depth in (cutoff, own.pop("depth", None)) if depth is not None]
+    return identical(baseline, candidate, min(deepest, default=None), **own)
 
 
 def _compared(config: Config, progress: Progress | None, drawing: Progress | None) -> Comparison:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from rankstone.comparing.how import How
 from rankstone.errors import InputError, UsageError, nearest, printable
+from rankstone.hits.options import Alignment
+from rankstone.io import check_renames, is_database
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["INCONCLUSIVE", "Config", "Drops", "Guards", "Rule"]
 
@@ -20,6 +23,20 @@ INCONCLUSIVE: Final = ("fail", "warn", "pass")
 #: where files look for a gate
 _PYPROJECT: Final = "pyproject.toml"
 _SHA256: Final = 64
+#: names of a file's [gate] → what they hold
+_IN_FILES: Final = {
+    **dict.fromkeys(("baseline", "candidate", "qrels", "queries", "cluster", "inconclusive"), "text"),
+    "by": "texts",
+}
+_ALIGNMENT: Final = tuple(declared.name for declared in fields(Alignment))
+#: options beside those of alignment → what they hold
+_BESIDE_ALIGNMENT: Final = {
+    **dict.fromkeys(("convention", "format_in", "run_column"), "text"),
+    "one_group": "bool",
+    "columns": "table of texts",
+}
+#: tables that a file names by a path, and Python may hand over
+_TABLES: Final = ("exclude", "collapse", "intents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +106,8 @@ class Guards:
             raise UsageError(f"judged = {self.judged:g} is out of range", expected="a share, 0 to 1")
         if self.qrels_sha256 is not None and len(self.qrels_sha256) != _SHA256:
             raise UsageError(
-                "qrels_sha256 is no SHA-256", expected=f"{_SHA256} hexadecimal digits: sha256sum FILE"
+                "qrels_sha256 is no SHA-256",
+                expected=f"{_SHA256} hexadecimal digits: sha256sum FILE, in PowerShell Get-FileHash FILE",
             )
 
 
@@ -159,17 +177,19 @@ class Config:
         """
         where = Path(path)
         try:
-            data = tomllib.loads(where.read_text(encoding="utf-8"))
+            data: Mapping[str, Any] = tomllib.loads(where.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(
                 getattr(error, "strerror", None) or "the file is not UTF-8", where=str(path)
             ) from error
+        except RecursionError:
+            raise InputError("this is no TOML: lists within lists without end", where=str(path)) from None
         except tomllib.TOMLDecodeError as error:
             raise InputError("this is no TOML", where=str(path), given=printable(error)) from error
         if where.name == _PYPROJECT:
-            data = data.get("tool", {}).get("rankstone", {})
+            data = _table(_table(data.get("tool", {}), "tool").get("rankstone", {}), "tool.rankstone")
         try:
-            return cls.of(data.get("gate", {}), given, where.parent)
+            return cls.of(_table(data, str(path)).get("gate", {}), given, where.parent)
         except UsageError as error:
             error.where = error.where or str(path)
             raise
@@ -177,6 +197,13 @@ class Config:
     @classmethod
     def of(cls, data: Mapping[str, Any], given: Mapping[str, Any], folder: Path | None = None) -> Self:
         """Read a table of TOML, or a dict like one."""
+        if folder is not None:
+            _check_kinds(_table(data, "gate"), _IN_FILES, "gate")
+            _check_kinds(
+                _table(data.get("options", {}), "gate.options"),
+                dict.fromkeys(_TABLES, "text"),
+                "gate.options",
+            )
         told = {name: _path(name, value, folder) for name, value in data.items()}
         told |= {name: value for name, value in given.items() if value is not None}
         _only(told, cls, "gate", more=("rules", "guards"))
@@ -187,6 +214,7 @@ class Config:
                 )
         rules = tuple(_built(Rule, rule, "gate.rules") for rule in _listed(told.get("rules", ()), "rules"))
         guards = _built(Guards, _table(told.get("guards", {}), "guards"), "gate.guards")
+        _check_choices(told.get("statistics", {}), told.get("options", {}))
         by = told.get("by", ())
         told |= {"rules": rules, "guards": guards, "by": (by,) if isinstance(by, str) else tuple(by)}
         return cls(**told)
@@ -205,7 +233,29 @@ def _path(name: str, value: Any, folder: Path | None) -> Any:  # noqa: ANN401 - 
         or not isinstance(value, str)
     ):
         return value
+    if is_database(value):
+        kind, _, file = value.partition(":")
+        return value if file.startswith("//") else f"{kind}:{folder / file}"
     return str(folder / value)
+
+
+def _check_kinds(data: Mapping[str, Any], kinds: Mapping[str, str], what: str) -> None:
+    """Refuse values of a kind that their names do not take."""
+    for name, kind in kinds.items():
+        if name in data:
+            _check_kind(name, data[name], kind, what)
+
+
+def _check_choices(statistics: object, options: object) -> None:
+    """Refuse choices of a comparison and of alignment that are none, before anything is read."""
+    chosen, aligned = dict(_table(statistics, "gate.statistics")), dict(_table(options, "gate.options"))
+    _among(chosen, [declared.name for declared in fields(How)], "gate.statistics")
+    _check_kinds(chosen, {declared.name: str(declared.type) for declared in fields(How)}, "gate.statistics")
+    How(**chosen)
+    _among(aligned, [*_ALIGNMENT, *_BESIDE_ALIGNMENT, *_TABLES], "gate.options")
+    _check_kinds(aligned, _BESIDE_ALIGNMENT, "gate.options")
+    check_renames(aligned.get("columns", {}))
+    Alignment(**{name: value for name, value in aligned.items() if name in _ALIGNMENT})
 
 
 def _built(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a dataclass of the above
@@ -229,8 +279,15 @@ def _check_kind(name: str, value: object, declared: str, what: str) -> None:
     """Refuse a text where a number belongs, and the other way round."""
     if "Drops" in declared:
         right, expected = isinstance(value, Drops), "{ by = 0.5, most = 3 }"
-    elif "str" in declared:
-        right, expected = isinstance(value, str), "a text"
+    elif "table" in declared:
+        right = isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
+        right, expected = right or declared == "table", 'a table of texts: { theirs = "ours" }'
+    elif "texts" in declared and isinstance(value, (list, tuple)):
+        right, expected = all(isinstance(one, str) for one in value), "a text, or a list of texts"
+    elif "text" in declared or "str" in declared:
+        right, expected = isinstance(value, str) and value.strip() != "", "a text"
+    elif "bool" in declared:
+        right, expected = isinstance(value, bool), "true or false"
     elif "int" in declared:
         right, expected = isinstance(value, int) and not isinstance(value, bool) and value >= 0, "a count"
     else:
@@ -241,7 +298,10 @@ def _check_kind(name: str, value: object, declared: str, what: str) -> None:
 
 
 def _only(told: Mapping[str, Any], kind: type, what: str, more: tuple[str, ...] = ()) -> None:
-    known = [f.name for f in fields(kind)] + list(more)
+    _among(told, [f.name for f in fields(kind)] + list(more), what)
+
+
+def _among(told: Mapping[str, Any], known: Sequence[str], what: str) -> None:
     for name in told:
         if name not in known:
             close = nearest(name, known, n=1)

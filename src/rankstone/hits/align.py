@@ -111,27 +111,40 @@ class Aligner:
             lists = self._lists(stream)
             results = self._work(lists, lists.regrouped(self._tables(stream)), stream, each)
         if isinstance(self.truth, Judgments):
-            empty = self._empty_lists(self.truth, stream, lists)
-            if len(empty) and self.options.no_results != "drop":
-                results.append(each(self._landing.empty(self.truth, empty)))
+            names, codes = self._empty_lists(self.truth, stream, lists)
+            if len(codes) and self.options.no_results != "drop":
+                results.append(each(self._landing.empty(self.truth, codes, names)))
             absent = np.flatnonzero(~lists.seen & (self.options.missing != "drop"))
             results.append(each(self._landing.missing(self.truth, absent)))
         return results, lists
 
-    def _empty_lists(self, truth: Judgments, stream: Stream, lists: Lists) -> Ints:
-        """Return the judged queries that are answered with an empty list, and take note of them."""
+    def _empty_lists(self, truth: Judgments, stream: Stream, lists: Lists) -> tuple[pl.Series, Ints]:
+        """Return the queries that count and are answered with an empty list, and take note of them."""
         if stream.unanswered is None or self.options.no_results == "missing":
-            return np.empty(0, np.int64)
-        codes = truth.queries.codes(stream.unanswered)
-        codes = np.unique(codes[codes >= 0])
-        codes = codes[~lists.seen[codes]]  # a query may have another list, which is not empty
+            return truth.queries.names.clear(), np.empty(0, np.int64)
+        names = stream.unanswered.unique(maintain_order=True)
+        codes = truth.queries.codes(names)
+        judged = codes >= 0
+        if self.options.extra == "error" and not judged.all():
+            stranger = names.filter(pl.Series(~judged))[0]
+            raise NotComparable(
+                f"an empty list for query {printable(stranger)}, which nobody judged",
+                fix="leave it out, or choose what it is worth: extra=drop or keep",
+            )
+        # a query may have another list, which is not empty
+        counted = np.where(judged, ~lists.seen[codes], self.options.extra == "keep")
+        if len(others := lists.unjudged()):
+            counted &= ~names.is_in(others.implode()).to_numpy()
+        order = np.argsort(np.where(judged, codes, len(lists.seen)), kind="stable")
+        order = order[counted[order]]
+        names, codes = names.gather(order), codes[order]
         if len(codes) and self.options.no_results == "error":
             raise NotComparable(
-                f"an empty list for query {printable(truth.queries.names[int(codes[0])])}",
+                f"an empty list for query {printable(names[0])}",
                 fix="choose what it is worth: no_results=missing, zero, undefined or drop",
             )
-        lists.seen[codes] = True
-        return codes
+        lists.seen[codes[codes >= 0]] = True
+        return names, codes
 
     def _lists(self, stream: Stream) -> Lists:
         queries = self.truth.queries if isinstance(self.truth, Judgments) else None

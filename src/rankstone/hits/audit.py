@@ -10,11 +10,12 @@ import numpy as np
 from rankstone.errors import printable
 from rankstone.hits.contradictions import contradicted, contradiction
 from rankstone.hits.ranking import as_float32
-from rankstone.words import InLines, counted, queries, spread
+from rankstone.words import InLines, counted, queries, read_as, spread, where_read_as
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankstone.errors import InputError
     from rankstone.hits.arrays import Ints
     from rankstone.hits.batches import Batch
     from rankstone.hits.exclusion import LeftOut
@@ -24,7 +25,14 @@ if TYPE_CHECKING:
 #: lists, and documents in each, from which on it is no accident that each holds one that is judged
 _MANY: Final = 20
 
-__all__ = ["Audit", "BesideAudit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
+__all__ = [
+    "Audit",
+    "BesideAudit",
+    "JudgmentsAudit",
+    "RunAudit",
+    "Tally",
+    "tally",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +133,8 @@ class JudgmentsAudit:
         Judgments taken out with their pairs (``exclude_from``); those of them with a grade above zero.
     warnings
         Sentences a reader should not miss.
+    read_as
+        What was guessed of how a file is written.
     """
 
     source: str
@@ -138,6 +148,7 @@ class JudgmentsAudit:
     excluded: int = 0
     excluded_relevant: int = 0
     warnings: tuple[str, ...] = ()
+    read_as: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +181,8 @@ class RunAudit:
         Sentences a reader should not miss.
     left_out
         What excluding pairs did; ``None`` where none are taken out of the lists.
+    read_as
+        What was guessed of how a file is written.
     """
 
     source: str
@@ -191,6 +204,7 @@ class RunAudit:
     unjudged: dict[int, float]
     warnings: tuple[str, ...] = ()
     left_out: LeftOut | None = None
+    read_as: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -205,11 +219,12 @@ class RunAudit:
         deepest: int | None,
         order: str,
         left_out: LeftOut | None = None,
+        read_as: tuple[str, ...] = (),
     ) -> RunAudit:
         """Add the tallies of all batches up.
 
         ``deepest`` is the largest cutoff asked for, ``order`` the option of that name, ``left_out`` what was
-        excluded.
+        excluded, ``read_as`` what was guessed of how its file is written.
         """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
@@ -244,6 +259,7 @@ class RunAudit:
             unjudged=unjudged,
             warnings=tuple(found),
             left_out=left_out,
+            read_as=read_as,
         )
 
 
@@ -280,6 +296,8 @@ class BesideAudit:
         Judged queries without a row.
     weightless
         Judged subtopics that count nothing, because other subtopics of their query have rows.
+    read_as
+        What was guessed of how a file is written.
     """
 
     source: str
@@ -287,16 +305,21 @@ class BesideAudit:
     unknown: int
     missing: int
     weightless: int = 0
+    read_as: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(InLines):
-    """What alignment did: the judgments, each run by name, and the tables of queries and of intents."""
+    """What alignment did: the judgments, each run by name, and the tables of queries and of intents.
+
+    ``bad_runs`` says by name what is wrong with runs that were left out (``on_bad_run="skip"``).
+    """
 
     judgments: JudgmentsAudit | None
     runs: dict[str, RunAudit] = field(default_factory=dict)
     queries: BesideAudit | None = None
     intents: BesideAudit | None = None
+    bad_runs: dict[str, InputError] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
@@ -304,7 +327,8 @@ class Audit(InLines):
         return {
             "judgments": None if self.judgments is None else _plain_judgments(self.judgments),
             "runs": {name: _plain(asdict(run)) for name, run in self.runs.items()},
-            **{name: asdict(table) for name, table in beside.items() if table is not None},
+            **{name: where_read_as(asdict(table)) for name, table in beside.items() if table is not None},
+            **({"bad_runs": {n: str(e) for n, e in self.bad_runs.items()}} if self.bad_runs else {}),
         }
 
     def lines(self) -> list[str]:
@@ -315,13 +339,18 @@ class Audit(InLines):
         if self.intents is not None:
             head.append(f"intents  {_beside_line(self.intents, 'subtopics')}")
         stay = self.judgments is not None and not self.judgments.excluded
-        return head + [
-            f"{printable(name)}  {_run_line(run, in_ideal=stay)}" for name, run in self.runs.items()
+        return [
+            *head,
+            *(f"{printable(name)}  {_run_line(run, in_ideal=stay)}" for name, run in self.runs.items()),
+            *(
+                f"{printable(name)}  left out: {str(error).splitlines()[0]}"
+                for name, error in self.bad_runs.items()
+            ),
         ]
 
 
 def _plain_judgments(audit: JudgmentsAudit) -> dict[str, Any]:
-    return {**asdict(audit), "warnings": list(audit.warnings)}
+    return where_read_as({**asdict(audit), "warnings": list(audit.warnings)})
 
 
 def _plain(audit: dict[str, Any]) -> dict[str, Any]:
@@ -330,7 +359,7 @@ def _plain(audit: dict[str, Any]) -> dict[str, Any]:
     left_out = audit.pop("left_out")
     if left_out is not None:
         audit["excluded"] = {**left_out, "examples": list(left_out["examples"])}
-    return audit
+    return where_read_as(audit)
 
 
 def _judgments_line(audit: JudgmentsAudit) -> str:
@@ -348,6 +377,7 @@ def _judgments_line(audit: JudgmentsAudit) -> str:
         )
     if audit.comments:
         parts.append(counted(audit.comments, "comment line"))
+    parts += read_as(audit.read_as)
     parts += [f"warning: {sentence}" for sentence in audit.warnings]
     return " · ".join(parts)
 
@@ -360,6 +390,7 @@ def _beside_line(audit: BesideAudit, what: str) -> str:
         parts.append(f"{queries(audit.missing)} without a row")
     if audit.weightless:
         parts.append(f"{counted(audit.weightless, 'subtopic')} without a row, weighing nothing")
+    parts += read_as(audit.read_as)
     return " · ".join(parts)
 
 
@@ -382,6 +413,7 @@ def _run_line(audit: RunAudit, *, in_ideal: bool) -> str:
         parts.append(audit.left_out.line(in_ideal=in_ideal))
     if audit.comments:
         parts.append(counted(audit.comments, "comment line"))
+    parts += read_as(audit.read_as)
     parts += [f"unjudged@{k} {share:.1%}" for k, share in audit.unjudged.items()]
     parts += [f"warning: {sentence}" for sentence in audit.warnings]
     return " · ".join(parts)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankstone.hits.batches import Batch
     from rankstone.hits.options import Alignment
 
-__all__ = ["SHOWN", "Exclusion", "LeftOut", "among", "pairs_of"]
+__all__ = ["SHOWN", "Exclusion", "LeftOut", "among", "pairs_of", "without_own"]
 
 #: pairs that matched nothing and are named
 SHOWN: Final = 3
@@ -134,3 +134,16 @@ def among(rows: pl.DataFrame, pairs: pl.DataFrame) -> Bools:
     found = rows.select(_PAIR).join(known, on=_PAIR, how="left", maintain_order="left")
     there: Bools = found["there"].fill_null(value=False).to_numpy()
     return there
+
+
+def without_own(batch: Batch) -> Batch:
+    """Return the batch less the documents that have the id of their query."""
+    if batch.docs is None:
+        return batch
+    lists = batch.list_of_row
+    docs, queries = batch.ids(np.arange(batch.height)), batch.names.gather(lists)
+    own = (docs.cast(pl.String) == queries.cast(pl.String)).to_numpy()
+    if not own.any():
+        return batch
+    lengths = np.bincount(lists[~own], minlength=len(batch.lengths))
+    return batch.rows_at(np.flatnonzero(~own), lengths)

@@ -14,6 +14,7 @@ import numpy as np
 from rankstone.errors import BadOption, DuplicateRows, printable
 from rankstone.hits.arrays import descending_within
 from rankstone.hits.audit import Tally, tally
+from rankstone.hits.exclusion import without_own
 from rankstone.hits.ideal import Ideal
 from rankstone.hits.imputation import impute
 from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
@@ -94,6 +95,8 @@ class Landing:
         left_out = np.empty(0, np.int64)
         if self.exclude is not None:
             batch, left_out = self.exclude.without(batch)
+        if options.identical_ids == "drop":
+            batch = without_own(batch)
         batch = in_order(batch, options)
         keys = None if batch.docs is None else BatchKeys(batch)
         twice = np.empty(0, np.int64) if keys is None else keys.duplicates()
@@ -240,9 +243,9 @@ class Landing:
         names = truth.queries.names.gather(codes)
         return Chunk(names, codes, np.zeros(count, np.int64), hits, None)
 
-    def empty(self, truth: Judgments, codes: Ints) -> Chunk:
-        """Return judged queries that are answered with an empty list."""
-        chunk = self.missing(truth, codes)
+    def empty(self, truth: Judgments, codes: Ints, names: pl.Series) -> Chunk:
+        """Return queries that are answered with an empty list; those that nobody judged have number -1."""
+        chunk = replace(self.missing(truth, codes), names=names)
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
         counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs or ()))
         return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Order = Literal["score", "rank", "input"]
 ScoreDtype = Literal["float64", "float32"]
+Sort = Literal["stable", "quicksort", "quicksort_twice"]
+IdenticalIds = Literal["keep", "drop"]
 Ties = Literal["docid_desc", "docid_asc", "input", "reverse_input", "expected", "best", "worst", "error"]
 Missing = Literal["zero", "drop", "error"]
 NoResults = Literal["missing", "zero", "undefined", "drop", "error"]
@@ -67,6 +69,7 @@ _ELSEWHERE: Final = {
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "order": get_args(Order),
     "score_dtype": get_args(ScoreDtype),
+    "sort": get_args(Sort),
     "ties": get_args(Ties),
     "missing": get_args(Missing),
     "no_results": get_args(NoResults),
@@ -78,7 +81,10 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "unjudged": get_args(Unjudged),
     "pool": get_args(Pool),
     "exclude_from": get_args(ExcludeFrom),
+    "identical_ids": get_args(IdenticalIds),
 }
+#: options that are told only where they are not at their default: few runs need them
+_SELDOM: Final = {"exclude_from": "lists", "sort": "stable", "identical_ids": "keep"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +99,11 @@ class Alignment:
     score_dtype
         ``float32`` compares scores as trec_eval up to version 9 and pytrec_eval do: near-equal
         scores then tie.
+    sort
+        How a list is put in order before ``ties`` looks at it: ``stable``, equal scores as they came; by a
+        ``quicksort`` that leaves those of 16 rows and more in an order of its own, as in compiled NumPy code
+        (Numba); by two of these, one after the other.  For the numbers of libraries that do so, beside
+        ``ties="input"``.
     ties
         Who comes first among equal scores.  Ids compare by the UTF-8 bytes of their text, integers
         by their decimal text.  ``expected`` is the mean over all orders of the tied documents,
@@ -133,6 +144,9 @@ class Alignment:
         Where excluded pairs are taken out: of the ``lists``, and a relevant one is then missed, as it stays
         in R and the ideal list; of the ``judgments``, as if nobody had judged them; or of ``both``, as for
         residual collections, where what a user has seen neither helps nor harms.
+    identical_ids
+        A retrieved document that has the id of its query, as where passages are searched for their like:
+        it stays (``keep``) or is taken out of the list (``drop``); judgments keep it.
     score_above
         Retrieved documents with no higher score than this earn nothing where they stand, as in some
         libraries with scores of 0 and less; R and the ideal list know their grades.  ``None``: no such line.
@@ -149,6 +163,7 @@ class Alignment:
 
     order: Order = "score"
     score_dtype: ScoreDtype = "float64"
+    sort: Sort = "stable"
     ties: Ties = "docid_desc"
     missing: Missing = "zero"
     no_results: NoResults = "missing"
@@ -160,6 +175,7 @@ class Alignment:
     unjudged: Unjudged | float | Imputation = "nonrelevant"
     pool: Pool = "judged"
     exclude_from: ExcludeFrom = "lists"
+    identical_ids: IdenticalIds = "keep"
     score_above: float | None = None
     depth: int | None = None
     candidates: int | None = None
@@ -200,10 +216,10 @@ class Alignment:
     def told(self) -> dict[str, Any]:
         """Return every option and its value in words and numbers: a function by its name.
 
-        Where pairs are excluded from is told where it is not the usual place.
+        Options that few runs need are told where they are not at their default.
         """
         told = {**self.as_dict(), "unjudged": said(self.unjudged)}
-        return {name: value for name, value in told.items() if (name, value) != ("exclude_from", "lists")}
+        return {name: value for name, value in told.items() if _SELDOM.get(name) != value}
 
     def changed(self) -> dict[str, Any]:
         """Return the options that are not at their default."""

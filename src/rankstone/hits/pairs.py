@@ -223,15 +223,10 @@ class BatchKeys:
         at[at == len(self._key)] = 0
         which = np.flatnonzero(self._key[at] == wanted)
         at = at[which]
-        found = [(which, at)]
-        while len(self._alike) and len(which):
-            more = np.flatnonzero(
-                (at + 1 < len(self._key)) & (self._key[(at + 1) % len(self._key)] == wanted[which])
-            )
-            which, at = which[more], at[more] + 1
-            found.append((which, at))
-        which = np.concatenate([some for some, _ in found])
-        return which, self._row[np.concatenate([places for _, places in found])].astype(np.int64)
+        if len(self._alike):  # however many rows one key stands for, they are neighbours
+            copies = np.searchsorted(self._key, wanted[which], side="right") - at
+            which, at = np.repeat(which, copies), ragged_range(at, copies)
+        return which, self._row[at].astype(np.int64)
 
 
 def _runs_of_equal(key: NDArray[np.uint64]) -> NDArray[np.int64]:

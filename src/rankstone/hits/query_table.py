@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadValue, MissingColumn, nearest, printable
+from rankstone.hits.options import LARGEST_GRADE
 from rankstone.hits.pairs import QueryIndex
 
 if TYPE_CHECKING:
@@ -34,24 +35,27 @@ class QueryTable:
         The queries' ids as text, each once.
     columns
         Everything else.
+    read_as
+        What was guessed of how its file is written.
     """
 
     source: str
     ids: QueryIndex
     columns: pl.DataFrame
+    read_as: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: str, table: pl.DataFrame) -> QueryTable:
+    def of(cls, source: str, table: pl.DataFrame, read_as: tuple[str, ...] = ()) -> QueryTable:
         """Prepare a table with ``query_id`` (texts, each once) and any other columns.
 
         A column ``weight`` must hold numbers, 0 or more; a column ``judged`` says true or false, 1 or 0.
         """
-        prepared = cls(source, QueryIndex(table["query_id"]), table.drop("query_id"))
+        prepared = cls(source, QueryIndex(table["query_id"]), table.drop("query_id"), read_as)
         if "judged" in prepared.columns.columns:
             prepared.refuse("judged", prepared._said().is_null().to_numpy(), "true or false, 1 or 0")
         if "weight" in prepared.columns.columns:
             weight = prepared.numbers("weight")
-            prepared.refuse("weight", ~(np.isfinite(weight) & (weight >= 0)), "a number, 0 or more")
+            prepared.refuse("weight", ~((weight >= 0) & (weight <= LARGEST_GRADE)), "a number from 0 to 9e15")
         return prepared
 
     def judged(self) -> pl.Series | None:

@@ -202,7 +202,7 @@ def _fillings(
 
 def _for_place(entry: Entry, place: str, asked: Asked | None, facts: Facts) -> Iterable[float]:
     """Return what the parameter of ours may be that a place stands for, where a measure was named."""
-    if asked is None:
+    if asked is None or place == "gains":  # a gain of every grade: whoever has such a table names it
         return ()
     fed = re.search(rf"(\w+)=\W*<{place}>", entry.ours)
     parameter = place if fed is None else fed[1]

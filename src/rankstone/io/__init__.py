@@ -14,30 +14,43 @@ from typing import TYPE_CHECKING, Any
 from rankstone.errors import InputError, MissingColumn, nearest, printable
 from rankstone.io.addresses import is_database, parse_address, shown
 from rankstone.io.attributes import Attributes, read_attributes
-from rankstone.io.columns import Renames, parse_columns
+from rankstone.io.beir import BEIR, judgments_in
+from rankstone.io.columns import CsvOptions, Renames, check_renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import Events, read_events
-from rankstone.io.files import read_files, stem
+from rankstone.io.files import format_of_stream, read_files, stem
 from rankstone.io.matching import ids_of_two_kinds
 from rankstone.io.nested import holds_json, read_json, read_text
 from rankstone.io.objects import read_object
+from rankstone.io.quepid import is_quepid, read_quepid
+from rankstone.io.rows import holds_columns, holds_rows, is_column
 from rankstone.io.several import refuse_several, split
+from rankstone.io.streams import can_be_read_again, is_stream, keeping_streams, read_stream
 from rankstone.io.table import Progress, Table, reading
 from rankstone.io.text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout, Ranks
 from rankstone.io.write import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "Attributes",
+    "CsvOptions",
     "Events",
     "Progress",
     "Renames",
     "Table",
     "atomic",
+    "can_be_read_again",
+    "check_renames",
+    "holds_columns",
+    "holds_rows",
     "ids_of_two_kinds",
+    "is_column",
     "is_database",
+    "is_quepid",
+    "is_stream",
+    "keeping_streams",
     "parse_address",
     "parse_columns",
     "read_attributes",
@@ -49,10 +62,12 @@ __all__ = [
     "read_pairs",
     "read_run",
     "read_runs",
+    "read_stream",
     "read_text",
     "reading",
     "shown",
     "stem",
+    "with_csv",
 ]
 
 
@@ -65,13 +80,24 @@ def read_judgments(
 ) -> Table:
     """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name.
 
-    Plain lists of documents are what is relevant: each has the grade 1.
+    Plain lists of documents are what is relevant: each has the grade 1.  BEIR's judgments are known by their
+    header, and a folder of its data by what lies in it.
     """
+    columns = Renames.of_table(columns or {}, "qrels")
     layout = GROUPED_QRELS if "subtopic" in further else QRELS
     layout = PREFERENCES if "subgroup" in further else layout
-    table = _opened(source, layout, "judgments", columns, format_in, further=further)
+    source, told = judgments_in(source)
+    named = Renames(columns or {}, columns, header=BEIR) if isinstance(columns or {}, Mapping) else columns
+    table = _opened(source, layout, "judgments", named, format_in, further=further)
+    if isinstance(named, Renames) and named.known_header:
+        told = (*told, "BEIR's qrels, whose score is the grade")
+    table = replace(table, read_as=_and(told, table.read_as)) if told else table
     table = table.with_number("relevance", 1.0) if table.listed else table
-    return table.requires("query_id", "doc_id", "relevance", *further)
+    return table.requires("query_id", "doc_id", "relevance", *further, given=columns)
+
+
+def _and(told: tuple[str, ...], further: Callable[[], tuple[str, ...]]) -> Callable[[], tuple[str, ...]]:
+    return lambda: (*told, *further())
 
 
 def read_run(
@@ -83,16 +109,16 @@ def read_run(
     name: str = "run",
     ranks: bool = False,
 ) -> Table:
-    """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for.
+    """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for; ranks do for scores.
 
     With ``ranks`` TREC's ranks, too; where nobody asks for them they may be missing or no numbers.
     """
+    columns = Renames.of_table(columns or {}, "run")
     wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
     table = _opened(source, RUN, name, columns, format_in, ranks=wanted)
     if isinstance(source, (str, os.PathLike)):
         refuse_several(source, format_in, lambda part: _opened(part, RUN, name, columns, format_in))
-    by = () if order == "input" or table.listed else (order,)
-    return table.requires("query_id", "doc_id", *by)
+    return table.requires("query_id", "doc_id", *_needed(table, order), given=columns)
 
 
 def read_runs(
@@ -110,8 +136,9 @@ def read_runs(
     MissingColumn
         When there is no such column.
     """
-    given = {theirs: ours for theirs, ours in (columns or {}).items() if theirs != run_column}
-    renamed = Renames({**given, run_column: "run"}, getattr(columns, "present", None))
+    meant = Renames.of_table(columns or {}, "run")
+    given = {theirs: ours for theirs, ours in meant.items() if theirs != run_column}
+    renamed = Renames({**given, run_column: "run"}, meant)
     table = _opened(source, RUN, "runs", renamed, format_in, further=("run",))
     if "run" not in table.columns:
         close = nearest(run_column, renamed.present, n=1)
@@ -121,8 +148,13 @@ def read_runs(
             given=f"columns {', '.join(map(printable, sorted(renamed.present))) or 'without names'}",
             fix=f"did you mean {printable(close[0])}?" if close else None,
         )
-    by = () if order == "input" or table.listed else (order,)
-    return split(table.requires("query_id", "doc_id", *by), run_column)
+    return split(table.requires("query_id", "doc_id", *_needed(table, order), given=meant), run_column)
+
+
+def _needed(table: Table, order: str) -> tuple[str, ...]:
+    """Return the column that gives the order of a run's lists."""
+    by = table.ordered_by(order)
+    return () if by == "input" else (by,)
 
 
 def read_pairs(
@@ -137,7 +169,7 @@ def read_pairs(
     TREC text may be judgments or a run: the third column is the document.  A mapping may be
     ``{query: [doc, …]}``, with any collection of documents.
     """
-    if isinstance(source, Mapping):
+    if isinstance(source, Mapping) and not holds_columns(source, columns):
         source = {query: _documents(docs, name) for query, docs in source.items()}
     return _opened(source, PAIRS, name, columns, format_in).requires("query_id", "doc_id")
 
@@ -172,7 +204,7 @@ def read_intents(
     further, name = ("subtopic", "weight"), "intents"
     if holds_json(source, format_in):
         source, name = read_json(source), str(source)  # type: ignore[arg-type] # a path
-    if isinstance(source, Mapping):
+    if isinstance(source, Mapping) and not holds_columns(source, columns):
         table = read_object(source, "weight", {}, name).requires("query_id", "doc_id", "weight")
         source = table.collect("query_id", "doc_id", "weight").rename({"doc_id": "subtopic"})
     table = _opened(source, INTENTS, name, columns, format_in, further=further)
@@ -192,13 +224,13 @@ def read_labelled(
     With ``one_group`` all rows are one list, whatever ids they have.
     """
     given = columns or {}
-    columns = Renames({"label": "relevance", **given}, getattr(given, "present", None))
-    if isinstance(source, str) and source == "-":
-        format_in = format_in or "csv"  # TREC lines have no labels
+    columns = Renames({"label": "relevance", **given}, given)
+    if is_stream(source):
+        format_in = format_in or format_of_stream(os.fspath(source), "csv")  # TREC lines have no labels
     table = _opened(source, RUN, "labelled table", columns, format_in)
     table = table.in_one_list() if one_group else table
     by = () if order == "input" else (order,)
-    return table.requires("query_id", "relevance", *by)
+    return table.requires("query_id", "relevance", *by, given=columns)
 
 
 def _opened(
@@ -216,11 +248,17 @@ def _opened(
     if isinstance(source, Table):
         return source
     number = number or layout.number
+    named = {} if columns is None else columns
     if holds_json(source, format_in):  # its keys are texts, whatever they stand for
         path: Any = source
-        return replace(read_object(read_json(path), number, columns or {}, str(path), further), untyped=True)
+        found = _of_quepid(read_json(path), number, str(path))
+        return replace(read_object(found, number, named, str(path), further), untyped=True)
     if isinstance(source, str) and is_database(source):
-        return open_database(source).table(columns or {}, further)
+        return open_database(source).table(named, further)
     if isinstance(source, (str, os.PathLike)):
-        return read_files(source, layout, columns or {}, format_in, ranks=ranks, further=further)
-    return read_object(source, number, columns or {}, name, further)
+        return read_files(source, layout, named, format_in, ranks=ranks, further=further)
+    return read_object(_of_quepid(source, number, name), number, named, name, further)
+
+
+def _of_quepid(value: object, number: str, source: str) -> object:
+    return read_quepid(value, number, source) if is_quepid(value) else value  # type: ignore[arg-type] # a mapping

@@ -39,12 +39,15 @@ class Attributes:
         The rows, lazily.
     schema
         All columns and their types; in CSV files everything is text.
+    read_as
+        What was guessed of how a file is written.
     """
 
     source: str
     key: str
     frame: pl.LazyFrame
     schema: Mapping[str, pl.DataType]
+    read_as: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -103,13 +106,14 @@ def read_attributes(
     """
     name = shown(source) if isinstance(source, (str, os.PathLike)) else f"table of {key}"
     format_in = None if format_in == "trec" else format_in  # which has no names of columns
+    told: tuple[str, ...] = ()
     if holds_json(source, format_in):
         frame = _of_object(read_json(name), key, name)
     elif isinstance(source, str) and is_database(source):
         ids = (key, *(theirs for theirs, ours in (columns or {}).items() if ours == key))
         frame = open_database(source).frame(ids).lazy()
     elif isinstance(source, (str, os.PathLike)):
-        frame = scan_files(source, format_in)
+        frame, told = scan_files(source, format_in, columns)
     else:
         frame = _of_object(source, key, name)
     with reading(name):
@@ -117,7 +121,7 @@ def read_attributes(
         frame = frame.drop(hidden(frame.collect_schema().names(), chosen)).rename(chosen)
         schema = dict(frame.collect_schema())
     require(schema, (key,), name, tuple(schema))
-    return Attributes(name, key, frame, schema)
+    return Attributes(name, key, frame, schema, told)
 
 
 def _of_object(source: object, key: str, name: str) -> pl.LazyFrame:

@@ -1,7 +1,9 @@
 """Tables of databases, read-only and in batches: DuckDB and SQLite files, PostgreSQL servers.
 
 Every start of a table is a connection of its own, which ends with it.  A table's name is looked up in the
-catalogue and quoted, so it is a name and no SQL; a query is its author's SQL and runs as it is.
+catalogue and quoted, so it is a name and no SQL.  A query is its author's SQL and runs as it is, once the
+database's own parser has said that it is one SELECT: what writes files, ends a transaction or attaches other
+databases is refused before anything runs.
 """
 
 from __future__ import annotations
@@ -40,6 +42,9 @@ _POSTGRES_TABLES: Final = """
     WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
     AND n.nspname NOT LIKE 'pg~_toast%' ESCAPE '~'
 """
+_NO_SELECT: Final = "the query is not one SELECT that the database can answer"
+#: nothing outside the file is read, written or loaded, whatever a query or a view says
+_DUCKDB_SETTINGS: Final = {"enable_external_access": "false", "lock_configuration": "true"}
 #: one view of the data that nothing changes, and rows in the same order whenever they are read
 _POSTGRES_SETTINGS: Final = (
     "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
@@ -135,6 +140,16 @@ def _no_table(name: str, there: Sequence[str], close: Sequence[str], where: str)
     )
 
 
+def _bracketed(query: str) -> str:
+    """Return a query in brackets, where nothing is valid but a single SELECT."""
+    one = query.rstrip("; \t\n")
+    return f"SELECT * FROM (\n{one}\n)"  # noqa: S608 - parsed, never run
+
+
+def _no_select(address: Address, said: str | None = None) -> InputError:
+    return InputError(_NO_SELECT, where=address.shown, given=said, expected="SELECT … FROM …")
+
+
 def _driver(package: str, extra: str) -> Any:  # noqa: ANN401 - a module
     try:
         import_module("pyarrow")
@@ -161,11 +176,11 @@ def _duckdb(address: Address) -> _Engine:
 
     @contextmanager
     def relation(query: str) -> Iterator[Any]:
-        with duckdb.connect(file, read_only=True) as connection:
-            found = connection.sql(query)
-            if found is None:
-                raise InputError("the query has no rows to give", where=address.shown, expected="SELECT …")
-            yield found
+        with duckdb.connect(file, read_only=True, config=_DUCKDB_SETTINGS) as connection:
+            kinds = [statement.type for statement in connection.extract_statements(query)]
+            if kinds != [duckdb.StatementType.SELECT]:
+                raise _no_select(address)
+            yield connection.sql(query)
 
     @contextmanager
     def run(query: str) -> Iterator[Any]:
@@ -187,6 +202,7 @@ def _sqlite(address: Address) -> _Engine:
 
     @contextmanager
     def run(query: str) -> Iterator[Any]:
+        _require_sqlite_select(url, query, address)
         with driver.connect(url) as connection, connection.cursor() as cursor:
             # types are those of the first batch
             cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(1 << 16)})
@@ -200,6 +216,23 @@ def _sqlite(address: Address) -> _Engine:
     return _Engine(run, schema, _SQLITE_TABLES, (driver.Error,))
 
 
+def _require_sqlite_select(url: str, query: str, address: Address) -> None:
+    """Refuse what is not one SELECT: VACUUM INTO writes a file though the database is read-only."""
+    import sqlite3
+
+    allowed = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+    connection = sqlite3.connect(url, uri=True)
+    try:
+        connection.set_authorizer(
+            lambda action, *_: sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
+        )
+        connection.execute(f"EXPLAIN {_bracketed(query)}")
+    except (sqlite3.Warning, sqlite3.Error) as error:
+        raise _no_select(address, str(error)) from error
+    finally:
+        connection.close()
+
+
 def _postgresql(address: Address) -> _Engine:
     driver = _driver("adbc_driver_postgresql.dbapi", "postgresql")
 
@@ -210,14 +243,21 @@ def _postgresql(address: Address) -> _Engine:
                 opened.execute(setting)
             yield opened
 
+    def require_select(opened: Any, query: str) -> None:  # noqa: ANN401 - ADBC's
+        """Refuse what is not one SELECT: COPY writes files in a read-only transaction, COMMIT ends it."""
+        with telling(address.shown, driver.Error, secrets=address.secrets, what=_NO_SELECT):
+            opened.adbc_execute_schema(_bracketed(query) + " AS rows")
+
     @contextmanager
     def run(query: str) -> Iterator[Any]:
         with cursor() as opened:
+            require_select(opened, query)
             opened.execute(query)
             yield opened.fetch_record_batch()
 
     def schema(query: str) -> Any:  # noqa: ANN401 - PyArrow's
         with cursor() as opened:
+            require_select(opened, query)
             return opened.adbc_execute_schema(query)
 
     return _Engine(run, schema, _POSTGRES_TABLES, (driver.Error,))

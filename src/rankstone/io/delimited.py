@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankstone.errors import BadLine, EmptyInput, printable
+from rankstone.errors import EmptyInput
 from rankstone.io.broken import broken_row
-from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, renames
+from rankstone.io.columns import CANONICAL, hidden, is_known, is_text, lacking, renames
+from rankstone.io.decimals import Decimals, decimal_text, with_fractions
+from rankstone.io.dialects import Dialect, clean_names, dialect_of
+from rankstone.io.exact import refuse_inexact
 from rankstone.io.table import ROWS, Table, reading
-from rankstone.io.text import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["delimited", "scan_delimited", "whole_rows"]
+__all__ = ["delimited", "line_of", "scan_delimited", "whole_rows"]
 
 
-def scan_delimited(source: Path | bytes, separator: str) -> pl.LazyFrame:
-    """Open CSV or TSV with a header, all columns texts."""
-    return pl.scan_csv(source, separator=separator, infer_schema=False, raise_if_empty=False, glob=False)
+def scan_delimited(dialect: Dialect, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    """Open CSV or TSV with a header, all columns texts, and say what was guessed of how it is written.
+
+    Names are without the blanks around them, and numbers with a decimal comma get a point.
+    """
+    frame = dialect.scan()
+    header = frame.collect_schema().names()
+    dialect.refuse_copies(header, lambda name: name in columns or is_known(name))
+    fractions, told = with_fractions(dialect, header)
+    frame = frame.with_columns(decimal_text(pl.col(name)) for name in fractions) if fractions else frame
+    clean = clean_names(header, columns)
+    return frame.rename(clean) if clean else frame, (*dialect.told, *told)
 
 
 def whole_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -38,27 +49,47 @@ def _as_it_is(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
+def line_of(dialect: Dialect, row: int) -> int:
+    """Return the line that a row begins in, counted from 0 and 1; quoted cells may go over several."""
+    breaks = 0
+    with suppress(pl.exceptions.PolarsError):  # broken further down, which another message is about
+        above = dialect.scan().head(row)
+        counted = above.select(pl.all().str.count_matches("\n", literal=True).sum()).collect()
+        breaks = sum(counted.row(0)) if counted.width else 0
+        breaks += sum(name.count("\n") for name in counted.columns)
+    return dialect.above + 2 + row + breaks
+
+
 def delimited(
     sources: Sequence[Path | bytes],
     name: str,
-    separator: str,
+    kind: str,
     columns: Mapping[str, str],
     further: Sequence[str] = (),
 ) -> Table:
-    """Read CSV or TSV with a header; ids stay the text they are, numbers are checked."""
-    frames = [scan_delimited(source, separator) for source in sources]
-    titles = [title_of(source, name) for source in sources]
+    """Read CSV or TSV with a header; ids stay the text they are, numbers are checked.
+
+    Parameters
+    ----------
+    sources
+        Paths, or the content itself.
+    name
+        What to call content in messages.
+    kind
+        ``csv`` or ``tsv``.
+    columns
+        {their name: our name}.
+    further
+        Columns wanted beside the usual ones.
+    """
     wanted = tuple(dict.fromkeys((*CANONICAL, *further)))
-    readers = [
-        _Delimited(frame, source, title, separator, columns, wanted)
-        for frame, source, title in zip(frames, sources, titles, strict=True)
-    ]
+    readers = [_Delimited(dialect_of(source, name, kind, columns), columns, wanted) for source in sources]
     schemas = [reader.schema() for reader in readers]
     headers = [reader.frame.collect_schema().names() for reader in readers]
     known = {name: dtype for schema in schemas for name, dtype in schema.items()}
     short = {
-        name: lacking(name, title, header)
-        for title, header in zip(titles, headers, strict=True)
+        name: lacking(name, reader.dialect.title, header)
+        for reader, header in zip(readers, headers, strict=True)
         for name in known
         if name not in header
     }
@@ -73,74 +104,83 @@ def delimited(
     def where(row: int) -> str:
         for reader in readers:
             if row < reader.rows:
-                return f"{reader.title}:{row + 2}"
+                return reader.place(row)
             row -= reader.rows
         return name
 
-    return Table(name, schema, start, where, untyped=True, present=present, unusable=short)
+    def read_as() -> tuple[str, ...]:
+        return tuple(dict.fromkeys(told for reader in readers for told in reader.told()))
+
+    return Table(name, schema, start, where, untyped=True, present=present, unusable=short, read_as=read_as)
 
 
 @dataclass
 class _Delimited:
-    frame: pl.LazyFrame
-    source: Path | bytes
-    title: str
-    separator: str
+    dialect: Dialect
     renamed: Mapping[str, str]
-    wanted: tuple[str, ...] = CANONICAL
+    wanted: tuple[str, ...]
     rows: int = 0
     header: list[str] = field(default_factory=list)
+    frame: pl.LazyFrame = field(init=False)
+    decimals: Decimals = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.frame = self.dialect.scan()
+        self.decimals = Decimals(self.dialect.decimal, self.dialect.separator)
 
     def schema(self) -> dict[str, pl.DataType]:
-        with reading(self.title):
+        with reading(self.dialect.title):
             names = self.frame.collect_schema().names()
         if not names:
-            raise EmptyInput("the file is empty", where=self.title)
-        first, self.header = not self.header, self.header or names
-        chosen = renames(names, self.renamed, self.title)
-        self._refuse_copies(names, chosen)
-        unread = hidden(names, chosen)
-        if first and (unread or not {chosen.get(name, name) for name in names} <= {*self.wanted}):
-            self.frame = whole_rows(self.frame)
-        self.frame, self.renamed = self.frame.drop(unread).rename(chosen), {}
+            raise EmptyInput("the file is empty", where=self.dialect.title)
+        if not self.header:
+            self._name(names)
         names = self.frame.collect_schema().names()
         return {n: pl.String() if is_text(n) else pl.Float64() for n in self.wanted if n in names}
 
-    def _refuse_copies(self, names: Sequence[str], chosen: Mapping[str, str]) -> None:
-        """Refuse a header that names a column twice, where it is one that counts."""
-        for name in names:
-            first = re.sub(r"_duplicated_\d+$", "", name)  # as the reader calls further ones
-            if first != name and first in names and chosen.get(first, first) in self.wanted:
-                raise BadLine(
-                    f"the header has {printable(first)} twice",
-                    where=f"{self.title}:1",
-                    given=printable(self.separator.join(names)),
-                    expected="each column once",
-                )
+    def _name(self, header: list[str]) -> None:
+        """Give columns our names; of a header that names one of these twice, none."""
+        self.header, given = header, self.renamed
+        self.dialect.refuse_copies(header, lambda name: given.get(name, name) in self.wanted)
+        clean = clean_names(header, given)
+        names = [clean.get(name, name) for name in header]
+        chosen = renames(names, given, self.dialect.title)
+        unread = hidden(names, chosen)
+        if unread or not {chosen.get(name, name) for name in names} <= {*self.wanted}:
+            self.frame = whole_rows(self.frame)
+        self.frame = self.frame.rename(clean).drop(unread).rename(chosen)
 
     def _batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        with reading(self.title):
+        dialect = self.dialect
+        with reading(dialect.title):
             try:
                 yield from self.frame.select(columns).collect_batches(chunk_size=ROWS)
             except pl.exceptions.PolarsError as error:
-                broken = broken_row(self.source, self.title, self.separator, self.header)
+                broken = broken_row(
+                    dialect.source, dialect.title, dialect.separator, self.header, dialect.above
+                )
                 raise (broken or error) from error
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         schema = self.schema()
+        numbers = [name for name, dtype in schema.items() if dtype == pl.Float64]
         self.rows = 0
+        self.decimals.start()
         for piece in self._batches(list(schema)):
-            typed = piece.select(pl.col(name).cast(kind, strict=False) for name, kind in schema.items())
-            for name, dtype in schema.items():
-                if dtype == pl.Float64 and typed[name].null_count() > piece[name].null_count():
-                    raise self._no_number(piece[name], typed[name])
+            read = self.decimals.read(piece.select(numbers), self._place_below)
+            for column in read:
+                written = self.decimals.with_points(piece[column.name])
+                refuse_inexact(written, column.name, self.place, self.rows)
             self.rows += piece.height
-            yield typed
+            yield piece.with_columns(read)
 
-    def _no_number(self, text: pl.Series, number: pl.Series) -> BadLine:
-        at = (number.is_null() & text.is_not_null()).arg_max() or 0
-        return BadLine(
-            f"the {text.name} {printable(text[at], 40)!r} is no number",
-            where=f"{self.title}:{self.rows + at + 2}",
-            expected="a number",
-        )
+    def _place_below(self, row: int) -> str:
+        return self.place(self.rows + row)
+
+    def place(self, row: int) -> str:
+        """Say where a row stands."""
+        return f"{self.dialect.title}:{line_of(self.dialect, row)}"
+
+    def told(self) -> tuple[str, ...]:
+        """Return what was found out of how the file is written."""
+        return (*self.dialect.told, *self.decimals.told())

@@ -57,6 +57,8 @@ class Events:
         All columns of the source, ours by our names.
     watch
         Who is told of every piece that is read.
+    read_as
+        What was guessed of how its files are written.
     """
 
     source: str
@@ -66,6 +68,7 @@ class Events:
     parts: tuple[tuple[Scanned, pl.LazyFrame], ...] = ()
     present: tuple[str, ...] = ()
     watch: _Watch | None = None
+    read_as: tuple[str, ...] = ()
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query over the rows, in pieces; what cannot be read is an :class:`InputError`."""
@@ -180,7 +183,7 @@ def read_events(
     if isinstance(source, str) and is_database(source):
         name, frames = shown(source), [open_database(source).lazy()]
     elif isinstance(source, (str, os.PathLike)):
-        parts = scan_parts(source, format_in)
+        parts = scan_parts(source, format_in, columns)
         name, frames = os.fspath(source), [part.frame for part in parts]
     else:
         frames = [_of_object(source, name)]
@@ -208,9 +211,9 @@ def read_events(
         for frame in frames
     ]
     whole = named[0] if len(named) == 1 else pl.concat(named)
-    return Events(
-        name, whole, kept, bare or wide, tuple(zip(parts, named, strict=False)), tuple(ours.values())
-    )
+    told = tuple(dict.fromkeys(told for part in parts for told in part.read_as))
+    pairs = tuple(zip(parts, named, strict=False))
+    return Events(name, whole, kept, bare or wide, pairs, tuple(ours.values()), read_as=told)
 
 
 def _broken(parts: Iterable[Scanned]) -> InputError | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rankstone.io.broken import PACKED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -39,6 +41,6 @@ def _lines(source: Path | bytes) -> float | None:
                 sample += file.read(_SAMPLE)
     except OSError:
         return None
-    if sample.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # gzip, Zstandard
+    if sample.startswith(PACKED):
         return None
     return size / len(sample) * sample.count(b"\n") if sample else 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import sys
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -14,12 +13,19 @@ import polars as pl
 
 from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, nearest, printable
 from rankstone.io.addresses import is_database, parse_address
-from rankstone.io.broken import broken_object, broken_row
-from rankstone.io.delimited import delimited, scan_delimited, whole_rows
+from rankstone.io.broken import broken_object, broken_row, refuse_repeated_keys
+from rankstone.io.columns import CANONICAL
+from rankstone.io.delimited import delimited, line_of, scan_delimited, whole_rows
+from rankstone.io.dialects import SEPARATORS, UTF16, Dialect, dialect_of, has_header
+from rankstone.io.endless import LONGEST, LONGEST_OBJECT, refuse_endless
 from rankstone.io.extent import rows_about
+from rankstone.io.guessing import kinds_of_texts
+from rankstone.io.streams import is_stream, read_stream, stream_title
 from rankstone.io.table import Table, reading
 from rankstone.io.text import Layout, Ranks, title_of, trec
 from rankstone.io.typed import Part, of_parts
+from rankstone.io.workbooks import FIRST_ROW, is_workbook, scan_workbook
+from rankstone.words import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +34,7 @@ __all__ = [
     "FORMATS",
     "Scanned",
     "format_of",
+    "format_of_stream",
     "parts_of",
     "read_files",
     "scan_files",
@@ -44,9 +51,9 @@ FORMATS: Final = {
     "json": (".json",),
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".ipc", ".feather"),
+    "xlsx": (".xlsx",),
 }
 _TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
-_SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 _PACKED: Final = (".gz", ".zst", ".zstd")
 _BY_SUFFIX: Final = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
 
@@ -60,7 +67,7 @@ def read_files(
     ranks: Ranks = "unread",
     further: Sequence[str] = (),
 ) -> Table:
-    """Open a file, a folder or a glob of parts, or ``-`` for standard input, as one table.
+    """Open a file, a folder or a glob of parts, a pipe, or ``-`` for standard input, as one table.
 
     Parameters
     ----------
@@ -85,11 +92,12 @@ def read_files(
             fix=f"did you mean {close[0]}?" if close else None,
         )
     name = os.fspath(path)
-    if name == "-":
-        content = sys.stdin.buffer.read()
-        return _read([content], "standard input", format_in or "trec", layout, columns, ranks, further)
+    if is_stream(name):
+        kind = format_in or format_of_stream(name, "trec")
+        content = read_stream(name, _longest(kind))
+        return _read([content], stream_title(name), kind, layout, columns, ranks, further)
     paths = parts_of(name)
-    formats = {format_in or format_of(p) for p in paths}
+    formats = {format_in or _kind(p, columns) for p in paths}
     if len(formats) > 1:
         raise UnknownFormat(
             f"parts of several formats: {', '.join(sorted(formats))}",
@@ -99,8 +107,20 @@ def read_files(
     return _read(paths, name, formats.pop(), layout, columns, ranks, further)
 
 
-def scan_files(path: str | os.PathLike[str], format_in: str | None = None) -> pl.LazyFrame:
-    """Open a table of any columns, lazily; in CSV and TSV files every column is text.
+def _kind(path: Path, columns: Mapping[str, str]) -> str:
+    """Return the format of a file; what Excel calls text is a table with tabs."""
+    kind = format_of(path)
+    with reading(str(path)):
+        tabs = kind == "trec" and path.suffix.lower() == ".txt" and has_header(path, columns)
+    return "tsv" if tabs else kind
+
+
+def scan_files(
+    path: str | os.PathLike[str], format_in: str | None = None, columns: Mapping[str, str] | None = None
+) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    """Open a table of any columns, lazily, and say what was guessed of how it is written.
+
+    In CSV and TSV files every column is text.
 
     Parameters
     ----------
@@ -108,9 +128,13 @@ def scan_files(path: str | os.PathLike[str], format_in: str | None = None) -> pl
         A file, a folder or a glob of parts, with column names.
     format_in
         A name of :data:`FORMATS`; ``None`` goes by the suffix.
+    columns
+        {their name: our name}, which say which separator finds more of them.
     """
-    frames = [part.frame for part in scan_parts(path, format_in)]
-    return frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")
+    parts = scan_parts(path, format_in, columns)
+    frames = [part.frame for part in parts]
+    told = tuple(dict.fromkeys(told for part in parts for told in part.read_as))
+    return (frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")), told
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,23 +151,30 @@ class Scanned:
         Its format.
     frame
         Its rows, lazily.
+    dialect
+        How it is written, if it is CSV or TSV.
+    read_as
+        What was guessed of that.
     """
 
     source: Path | bytes
     title: str
     kind: str
     frame: pl.LazyFrame
+    dialect: Dialect | None = None
+    read_as: tuple[str, ...] = ()
 
     def whole(self) -> pl.LazyFrame:
         """Return its rows, read in a way that finds torn ones whichever columns are asked for."""
-        return whole_rows(self.frame) if self.kind in _SEPARATORS else self.frame
+        return whole_rows(self.frame) if self.dialect else self.frame
 
     def place(self, row: int) -> str:
         """Say where a row stands, counted from 0."""
-        lines = {"csv": 2, "tsv": 2, "jsonl": 1}
-        return (
-            f"{self.title}:{row + lines[self.kind]}" if self.kind in lines else f"{self.title}, row {row + 1}"
-        )
+        if self.dialect is not None:
+            return f"{self.title}:{line_of(self.dialect, row)}"
+        if self.kind == "jsonl":
+            return f"{self.title}:{row + 1}"
+        return f"{self.title}, row {row + (FIRST_ROW if self.kind == 'xlsx' else 1)}"
 
     def about(self) -> int | None:
         """Return about how many rows there are; files of columns know without being read."""
@@ -156,27 +187,30 @@ class Scanned:
         """Return the error for the first line that its format does not allow."""
         if self.kind == "jsonl":
             return broken_object(self.source, self.title)
-        if self.kind in _SEPARATORS:
-            header = self.frame.collect_schema().names()
-            return broken_row(self.source, self.title, _SEPARATORS[self.kind], header)
+        if self.dialect is not None:
+            header, dialect = self.frame.collect_schema().names(), self.dialect
+            return broken_row(dialect.source, self.title, dialect.separator, header, dialect.above)
         return None
 
 
-def scan_parts(path: str | os.PathLike[str], format_in: str | None = None) -> list[Scanned]:
-    """Open the files of a table of any columns, lazily; ``-`` is standard input, CSV unless said.
+def scan_parts(
+    path: str | os.PathLike[str], format_in: str | None = None, columns: Mapping[str, str] | None = None
+) -> list[Scanned]:
+    """Open the files of a table of any columns, lazily; ``-`` and pipes are CSV unless said.
 
     Parameters
     ----------
-    path, format_in
+    path, format_in, columns
         As for :func:`scan_files`.
     """
-    name = os.fspath(path)
-    if name == "-":
-        return [_scanned(sys.stdin.buffer.read(), "standard input", format_in or "csv")]
-    return [_scanned(part, str(part), format_in or format_of(part)) for part in parts_of(name)]
+    name, columns = os.fspath(path), columns or {}
+    if is_stream(name):
+        kind = format_in or format_of_stream(name, "csv")
+        return [_scanned(read_stream(name, _longest(kind)), stream_title(name), kind, columns)]
+    return [_scanned(p, str(p), format_in or _kind(p, columns), columns) for p in parts_of(name)]
 
 
-def _scanned(source: Path | bytes, title: str, kind: str) -> Scanned:
+def _scanned(source: Path | bytes, title: str, kind: str, columns: Mapping[str, str]) -> Scanned:
     if kind not in FORMATS or kind in ("trec", "json"):
         raise UnknownFormat(
             "a table with column names is needed",
@@ -187,9 +221,14 @@ def _scanned(source: Path | bytes, title: str, kind: str) -> Scanned:
     if not (len(source) if isinstance(source, bytes) else source.stat().st_size):
         raise EmptyInput("the file is empty", where=title, expected=f"{kind} data")
     _refuse_utf16(source, title, kind)
+    _refuse_endless(source, title, kind)
     with reading(title):
-        frame = scan_delimited(source, _SEPARATORS[kind]) if kind in _SEPARATORS else _scan(source, kind)
-    return Scanned(source, title, kind, frame)
+        if kind not in SEPARATORS:
+            frame, told = _scan(source, kind, title, columns)
+            return Scanned(source, title, kind, frame, read_as=told)
+        dialect = dialect_of(source, title, kind, columns)
+        frame, told = scan_delimited(dialect, columns)
+    return Scanned(source, title, kind, frame, dialect, told)
 
 
 def stem(path: str | os.PathLike[str]) -> str:
@@ -225,7 +264,7 @@ def parts_of(name: str) -> list[Path]:
     raise InputError(
         "there is no such file",
         where=printable(name),
-        fix=f"did you mean {path.parent / close[0]}?" if close else None,
+        fix=f"did you mean {printable(quoted(str(path.parent / close[0])))}?" if close else None,
     )
 
 
@@ -237,14 +276,30 @@ def _siblings(path: Path) -> list[Path]:
 
 
 def format_of(path: Path) -> str:
-    """Return the format of a file: by what its first bytes sign, else by its suffix."""
+    """Return the format of a file: by what its first bytes sign or an archive holds, else by its suffix."""
     magic = _magic(path)
     if magic[:4] == b"PAR1":
         return "parquet"
     if magic[:6] == b"ARROW1":
         return "arrow"
+    if is_workbook(path, magic):
+        return "xlsx"
+    return _BY_SUFFIX.get(_suffix(path), "trec")
+
+
+def format_of_stream(name: str, usual: str) -> str:
+    """Return the format of a stream: by the suffix of a pipe that has a name with one, else the usual one.
+
+    >>> format_of_stream("logs/today.jsonl", "csv"), format_of_stream("/dev/fd/63", "csv")
+    ('jsonl', 'csv')
+    """
+    suffix = _suffix(Path(name))
+    return _BY_SUFFIX.get(suffix, usual) if suffix else usual
+
+
+def _suffix(path: Path) -> str:
     inner = path.with_suffix("") if path.suffix in _PACKED else path
-    return _BY_SUFFIX.get(inner.suffix.lower(), "trec")
+    return inner.suffix.lower()
 
 
 def _read(
@@ -262,13 +317,16 @@ def _read(
         where = name if empty is None else title_of(empty, name)
         raise EmptyInput("the file is empty", where=where, expected=f"{kind} data")
     for source in whole:
-        _refuse_utf16(source, name if isinstance(source, bytes) else str(source), kind)
+        _refuse_utf16(source, title_of(source, name), kind)
+        if kind != "trec":  # whose reader looks at what it has unpacked anyway
+            _refuse_endless(source, title_of(source, name), kind)
     about = cache(partial(rows_about, whole))
     if kind == "trec":
         return replace(trec(whole, name, layout, ranks), extent=about)
-    if kind in ("csv", "tsv"):
-        separator = "," if kind == "csv" else "\t"
-        return replace(delimited(whole, name, separator, columns, further), extent=about)
+    if kind in SEPARATORS:
+        dialect = cache(lambda: dialect_of(whole[0], title_of(whole[0], name), kind, columns))
+        kinds = cache(lambda: kinds_of_texts(scan_delimited(dialect(), columns)[0]))
+        return replace(delimited(whole, name, kind, columns, further), extent=about, kinds=kinds)
     return _columnar(whole, name, kind, columns, further)
 
 
@@ -279,26 +337,40 @@ def _columnar(
     columns: Mapping[str, str],
     further: Sequence[str],
 ) -> Table:
-    numbered = "{}:{}" if kind == "jsonl" else "{}, row {}"
+    numbered, first = "{}:{}" if kind == "jsonl" else "{}, row {}", FIRST_ROW if kind == "xlsx" else 1
     titles = [title_of(source, name) for source in sources]
     try:
-        parts = []
+        parts, told = [], dict[str, None]()
         for source, title in zip(sources, titles, strict=True):
             with reading(title):
-                parts.append(Part(title, _scan(source, kind), numbered))
+                frame, guessed = _scan(source, kind, title, columns)
+            parts.append(Part(title, frame, numbered, first, scanned=kind != "xlsx"))
+            told |= dict.fromkeys(guessed)
+            if kind == "jsonl":
+                with reading(title):
+                    names = frame.collect_schema().names()
+                read = [n for n in names if columns.get(n, n) in (*CANONICAL, *further)]
+                refuse_repeated_keys(source, title, read)
         about = partial(rows_about, sources) if kind == "jsonl" else lambda: sum(p.height() for p in parts)
-        return of_parts(parts, name, columns, further=further, extent=cache(about))
+        table = of_parts(parts, name, columns, further=further, extent=cache(about))
+        return replace(table, read_as=lambda: tuple(told)) if told else table
     except InputError as error:
         broken = [broken_object(*one) for one in zip(sources, titles, strict=True)] if kind == "jsonl" else []
         raise next(filter(None, broken), error) from None
 
 
-def _scan(source: Path | bytes, kind: str) -> pl.LazyFrame:
+def _scan(
+    source: Path | bytes, kind: str, title: str, columns: Mapping[str, str]
+) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    """Open a table whose columns have types, and say what was guessed of how it is written."""
+    if kind == "xlsx":
+        return scan_workbook(source, title, columns)
     if kind == "parquet":
-        return pl.scan_parquet(source, glob=False)
+        return pl.scan_parquet(source, glob=False), ()
     if kind == "jsonl":
-        return pl.scan_ndjson(source, infer_schema_length=None)
-    return pl.scan_ipc(source) if _magic(source)[:6] == b"ARROW1" else pl.read_ipc_stream(source).lazy()
+        return pl.scan_ndjson(source, infer_schema_length=None), ()
+    stream = _magic(source)[:6] != b"ARROW1"
+    return pl.read_ipc_stream(source).lazy() if stream else pl.scan_ipc(source), ()
 
 
 def _magic(source: Path | bytes) -> bytes:
@@ -309,9 +381,29 @@ def _magic(source: Path | bytes) -> bytes:
         return file.read(8)
 
 
+def _refuse_endless(source: Path | bytes, title: str, kind: str) -> None:
+    """Refuse lines without end in text that is read by lines; one object of JSON may be one line."""
+    longest = _longest(kind)
+    if longest is not None:
+        with reading(title):
+            refuse_endless(source, title, longest)
+
+
+def _longest(kind: str) -> int | None:
+    """Return how many bytes a line of a format may have, where it is read by lines."""
+    return {"trec": LONGEST, "csv": LONGEST, "tsv": LONGEST, "jsonl": LONGEST_OBJECT}.get(kind)
+
+
 def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
-    """Refuse text of two bytes a character, which some shells write where output is sent to a file."""
-    if kind in _TEXT and _magic(source)[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    """Refuse text of two bytes a character, which some shells write where output is sent to a file.
+
+    In CSV it is read: so does Excel.
+    """
+    if kind in _TEXT and kind not in SEPARATORS and _magic(source)[:2] in UTF16:
         raise UnknownFormat(
-            "the text is UTF-16", where=name, expected="UTF-8", fix="iconv -f utf-16 -t utf-8 FILE > NEW"
+            "the text is UTF-16",
+            where=name,
+            expected="UTF-8",
+            fix="save it as UTF-8: in an editor, with iconv -f utf-16 -t utf-8 FILE > NEW, or in PowerShell "
+            "Get-Content FILE | Set-Content -Encoding utf8 NEW",
         )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import Any
 
 import polars as pl
 
 from rankstone.errors import BadLine, DuplicateRows, EmptyInput, InputError, printable
 from rankstone.io.addresses import is_database
-from rankstone.io.files import format_of, parts_of
+from rankstone.io.endless import LONGEST, refuse_endless
+from rankstone.io.files import format_of, format_of_stream, parts_of
+from rankstone.io.rows import frame_of_records
+from rankstone.io.streams import is_stream, read_stream, stream_title
 from rankstone.io.table import reading
 
 __all__ = ["holds_json", "read_json", "read_text"]
@@ -21,8 +23,10 @@ def holds_json(source: object, format_in: str | None = None) -> bool:
     """Say whether a path is one of JSON, by its suffix or because somebody says so."""
     if not isinstance(source, (str, os.PathLike)) or is_database(source):
         return False
-    if format_in is not None or os.fspath(source) == "-":
+    if format_in is not None:
         return format_in == "json"
+    if is_stream(source):
+        return format_of_stream(os.fspath(source), "trec") == "json"
     return all(format_of(part) == "json" for part in parts_of(os.fspath(source)))
 
 
@@ -35,12 +39,11 @@ def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - a dict of 
         The object; a list of records, ``[{"query_id": …, "doc_id": …}, …]``, as a frame.
     """
     name = os.fspath(path)
-    found = _parsed(read_text(name), name)
+    found = _parsed(read_text(name, longest=None), name)
     if isinstance(found, dict) and found:
         return found
     if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
-        with reading(name):
-            return pl.DataFrame(found, infer_schema_length=None)
+        return frame_of_records(found, name)
     if found in ({}, []):
         raise EmptyInput("there is nothing in the file", where=name, expected=_EXPECTED)
     raise InputError("this JSON is no table", where=name, given=_kind(found), expected=_EXPECTED)
@@ -51,11 +54,14 @@ _EXPECTED = (
 )
 
 
-def read_text(name: str) -> str:
-    """Read a file of text, packed or not, or standard input for ``-``, whole."""
-    if name == "-":
-        content = sys.stdin.buffer.read()
-        with reading("standard input"):
+def read_text(name: str, longest: int | None = LONGEST) -> str:
+    """Read a file of text, packed or not, a pipe, or standard input for ``-``, whole.
+
+    Lines of more than ``longest`` bytes are refused; one object of JSON may be one line, whatever its length.
+    """
+    if is_stream(name):
+        content = read_stream(name, longest)
+        with reading(stream_title(name)):
             return content.decode("utf-8-sig")
     parts = parts_of(name)
     if len(parts) > 1:
@@ -63,6 +69,8 @@ def read_text(name: str) -> str:
             f"{len(parts)} files where one is meant", where=name, fix="name one file, or write JSON lines"
         )
     with reading(name):  # a further .gz or .zst is looked through
+        if longest is not None:
+            refuse_endless(parts[0], name, longest)
         lines = pl.scan_lines(parts[0], name="text", glob=False).collect()["text"]
         return "\n".join(lines).removeprefix("\ufeff")
 

@@ -6,9 +6,9 @@ the name of its module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ import polars as pl
 from rankstone.errors import EmptyInput, InputError
 from rankstone.io.pandas_frames import frame_of_pandas, is_pandas
 from rankstone.io.relations import batches_of_relation, is_relation
+from rankstone.io.rows import frame_of_columns, frame_of_rows, holds_columns
 from rankstone.io.table import Table, reading
 from rankstone.io.typed import of_frame
 from rankstone.io.values import ids_of, numbers_of
@@ -32,7 +33,8 @@ def read_object(
     ----------
     value
         A Polars, pandas or PyArrow table, a DuckDB relation, ``{query: {doc: number}}``,
-        ``{query: [doc, …]}``, or a triple of arrays (queries, documents, numbers).
+        ``{query: [doc, …]}``, a dict of columns, named tuples or dicts one a row (a list, a generator), or a
+        triple of arrays (queries, documents, numbers).
     number
         What the number is: ``relevance`` or ``score``.
     columns
@@ -42,41 +44,55 @@ def read_object(
     further
         Columns of a table wanted beside the usual ones.
     """
-    if isinstance(value, (pl.LazyFrame, pl.DataFrame)):
-        return of_frame(value.lazy(), source, columns, further=further)
-    if isinstance(value, Mapping):
-        return _of_mapping(value, number, source)
-    if is_pandas(value):
-        return of_frame(frame_of_pandas(value, source).lazy(), source, columns, further=further)
     if is_relation(value):
         return batches_of_relation(value, source).table(columns, further)
-    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
-        with reading(source):
-            arrow: Any = value
-            return of_frame(pl.DataFrame(arrow).lazy(), source, columns, further=further)
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and len(value) == 3:  # noqa: PLR2004 - a triple
+    frame = _frame(value, number, columns, source)
+    if frame is not None:
+        scanned = isinstance(frame, pl.LazyFrame)
+        return of_frame(frame.lazy(), source, columns, further=further, scanned=scanned)
+    if isinstance(value, Mapping):
+        return _of_mapping(value, number, source)
+    if _is_triple(value):
         queries, docs, numbers = value
         return _of_arrays(queries, docs, numbers, number, source)
     raise InputError(
         f"an object of type {kind_of(value)} cannot be read as a table",
         where=source,
-        expected="a path, a frame (Polars, pandas, PyArrow, DuckDB), {query: {doc: "
-        f"{number}}}}}, {{query: [doc, …]}}, or (queries, docs, {number}s)",
-        fix="make a frame of the rows: polars.DataFrame(rows), or pandas.DataFrame(rows)"
+        expected=f"a path, a frame (Polars, pandas, PyArrow, DuckDB), {{query: {{doc: {number}}}}}, "
+        f"{{query: [doc, …]}}, a dict of columns, rows (named tuples or dicts) or (queries, docs, {number}s)",
+        fix="name the columns in a frame: polars.DataFrame(rows, schema=[…], orient='row')"
         if isinstance(value, Iterable)
         else None,
     )
 
 
+def _frame(
+    value: object, number: str, columns: Mapping[str, str], source: str
+) -> pl.LazyFrame | pl.DataFrame | None:
+    """Return an object whose columns have names as a frame, ``None`` where it has none."""
+    if isinstance(value, (pl.LazyFrame, pl.DataFrame)):
+        return value
+    if isinstance(value, Mapping):
+        return frame_of_columns(value, source) if holds_columns(value, columns) else None
+    if is_pandas(value):
+        return frame_of_pandas(value, source)
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
+        with reading(source):
+            arrow: Any = value
+            return pl.DataFrame(arrow)
+    return frame_of_rows(value, number, source)
+
+
 def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     if not value:
         raise EmptyInput("there is no query", where=source)
-    inner = _of_one_kind(list(value.values()))
+    inner = [list(docs) if isinstance(docs, Iterator) else docs for docs in value.values()]
+    inner = _of_one_kind(inner)
     if all(isinstance(docs, Mapping) for docs in inner):
         docs = [doc for each in inner for doc in each]
         numbers = [n for each in inner for n in each.values()]
         if numbers and all(isinstance(n, Mapping) for n in numbers):
-            return _of_subtopics(value, number, source)
+            return _of_subtopics(dict(zip(value, inner, strict=True)), number, source)
         frame = {"doc_id": ids_of(docs, "doc_id", source), number: numbers_of(numbers, number, source)}
     elif not any(isinstance(docs, (Mapping, str, bytes)) for docs in inner):
         docs = [doc for each in inner for doc in _listed(each, source)]
@@ -135,13 +151,23 @@ def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: 
 
 
 def _listed(docs: object, source: str) -> Iterable[Any]:
-    if isinstance(docs, Iterable):
+    if isinstance(docs, Iterable) and _is_sized(docs):
         return docs
     raise InputError(
         f"a query's documents are a {type(docs).__name__}",
         where=source,
         expected="{doc: number} or [doc, …]",
     )
+
+
+def _is_triple(value: object) -> TypeGuard[Sequence[Any]]:
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+        return False
+    return len(value) == 3 and all(map(_is_sized, value))  # noqa: PLR2004 - queries, documents, numbers
+
+
+def _is_sized(value: object) -> bool:
+    return hasattr(value, "__len__") and getattr(value, "ndim", 1) > 0
 
 
 def _of_arrays(queries: Any, docs: Any, numbers: Any, number: str, source: str) -> Table:  # noqa: ANN401

@@ -6,12 +6,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
 
-import numpy as np
 import polars as pl
 from polars import selectors
 
+from rankstone.errors import InputError, printable
 from rankstone.io.table import reading
-from rankstone.io.values import ids_of, lists_of
+from rankstone.io.values import objects_of
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -39,6 +39,14 @@ def frame_of_library(value: Any, source: str) -> pl.DataFrame | None:  # noqa: A
 
 def frame_of_pandas(value: Any, source: str) -> pl.DataFrame:  # noqa: ANN401 - of pandas
     """Return a frame of pandas as one of Polars; what is missing is null, a NaN among floats is NaN."""
+    twice = value.columns[value.columns.duplicated()]
+    if len(twice):
+        raise InputError(
+            f"the column {printable(twice[0])} stands there twice",
+            where=source,
+            expected="each column once",
+            fix="frame.loc[:, ~frame.columns.duplicated()] keeps the first of each",
+        )
     with reading(source):
         return pl.DataFrame({str(c): _column(value[c], str(c), source) for c in value.columns})
 
@@ -70,17 +78,5 @@ def _zone(tz: tzinfo) -> str:
 
 
 def _of_objects(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas
-    """Return a column of Python objects: ids, lists of ids or numbers, or whatever Polars makes of them."""
-    values = column.to_numpy().tolist()
-    there = column.notna().to_numpy()
-    full = [value for value, known in zip(values, there.tolist(), strict=True) if known]
-    if any(isinstance(value, (list, tuple, np.ndarray)) for value in full[:100]):
-        none = [value if known else None for value, known in zip(values, there.tolist(), strict=True)]
-        return lists_of(none, name, source)
-    if not name.endswith("_id") and not all(isinstance(value, str) for value in full[:100]):
-        return pl.Series(values, strict=False)
-    found = ids_of(full, name, source)
-    if there.all():
-        return found
-    places = pl.Series(np.where(there, np.cumsum(there) - 1, -1))
-    return found.gather(places.set(places < 0, None))
+    """Return a column of Python objects."""
+    return objects_of(column.to_numpy().tolist(), name, source, column.notna().to_numpy().tolist())

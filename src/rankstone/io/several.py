@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import re
-import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -13,10 +12,12 @@ import polars as pl
 
 from rankstone.errors import BadValue, EmptyInput, InputError, printable
 from rankstone.io.addresses import is_database
+from rankstone.io.endless import refuse_endless
 from rankstone.io.files import format_of, parts_of
+from rankstone.io.streams import is_stream
 from rankstone.io.table import reading
 from rankstone.io.typed import of_frame
-from rankstone.words import some
+from rankstone.words import quoted, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +54,7 @@ def refuse_several(
         Opens one of the files.
     """
     name = os.fspath(path)
-    if name == "-" or is_database(name):
+    if is_database(name) or is_stream(name):
         return
     parts = parts_of(name)
     if len(parts) < 2:  # noqa: PLR2004 - one file is one run
@@ -75,7 +76,8 @@ def _several(name: str, parts: Sequence[Path], given: str) -> InputError:
         where=printable(name),
         given=given,
         expected="parts of one run: one tag, and queries that no other part answers",
-        fix=f"for a run of each file: {_for_a_shell(name)} (in Python a list of paths); "
+        fix=f"for a run of each file: {_for_a_shell(name)} (in PowerShell (Get-ChildItem "
+        f"{quoted(name)}).FullName, in Python a list of paths); "
         "for one run all the same, put them into one file",
     )
 
@@ -85,12 +87,13 @@ def _for_a_shell(name: str) -> str:
     folder, pattern = os.path.split(name.rstrip("/")) if glob.has_magic(name) else (name.rstrip("/"), "*")
     if glob.has_magic(folder):
         return name
-    return f"{shlex.quote(folder)}/{pattern}" if folder else pattern
+    return f"{quoted(folder)}/{pattern}" if folder else pattern
 
 
 def _tag(part: Path) -> str:
     """Return what the first line of a run in TREC text calls it; nothing where it does not say."""
     with reading(str(part)):
+        refuse_endless(part, str(part))
         lines = pl.scan_lines(part, name="text", n_rows=_LINES, glob=False).collect()["text"]
     for line in lines:
         words = line.split()

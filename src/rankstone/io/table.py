@@ -16,6 +16,8 @@ from rankstone.io.columns import require
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankstone.io.guessing import Kind
+
 __all__ = ["ROWS", "Locate", "Progress", "Table", "reading", "roots_of"]
 
 #: the query of a table whose rows are all in one list
@@ -62,6 +64,10 @@ class Table:
         Columns of a kind that cannot be read, and what to say when one is asked for.
     extent
         Says about how many rows there are, where that is known without reading them.
+    read_as
+        Says, once the stream has been read, what was guessed of how the source is written.
+    kinds
+        Says what the source's columns hold, for messages.
     """
 
     source: str
@@ -75,6 +81,8 @@ class Table:
     empty: Callable[[], pl.Series | None] = _unknown
     unusable: Mapping[str, InputError] = field(default_factory=dict)
     extent: Callable[[], int | None] = _unknown
+    read_as: Callable[[], tuple[str, ...]] = tuple
+    kinds: Callable[[], Mapping[str, Kind | None]] = dict
 
     @property
     def columns(self) -> frozenset[str]:
@@ -113,8 +121,8 @@ class Table:
         def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
             yield from (piece.select(wanted) for piece in frame.iter_slices(ROWS))
 
-        count = self.comments()
-        return replace(self, start=again, comments=lambda: count)
+        count, told = self.comments(), self.read_as()
+        return replace(self, start=again, comments=lambda: count, read_as=lambda: told)
 
     def remembering(self) -> Table:
         """Return the table, which keeps what its first reader reads and hands it to the next ones."""
@@ -169,12 +177,23 @@ class Table:
 
         return place
 
-    def requires(self, *columns: str) -> Table:
-        """Return the table, once it is sure to have these columns."""
+    def ordered_by(self, order: str) -> str:
+        """Return what gives the order of lists: what is asked for, or the only order that there is.
+
+        Plain lists of documents are their own order, and where there are ranks and no scores, the ranks are.
+        """
+        if self.listed:
+            return "input"
+        alone = order == "score" and "rank" in self.schema and "score" not in {*self.schema, *self.unusable}
+        return "rank" if alone else order
+
+    def requires(self, *columns: str, given: Mapping[str, str] | None = None) -> Table:
+        """Return the table, once it is sure to have these columns; ``given`` are the names somebody said."""
         for name in columns:
             if name in self.unusable:
                 raise self.unusable[name]
-        require(self.schema, columns, self.source, self.present or tuple(self.schema))
+        names = self.present or tuple(self.schema)
+        require(self.schema, columns, self.source, names, self.kinds, given)
         return self
 
     def whole(self) -> Table:
@@ -297,9 +316,13 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
         if isinstance(error, OSError):
             raise InputError(error.strerror or printable(error), where=self._source) from error
         if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
+            if isinstance(error, pl.exceptions.PanicException):  # whose words are about Polars' code
+                raise InputError(
+                    "the file is damaged: it cannot be read", where=self._source, fix="copy or write it again"
+                ) from error
             said = printable(str(error).strip().splitlines()[0])
             whole = "is it whole, and what its suffix says? --format-in names another format"
-            utf8 = "text must be UTF-8: iconv -f latin1 -t utf-8 FILE, if it is Latin-1"
+            utf8 = "text must be UTF-8: save it so in an editor, or iconv -f windows-1252 -t utf-8 FILE > NEW"
             raise InputError(
                 "the file cannot be read",
                 where=self._source,

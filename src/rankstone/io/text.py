@@ -20,12 +20,16 @@ import polars as pl
 
 from rankstone.errors import BadLine, printable
 from rankstone.io.columns import is_text
+from rankstone.io.endless import refuse_endless
+from rankstone.io.exact import LARGEST, inexact, too_long
 from rankstone.io.table import ROWS, Table, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+#: a number as programs write it
+_NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 #: bytes looked at in one go
 _STEP: Final = 1 << 20
 #: bytes that a compressed file is unpacked to in memory, at most
@@ -55,6 +59,17 @@ class Layout:
     fields: tuple[str, ...]
     number: str
     expected: str
+
+    @property
+    def row(self) -> str:
+        """A regular expression for lines that begin with ``#`` and are rows all the same, no comments.
+
+        The query's id begins with it; the row has all columns, and a number where one belongs.
+        """
+        words = [_NUMBER if name == self.number else r"\S+" for name in self.fields[1:]]
+        if self.number not in self.fields:
+            words[0] = r"(?:Q?0|\d+)"  # pairs: nothing else tells a row from a sentence
+        return r"[ \t]+".join([r"^#\S+", *words]) + r"(?:[ \t]|$)"
 
 
 QRELS: Final = Layout(("query_id", "", "doc_id", "relevance"), "relevance", "query_id iteration doc_id grade")
@@ -137,8 +152,9 @@ class _TrecFile:
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows with typed columns."""
         self.rows, self.comments, self.tidy = 0, 0, True
-        self._refuse_runs()
         content = _inflated(self.source)
+        refuse_endless(content, self.title)
+        self._refuse_runs()
         separator = _separator(content)
         self.tidy = separator is not None
         for piece in self._tidy_pieces(content, separator) if separator else ():
@@ -207,6 +223,8 @@ class _TrecFile:
     def _is_tidy(self, piece: pl.DataFrame) -> bool:
         if any(piece[f].null_count() for f in self.needed):
             return False
+        if any((piece[f].abs() >= LARGEST).any() for f in self.numbers):
+            return False  # numbers whose digits have to be looked at
         queries = piece["query_id"].rle().struct.field("value")
         return not queries.str.starts_with("#").any()
 
@@ -218,6 +236,8 @@ class _TrecFile:
                 pl.col("text").str.strip_chars(" \t\r\n\ufeff"), line=pl.col("line") + 1
             )
             comment = text["text"].str.starts_with("#")
+            if comment.any():
+                comment &= ~text["text"].str.contains(self.layout.row)
             self.comments += int(comment.sum())
             content = text.filter(~comment & (pl.col("text") != ""))
             if content.height:
@@ -249,6 +269,10 @@ class _TrecFile:
             if bad.any():
                 word = printable(rows[name][bad.arg_max() or 0], 40)
                 raise self._bad(content, bad, f"the {name} {word!r} is no number")
+            long = inexact(rows[name])
+            if long.any():
+                at = long.arg_max() or 0
+                raise too_long(name, rows[name][at], f"{self.title}:{content['line'][at]}")
         return typed.with_columns(content["line"])
 
     def _bad(self, content: pl.DataFrame, bad: pl.Series, what: str, fix: str | None = None) -> BadLine:
@@ -268,8 +292,9 @@ class _TrecFile:
             return "this looks like JSON: add --format-in json"
         if text.lstrip().startswith("{"):
             return "this looks like JSON lines: add --format-in jsonl"
-        if text.count(",") >= len(self.layout.fields) - 2 and " " not in text:
-            return "this looks like CSV: add --format-in csv"
+        cells = max(text.count(mark) for mark in ",;")
+        if re.fullmatch("sep=.", text) or (cells >= len(self.layout.fields) - 3 and " " not in text):
+            return "this looks like CSV: add --format-in csv, or give the file a name that ends in .csv"
         return None
 
 

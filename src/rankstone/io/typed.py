@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from rankstone.errors import InputError, MixedIds
+from rankstone.errors import InputError, MixedIds, blaming
 from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, renames
+from rankstone.io.exact import refuse_inexact, wide
+from rankstone.io.guessing import kind_of_type
 from rankstone.io.table import ROWS, Locate, Table, reading, roots_of
 from rankstone.io.unfolding import LISTS, unfolded
+from rankstone.io.whole import BrokenOff, whole_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,11 +36,17 @@ class Part:
         Its rows.
     numbered
         How a row is told from the others, in a line of text ``{}:{}``.
+    first
+        The number of its first row.
+    scanned
+        Whether it is read from a file while it streams, so that the file may turn out to be damaged.
     """
 
     title: str
     frame: pl.LazyFrame
     numbered: str = "{}, row {}"
+    first: int = 1
+    scanned: bool = False
 
     def height(self) -> int:
         """Count the rows; files of columns know without being read."""
@@ -61,9 +70,14 @@ def of_frame(
     *,
     untyped: bool = False,
     further: Sequence[str] = (),
+    scanned: bool = False,
 ) -> Table:
-    """Build a table from a lazy frame whose columns are typed; ``further`` ones come along if there."""
-    return of_parts([Part(source, frame)], source, columns, untyped=untyped, further=further)
+    """Build a table from a lazy frame whose columns are typed; ``further`` ones come along if there.
+
+    ``scanned`` is true of frames that may read files while they stream.
+    """
+    part = Part(source, frame, scanned=scanned)
+    return of_parts([part], source, columns, untyped=untyped, further=further)
 
 
 def of_parts(
@@ -99,8 +113,12 @@ def of_parts(
         with reading(part.title):
             named.append(_named(part.frame.collect_schema(), columns, part.title))
     kept, unusable = _usable([(p.title, about) for p, about in zip(parts, named, strict=True)], further)
+    exact = _exact(kept, named)
     frames = [
-        part.frame.select(about[name].taken.cast(dtype).alias(name) for name, dtype in kept.items())
+        part.frame.select(
+            *(about[name].taken.cast(dtype).alias(name) for name, dtype in kept.items()),
+            *(about[name].taken.cast(dtype).alias(_given(name)) for name, dtype in exact.items()),
+        )
         for part, about in zip(parts, named, strict=True)
     ]
     titles = [part.title for part in parts]
@@ -110,12 +128,13 @@ def of_parts(
         Table(
             source,
             kept,
-            _Scan(titles, frames, rows),
+            _Scan(titles, frames, rows, tuple(exact), _places(parts, source), any(p.scanned for p in parts)),
             _places(parts, source),
             untyped or _bare(kept, named),
             present=tuple(dict.fromkeys(name for about in named for name in about)),
             unusable=unusable,
             extent=extent,
+            kinds=lambda: {name: kind_of_type(column.dtype) for name, column in named[0].items()},
         )
     )
 
@@ -127,21 +146,54 @@ class _Scan:
     titles: Sequence[str]
     frames: Sequence[pl.LazyFrame]
     rows: int
+    #: numbers that a float64 may not hold, which are looked at as they were given, too
+    exact: tuple[str, ...]
+    where: Locate
+    scanned: bool = False
 
     def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         frame = self.frames[0] if len(self.frames) == 1 else pl.concat(self.frames)
+        checked = [name for name in self.exact if name in roots_of(wanted)]
+        given, read = [_given(name) for name in checked], 0
         try:
-            yield from frame.select(wanted).collect_batches(chunk_size=self.rows)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            for piece in self._batches(frame.select(*wanted, *given)):
+                for name in checked:
+                    refuse_inexact(piece[_given(name)], name, self.where, read)
+                read += piece.height
+                yield piece.drop(given)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, BrokenOff):
             asked = list(roots_of(wanted))
             for title, one in zip(self.titles, self.frames, strict=True):  # which of them is it?
-                with reading(title):
-                    for _ in one.select(asked).collect_batches(chunk_size=self.rows):
+                with blaming(title), reading(title):
+                    for _ in self._batches(one.select(asked)):
                         pass
             raise
 
+    def _batches(self, frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+        return (
+            whole_batches(frame, self.rows) if self.scanned else frame.collect_batches(chunk_size=self.rows)
+        )
+
     def among(self, keep: pl.Expr) -> _Scan:
-        return replace(self, frames=[frame.filter(keep) for frame in self.frames])
+        titles = ", ".join(self.titles)
+        return replace(self, frames=[frame.filter(keep) for frame in self.frames], where=lambda _row: titles)
+
+
+def _given(name: str) -> str:
+    """Return what a column is called that holds numbers as they were given."""
+    return f"{name} as given"
+
+
+def _exact(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]) -> dict[str, pl.DataType]:
+    """Return the types of columns read as float64 that hold numbers a float64 may not."""
+    exact: dict[str, pl.DataType] = {}
+    for name in (name for name in kept if _item(kept[name]) == pl.Float64):
+        types = [about[name].dtype for about in parts]
+        if any(map(wide, types)):
+            same = all(dtype == types[0] for dtype in types) and not isinstance(types[0], pl.Array)
+            text = pl.List(pl.String()) if isinstance(kept[name], pl.List) else pl.String()
+            exact[name] = types[0] if same else text
+    return exact
 
 
 def _places(parts: Sequence[Part], source: str) -> Locate:
@@ -149,7 +201,7 @@ def _places(parts: Sequence[Part], source: str) -> Locate:
         for part in parts:
             height = part.height() if len(parts) > 1 else row + 1
             if row < height:
-                return part.numbered.format(part.title, row + 1)
+                return part.numbered.format(part.title, row + part.first)
             row -= height
         return source
 
@@ -186,12 +238,19 @@ def of_batches(
         roots = roots_of(wanted)
         asked = [name for name in kept if name in roots]
         as_ours = [named[name].taken.cast(kept[name]).alias(name) for name in asked]
+        checked, done = [name for name in asked if name in exact], 0
         for piece in read(list(dict.fromkeys(named[name].root for name in asked))):
+            for name in checked:
+                given = piece.select(named[name].taken).to_series()
+                refuse_inexact(given, name, where, done)
+            done += piece.height
             yield piece.select(as_ours).select(wanted)
 
+    exact = _exact(kept, [named])
     where = _places([Part(source, pl.LazyFrame())], source)
     bare = _bare(kept, [named])
-    return unfolded(Table(source, kept, start, where, bare, present=tuple(named), unusable=unusable))
+    table = Table(source, kept, start, where, bare, present=tuple(named), unusable=unusable)
+    return unfolded(replace(table, kinds=lambda: {n: kind_of_type(c.dtype) for n, c in named.items()}))
 
 
 def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source: str) -> dict[str, _Column]:
@@ -203,6 +262,9 @@ def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source
                 taken = pl.col(name).list.eval(pl.element().struct.field(inner.name))
                 theirs.setdefault(inner.name, _Column(name, pl.List(inner.dtype), taken))
     chosen = renames(theirs, columns, source)
+    lists = any(isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values())
+    if lists and "position" not in columns and not isinstance(schema.get("position"), (pl.List, pl.Array)):
+        chosen.pop("position", None)  # one for a whole list is not where its documents stand
     absent = hidden(theirs, chosen)
     return {chosen.get(name, name): column for name, column in theirs.items() if name not in absent}
 

@@ -8,11 +8,12 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, MixedIds, printable
+from rankstone.io.exact import LARGEST, refuse_inexact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ids_of", "lists_of", "numbers_of"]
+__all__ = ["ids_of", "lists_of", "numbers_of", "objects_of"]
 
 _NARROW: Final = 2**63
 _LARGEST_ID: Final = 2**127
@@ -68,12 +69,18 @@ def _kind(value: object) -> str:
 def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
     """Return numbers as float64."""
     try:
-        return pl.Series(np.asarray(numbers, dtype=np.float64))
+        read = np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         bad = next((v for v in numbers if not _is_number(v)), None)
         raise BadValue(
             f"the {name} {printable(repr(bad), 40)} is no number", where=source, expected="numbers"
         ) from None
+    large = np.flatnonzero(np.abs(read) >= LARGEST) if getattr(numbers, "dtype", object) != np.float64 else ()
+    if len(large):  # whole numbers and decimals, which have digits of their own; floats are what they are
+        given = np.asarray(numbers, dtype=object)[large]
+        whole = [v for v in given if not isinstance(v, (float, np.floating))]
+        refuse_inexact(pl.Series(map(str, whole), dtype=pl.String), name, lambda _row: source)
+    return pl.Series(read)
 
 
 def _is_number(value: object) -> bool:
@@ -92,3 +99,32 @@ def lists_of(values: Sequence[Any], name: str, source: str) -> pl.Series:
     if numbers and not all(_kind(item) == "whole number" for item in items):
         return pl.Series(lists, dtype=pl.List(numbers_of(items, name, source).dtype))
     return pl.Series(lists, dtype=pl.List(ids_of(items, name, source).dtype))
+
+
+def objects_of(values: list[Any], name: str, source: str, known: Sequence[bool] | None = None) -> pl.Series:
+    """Return Python objects as a column: ids, lists of ids or numbers, or whatever Polars makes of them.
+
+    Parameters
+    ----------
+    values
+        The cells.
+    name
+        What the column is called; ids are checked one by one.
+    source
+        What to call the table in messages.
+    known
+        Which of the cells hold something; all but ``None`` unless said.
+    """
+    there = [value is not None for value in values] if known is None else known
+    full = [value for value, is_there in zip(values, there, strict=True) if is_there]
+    single = next((value for value in full if not isinstance(value, (list, tuple, np.ndarray))), None)
+    if single is None and full:
+        none = [value if is_there else None for value, is_there in zip(values, there, strict=True)]
+        return lists_of(none, name, source)
+    if not name.endswith("_id") and not all(isinstance(value, str) for value in full[:100]):
+        return pl.Series(values, strict=False)
+    found = ids_of(full, name, source)
+    if all(there):
+        return found
+    places = pl.Series(np.where(there, np.cumsum(there) - 1, -1))
+    return found.gather(places.set(places < 0, None))

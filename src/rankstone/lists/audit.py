@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rankstone.errors import printable
-from rankstone.words import InLines, counted, queries, spread
+from rankstone.words import InLines, counted, queries, read_as, spread, where_read_as
 
 if TYPE_CHECKING:
     from rankstone.hits.arrays import Ints
@@ -36,6 +36,8 @@ class RankingAudit:
         Rows whose document stands in its list more than once.
     comments
         Comment lines passed over.
+    read_as
+        What was guessed of how a file is written.
     shortest, median_length, longest
         Spread of the list lengths.
     """
@@ -51,9 +53,10 @@ class RankingAudit:
     shortest: int
     median_length: float
     longest: int
+    read_as: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, source: str, n: Ints, tally: Tally, comments: int) -> Self:
+    def of(cls, source: str, n: Ints, tally: Tally, comments: int, read_as: tuple[str, ...] = ()) -> Self:
         """Make it of list lengths and counts."""
         return cls(
             source=source,
@@ -67,6 +70,7 @@ class RankingAudit:
             shortest=int(n.min()),
             median_length=float(np.median(n)),
             longest=int(n.max()),
+            read_as=read_as,
         )
 
     def line(self) -> str:
@@ -79,6 +83,7 @@ class RankingAudit:
             parts.append(counted(self.duplicates, "duplicate row"))
         if self.comments:
             parts.append(counted(self.comments, "comment line"))
+        parts += read_as(self.read_as)
         return " · ".join(parts)
 
 
@@ -112,7 +117,8 @@ class ListsAudit(InLines):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        return {**asdict(self), **{key: list(getattr(self, key)) for key in ("names", "only_a", "only_b")}}
+        plain = {**asdict(self), **{key: list(getattr(self, key)) for key in ("names", "only_a", "only_b")}}
+        return plain | {side: where_read_as(plain[side]) for side in ("a", "b")}
 
     def lines(self) -> list[str]:
         """Return it as a sentence for each run and one for both."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.errors import NotComparable
-from rankstone.io import shown, stem
+from rankstone.io import shown, stem, with_csv
 from rankstone.lists.base import ListMeasure
 from rankstone.lists.beside import beside
 from rankstone.lists.joining import Joined, measured
@@ -38,6 +38,8 @@ def diff(
     names: tuple[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by listing_options
 ) -> Similarity:
@@ -53,7 +55,7 @@ def diff(
         Measures of two rankings: ``"RBO(p=0.9) tau_ap Jaccard@10"``, a list of texts, or values.
     names
         What to call the runs; their file names otherwise.
-    columns, format_in
+    columns, format_in, csv_separator, decimal
         As for :func:`rankstone.evaluate`.
     progress
         Called with row counts while reading.
@@ -83,6 +85,7 @@ def diff(
     ('q2', 'tau_b', None, 'few_common')
     """
     parsed = _of_lists(measures)
+    columns = with_csv(columns, csv_separator, decimal)
     checked = listing_options(options)
     titles = names or _names(a, b)
     table_a, table_b = open_both(a, b, titles, order=checked.order, columns=columns, format_in=format_in)

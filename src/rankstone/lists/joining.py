@@ -123,8 +123,8 @@ class Joined:
         tally_b = sum((part.tally for part in parts), Tally())
         return ListsAudit(
             names=names,
-            a=RankingAudit.of(a.source, held.ranked.n, held.tally, a.comments()),
-            b=RankingAudit.of(b.source, n_b, tally_b, b.comments()),
+            a=RankingAudit.of(a.source, held.ranked.n, held.tally, a.comments(), a.read_as()),
+            b=RankingAudit.of(b.source, n_b, tally_b, b.comments(), b.read_as()),
             common_queries=len(self._codes),
             only_a=tuple(queries.filter(pl.Series(status == Outcome.only_a))),
             only_b=tuple(queries.filter(pl.Series(status == Outcome.only_b))),

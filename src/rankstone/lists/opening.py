@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rankstone.errors import BadOption, nearest
 from rankstone.hits.options import Alignment
@@ -12,6 +12,7 @@ from rankstone.io import ids_of_two_kinds, read_run
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankstone.hits.options import Order
     from rankstone.io import Table
 
 __all__ = ["OPTIONS", "UNDECIDED", "listing_options", "open_both", "options_for"]
@@ -58,8 +59,8 @@ def listing_options(options: Mapping[str, Any]) -> Alignment:
 
 
 def options_for(table: Table, options: Alignment) -> Alignment:
-    """Return the options for a table; a plain list of documents has no order but its own."""
-    return replace(options, order="input") if table.listed else options
+    """Return the options for a table; lists of documents, and ranks without scores, have one order only."""
+    return replace(options, order=cast("Order", table.ordered_by(options.order)))
 
 
 def open_both(

@@ -12,12 +12,14 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, InputError, MissingColumn, UsageError, nearest, one_of, printable
-from rankstone.io import reading
-from rankstone.io.columns import hidden, renames
+from rankstone.io import reading, with_csv
+from rankstone.io.columns import hidden, renames, require
 from rankstone.io.files import parts_of, scan_parts
+from rankstone.io.streams import is_stream
 from rankstone.ltr.inputs import checked_labels
 from rankstone.ltr.letor import docids, group_sizes, read_letor, sizes_beside
 from rankstone.ltr.names import listed
+from rankstone.words import read_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -117,6 +119,8 @@ def read(
     columns: Mapping[str, str] | None = None,
     features: Sequence[str] | None = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     dtype: str = "float32",
     labelled: bool = True,
     progress: Callable[[int], None] | None = None,
@@ -136,6 +140,8 @@ def read(
         ``{their name: our name}`` for tables.
     features
         Which columns are features; all other number columns unless given.
+    csv_separator, decimal
+        How CSV files are written, as for :func:`rankstone.evaluate`.
     format_in
         ``letor`` or the table's format; by the suffix unless given.
     dtype
@@ -150,11 +156,14 @@ def read(
     InputError
         For a line that cannot be read, a label or feature that is no finite number, missing columns.
     """
+    columns = with_csv(columns, csv_separator, decimal)
     one_of("dtype", dtype, ("float32", "float64"))
     if format_in is not None:
         one_of("format_in", format_in, FORMATS)
     named = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    files = [part for name in named for part in parts_of(os.fspath(name))]
+    files = [
+        part for name in named for part in ([Path(name)] if is_stream(name) else parts_of(os.fspath(name)))
+    ]
     kinds = {format_in or TABLES.get(_bare(path).suffix.lower(), "letor") for path in files}
     if len(kinds) > 1:
         raise UsageError(f"files of several formats: {', '.join(sorted(kinds))}", fix="read them one by one")
@@ -165,7 +174,7 @@ def read(
     found = [
         _table(part, columns or {}, features, dtype, labelled=labelled)
         for path in files
-        for part in scan_parts(path, kinds.copy().pop())
+        for part in scan_parts(path, kinds.copy().pop(), columns)
     ]
     if progress is not None:
         progress(sum(map(len, found)))
@@ -220,14 +229,7 @@ def _table(
         chosen = renames(present, columns, part.title) | {k: v for k, v in usual.items() if k in present}
         frame = part.frame.drop(hidden(present, chosen)).rename(chosen).collect()
     needed = ("query_id", "relevance") if labelled else ("query_id",)
-    for name in needed:
-        if name not in frame.columns:
-            raise MissingColumn(
-                f"there is no column {name}",
-                where=part.title,
-                given=f"columns {', '.join(map(printable, frame.columns[:20]))}",
-                fix=f"name it: columns={{'THEIRS': '{name}'}}, --columns THEIRS={name}",
-            )
+    require(frame.columns, needed, part.title, frame.columns)
     if not frame.height:
         raise InputError("the table has no rows", where=part.title)
     names, left_out = _features(frame, features, part)
@@ -240,6 +242,7 @@ def _table(
         labels = checked_labels(_number(frame, "relevance", part).to_numpy(), frame.height)
     docs = frame["doc_id"].cast(pl.String) if "doc_id" in frame.columns else None
     notes = [f"columns that are no features: {', '.join(map(printable, left_out))}"] if left_out else []
+    notes += read_as(part.read_as)
     qid = frame["query_id"]
     if qid.null_count():
         raise BadValue("a row without query_id", where=part.place(int(qid.is_null().arg_max() or 0)))

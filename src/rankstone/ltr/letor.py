@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
-from rankstone.io import reading
+from rankstone.io import is_stream, read_stream, reading
+from rankstone.io.endless import refuse_endless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,8 +101,10 @@ def docids(comments: pl.Series) -> pl.Series | None:
 
 def _lines(path: Path) -> Iterator[tuple[pl.DataFrame, int]]:
     """Yield pieces of the file and the number of the line each begins with."""
+    source = read_stream(str(path)) if is_stream(path) else path
+    refuse_endless(source, str(path))
     first = 1
-    for piece in pl.scan_lines(path, name="text", glob=False).collect_batches(chunk_size=1 << 15):
+    for piece in pl.scan_lines(source, name="text", glob=False).collect_batches(chunk_size=1 << 15):
         yield piece, first
         first += piece.height
 
@@ -268,6 +271,7 @@ def group_sizes(path: Path, rows: int) -> pl.Series:
     """Read group sizes, a number a line, and return the number of each row's query, from 0."""
     sizes = []
     with reading(str(path)), path.open(encoding="utf-8") as file:
+        refuse_endless(path, str(path))
         for at, line in enumerate(file, start=1):
             text = line.strip()
             if not text:

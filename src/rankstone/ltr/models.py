@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
+import os
 import re
+import sys
 import warnings
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -14,13 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from rankstone.errors import InputError, MissingExtra, RankstoneError, UnknownFormat, printable
-from rankstone.io import atomic, reading
+from rankstone.io import atomic, is_stream, read_stream, reading
 from rankstone.ltr.hinge import Scale
 from rankstone.ltr.inputs import checked_features, products
 from rankstone.ltr.names import in_order, listed, places_of
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
@@ -32,6 +32,8 @@ __all__ = ["LinearModel", "Scorer", "is_model", "load"]
 
 #: the version of the files
 _FORMAT: Final = 1
+#: bytes at the beginning of a file that say whose model it is
+_STARTS: Final = 64
 #: names that libraries give to columns which have none
 _MADE_UP: Final = re.compile(r"(Column_|f)?\d+")
 
@@ -176,7 +178,10 @@ def load(path: str | os.PathLike[str]) -> Scorer:
     The three libraries are imported when a file of theirs is opened.
     """
     place = Path(path)
-    start = _start(place)
+    streamed = read_stream(os.fspath(path), longest=None) if is_stream(path) else None
+    start = _start(place) if streamed is None else streamed[:_STARTS]
+    if streamed is not None and not start.lstrip().startswith(b"{"):
+        raise _unnamed(path)
     if place.suffix == ".ubj":
         return _Foreign("xgboost", place)
     if start[:4] == b"CBM1":
@@ -190,17 +195,29 @@ def load(path: str | os.PathLike[str]) -> Scorer:
             expected="rankstone's JSON, or a file of LightGBM, XGBoost (.json, .ubj) or CatBoost (.cbm)",
         )
     try:
-        told = json.loads(place.read_text(encoding="utf-8"))
-    except ValueError as error:
+        told = json.loads(place.read_bytes() if streamed is None else streamed)
+    except (ValueError, RecursionError) as error:  # brackets without end, too
         raise InputError("the model is no JSON", where=str(path), given=printable(error)) from None
     if isinstance(told, dict) and "learner" in told:
+        if streamed is not None:
+            raise _unnamed(path)
         return _Foreign("xgboost", place)
     return _linear(told, str(path))
 
 
+def _unnamed(path: str | os.PathLike[str]) -> UnknownFormat:
+    return UnknownFormat(
+        "only models of rankstone are read from pipes",
+        where=str(path),
+        fix="write the model to a file: its library opens it by name",
+    )
+
+
 def _start(place: Path) -> bytes:
+    if is_stream(place):
+        return read_stream(str(place), longest=None)[:_STARTS]
     with reading(str(place)), place.open("rb") as file:
-        return file.read(64)
+        return file.read(_STARTS)
 
 
 def _linear(told: Any, where: str) -> LinearModel:  # noqa: ANN401 - what JSON holds
@@ -235,7 +252,9 @@ def _linear(told: Any, where: str) -> LinearModel:  # noqa: ANN401 - what JSON h
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max  # neither NaN nor a whole number of 400 digits
 
 
 @dataclass(frozen=True, eq=False)

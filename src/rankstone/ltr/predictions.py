@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, InputError, MissingColumn, printable
-from rankstone.io import atomic, reading
+from rankstone.io import atomic, read_text, reading
 from rankstone.io.files import scan_parts
+from rankstone.io.formulas import without_formulas
 from rankstone.ltr.data import TABLES
 from rankstone.ltr.models import is_model, load
 
@@ -49,8 +50,13 @@ def _docs(data: Dataset) -> pl.Series:
     return pl.int_range(1, len(data) + 1, eager=True).cast(pl.String).str.zfill(len(str(len(data))))
 
 
-def write_predictions(path: str | os.PathLike[str], data: Dataset, scores: Floats) -> None:
-    """Write scores whole or not at all: ``.run`` for TREC, a table by its suffix, else a number a line."""
+def write_predictions(
+    path: str | os.PathLike[str], data: Dataset, scores: Floats, *, formulas: str = "keep"
+) -> None:
+    """Write scores whole or not at all: ``.run`` for TREC, a table by its suffix, else a number a line.
+
+    ``formulas`` says what becomes of texts in CSV and TSV that a spreadsheet would compute.
+    """
     suffix = Path(path).suffix.lower()
     table = pl.DataFrame({"query_id": data.qid, "doc_id": _docs(data), "score": scores})
     with atomic(path) as unfinished:
@@ -67,7 +73,8 @@ def write_predictions(path: str | os.PathLike[str], data: Dataset, scores: Float
         elif suffix in (".arrow", ".ipc", ".feather"):
             table.write_ipc(unfinished)
         elif suffix in TABLES:
-            table.write_csv(unfinished, separator="\t" if suffix == ".tsv" else ",")
+            rows = without_formulas(table.lazy(), formulas).collect()
+            rows.write_csv(unfinished, separator="\t" if suffix == ".tsv" else ",")
         else:
             unfinished.write_text(as_lines(scores), encoding="utf-8")
 
@@ -118,18 +125,17 @@ def _column(place: Path, data: Dataset) -> list[float]:
 
 def _numbers(place: Path) -> list[float]:
     scores = []
-    with reading(str(place)), place.open(encoding="utf-8") as file:
-        for at, line in enumerate(file, start=1):
-            text = line.strip()
-            if not text:
-                continue
-            try:
-                value = float(text)
-            except ValueError:
-                value = math.nan
-            if not math.isfinite(value):
-                raise BadValue(
-                    f"{printable(text)!r} is no score", where=f"{place}:{at}", expected="a number a line"
-                )
-            scores.append(value)
+    for at, line in enumerate(read_text(str(place)).splitlines(), start=1):
+        text = line.strip()
+        if not text:
+            continue
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise BadValue(
+                f"{printable(text)!r} is no score", where=f"{place}:{at}", expected="a number a line"
+            )
+        scores.append(value)
     return scores

@@ -106,9 +106,10 @@ class Scored:
         return Scored(self.numerator[some], self.denominator[some], value, status, weight)
 
     def without_value(self) -> Scored:
-        """Return the same queries, none of which has a value."""
+        """Return the same queries, none of which has a value; what is dropped stays so."""
         nothing = np.full(len(self.value), np.nan)
-        return replace(self, value=nothing, status=np.full(len(self.status), Status.undefined, np.int8))
+        status = np.where(self.status == Status.dropped, Status.dropped, Status.undefined)
+        return replace(self, value=nothing, status=status.astype(np.int8))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +145,11 @@ class Measure(PerQuery):
     def relevant_count(self, hits: Hits) -> Ints | None:
         """Return R, int64 ``[queries]``; ``None`` when relevance plays no part."""
         return hits.relevant_count(ANY_GAIN)
+
+    @property
+    def reads_nonrelevant(self) -> bool:
+        """Whether documents judged not relevant are what it counts, beside those judged relevant."""
+        return False
 
     @property
     def closed_under_ties(self) -> bool:

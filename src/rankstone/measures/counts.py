@@ -148,6 +148,11 @@ class NumNonrelRet(Count):
     )
 
     @property
+    def reads_nonrelevant(self) -> bool:
+        """Hold: it counts them."""
+        return True
+
+    @property
     def extremal_under_ties(self) -> bool:
         """Fail: best first puts a document judged 0 before an unjudged one."""
         return False

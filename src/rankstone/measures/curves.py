@@ -16,6 +16,7 @@ from rankstone.errors import BadOption
 from rankstone.hits.pairs import ragged_range
 from rankstone.measures.aggregation import aggregated
 from rankstone.measures.base import ANY_GAIN, Status, Threshold
+from rankstone.measures.interpolation import MOST_LEVELS
 from rankstone.measures.named import Named, parameter
 from rankstone.words import queries
 
@@ -201,7 +202,9 @@ class BinaryCurve(Curve):
     """A curve that asks whether a document is relevant; without a relevant one there is none."""
 
     rel: Threshold = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
-    levels: int | tuple[float, ...] = parameter(11, "how many evenly spaced x, or {x, x, …}")
+    levels: int | tuple[float, ...] = parameter(
+        11, "how many evenly spaced x, or {x, x, …}", low=0, high=MOST_LEVELS
+    )
 
     def defined(self, hits: Hits) -> Bools:
         """Return which queries have a curve, as far as it is not for want of a relevant document."""

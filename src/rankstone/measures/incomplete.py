@@ -47,6 +47,11 @@ class Bpref(BinaryMeasure):
     )
 
     @property
+    def reads_nonrelevant(self) -> bool:
+        """Hold: they are what relevant documents should stand above."""
+        return True
+
+    @property
     def closed_under_ties(self) -> bool:
         """Hold unless a cutoff decides who of the tied documents takes part."""
         return self.k is None
@@ -104,6 +109,11 @@ class infAP(BinaryMeasure):  # noqa: N801 - the name of the field
         use="judgments sampled at random; where all of the pool is judged it is AP, but for ε",
         citation="Yilmaz and Aslam, CIKM 2006; trec_eval",
     )
+
+    @property
+    def reads_nonrelevant(self) -> bool:
+        """Hold: they say how much of the pool is relevant."""
+        return True
 
     @property
     def closed_under_ties(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.measures.base import Contributions
-from rankstone.measures.interpolation import INTERPOLATIONS, READINGS, Reached, levels_of
+from rankstone.measures.interpolation import INTERPOLATIONS, MOST_LEVELS, READINGS, Reached, levels_of
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.precision import BinaryMeasure
 
@@ -122,7 +122,9 @@ class IAP(InterpolatedMeasure):
         citation="TREC-1 … TREC-8 proceedings; Salton and McGill, Introduction to Modern IR, 1983",
     )
 
-    levels: int | tuple[float, ...] = parameter(_ELEVEN, "how many evenly spaced levels, or {r, r, …}")
+    levels: int | tuple[float, ...] = parameter(
+        _ELEVEN, "how many evenly spaced levels, or {r, r, …}", low=0, high=MOST_LEVELS
+    )
     interp: str = parameter("exact", READINGS, *INTERPOLATIONS)
 
     def __post_init__(self) -> None:

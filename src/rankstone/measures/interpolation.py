@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from rankstone.hits.arrays import Bools, Floats, Ints
     from rankstone.hits.ragged import Hits
 
-__all__ = ["INTERPOLATIONS", "READINGS", "Reached", "interpolated", "levels_of", "wanted"]
+__all__ = ["INTERPOLATIONS", "MOST_LEVELS", "READINGS", "Reached", "interpolated", "levels_of", "wanted"]
 
+#: levels of recall that a curve or a mean over them has at most
+MOST_LEVELS: Final = 10_001
 INTERPOLATIONS: Final = ("exact", "trec9", "trec10", "none")
 READINGS: Final = "when a level counts as reached (trec9, trec10 round r·R); none: no later precision counts"
 

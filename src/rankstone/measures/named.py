@@ -33,6 +33,8 @@ __all__ = ["MOST_RANKS", "Card", "Named", "PerQuery", "Span", "parameter"]
 #: lowest and highest value; ``None`` where there is no bound
 Span = tuple[float | None, float | None]
 
+#: no parameter is larger unless its declaration says so: squares and products of such numbers stay finite
+_MOST: Final = 1e9
 #: no list is longer; a larger cutoff is a slip
 MOST_RANKS: Final = 10**12
 
@@ -110,7 +112,8 @@ def parameter(
     *choices
         The words allowed, or one sequence of them that may still grow.
     low, above, below, high
-        Bounds of a number: ``≥ low``, ``> above``, ``< below``, ``≤ high``.
+        Bounds of a number: ``≥ low``, ``> above``, ``< below``, ``≤ high``.  One without a bound below or
+        above is within ±1e9.
     needed
         For a parameter without a default: why it must be said, and a value to suggest.
     word
@@ -119,6 +122,10 @@ def parameter(
         Whether a number must be a whole one.
     """
     words = choices[0] if choices and not isinstance(choices[0], str) else choices
+    number = isinstance(default, (int, float)) and not isinstance(default, bool)
+    if number or any(bound is not None for bound in (low, above, below, high)):
+        low = -_MOST if low is None and above is None else low
+        high = _MOST if high is None and below is None else high
     rules = {"doc": doc, "choices": words, "low": low, "above": above, "below": below, "high": high}
     return field(default=default, metadata={**rules, "needed": needed, "word": word, "whole": whole})
 

@@ -36,6 +36,11 @@ class AgainstNegatives(BinaryMeasure):
 
     negatives: str = parameter(None, _MEANING, "judged", "candidates", "catalogue", needed=_SAY)
 
+    @property
+    def reads_nonrelevant(self) -> bool:
+        """Hold where they are the negatives."""
+        return self.negatives == "judged"
+
     def check_needs(self, options: Alignment) -> None:
         """Refuse a catalogue of unknown size, and lists in which ranks do not count documents."""
         if self.negatives == "catalogue" and options.candidates is None:

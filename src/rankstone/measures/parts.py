@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone.errors import BadParameter, BadValue, printable
+from rankstone.hits.options import LARGEST_GRADE
 from rankstone.measures.base import ANY_GAIN, Threshold
 from rankstone.words import exact
 
@@ -137,8 +138,8 @@ class GainTable:
     def __post_init__(self) -> None:
         """Refuse what is no table of finite, non-negative gains."""
         for grade, gain in self.gains:
-            if not (math.isfinite(grade) and math.isfinite(gain)) or gain < 0:
-                raise BadParameter(f"gain table: {grade:g} → {gain:g}", expected="gains of 0 or more")
+            if not (math.isfinite(grade) and 0 <= gain <= LARGEST_GRADE):
+                raise BadParameter(f"gain table: {grade:g} → {gain:g}", expected="gains from 0 to 9e15")
 
     def __call__(self, grade: Floats) -> Floats:
         """Look the grades up."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.measures.curves import BinaryCurve, Points
-from rankstone.measures.interpolation import levels_of
+from rankstone.measures.interpolation import MOST_LEVELS, levels_of
 from rankstone.measures.named import Card, parameter
 from rankstone.measures.pairs import AUC
 
@@ -54,7 +54,9 @@ class ROC(BinaryCurve):
         citation="Fawcett, Pattern Recognition Letters 2006",
     )
 
-    levels: int | tuple[float, ...] = parameter(101, "how many evenly spaced x, or {x, x, …}")
+    levels: int | tuple[float, ...] = parameter(
+        101, "how many evenly spaced x, or {x, x, …}", low=0, high=MOST_LEVELS
+    )
     negatives: str = parameter(
         None,
         "what counts as a negative, as for AUC: judged and not relevant; in the list and not relevant "

@@ -25,6 +25,8 @@ _SPELLINGS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "set_recall": ("R", {}),
     "set_p": ("P", {"denom": "n"}),
     "set_f": ("F", {}),
+    "setp": ("P", {"denom": "n"}),
+    "setr": ("R", {}),
     "ndcg_cut": ("nDCG", {}),
     "num_ret": ("NumRet", {}),
     "num_rel": ("NumRel", {}),

@@ -44,7 +44,8 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
     Parameters
     ----------
     measures
-        ``"nDCG@10 AP RR@10"``, ``["nDCG@10", AP()]``, ``"ndcg_cut_10,map"``.
+        ``"nDCG@10 AP RR@10"``, ``["nDCG@10", AP()]``, ``"ndcg_cut_10,map"``; measures of ir_measures are read
+        by the names they print.
 
     Returns
     -------
@@ -73,13 +74,18 @@ def parse_measures(measures: str | Named | Iterable[str | Named]) -> tuple[Named
                 fix=f'write {item.__name__}() or "{item.__name__}", with a cutoff {item.__name__} @ 10 or '
                 f'"{item.__name__}@10"',
             )
-        elif isinstance(item, str):
-            found.update((m, None) for text in _split(item) for m in _read(text))
+        elif isinstance(item, str) or _is_of_ir_measures(item):
+            found.update((m, None) for text in _split(str(item)) for m in _read(text))
         else:
             raise _no_measure(item)
     if not found:
         raise UnknownMeasure("no measure given", fix='name some: "nDCG@10 AP RR@10"')
     return tuple(found)
+
+
+def _is_of_ir_measures(item: object) -> bool:
+    """Say whether an object is a measure of ir_measures, which prints as the text that stands for it here."""
+    return any(kind.__module__.partition(".")[0] == "ir_measures" for kind in type(item).__mro__)
 
 
 def parse_only(
@@ -101,7 +107,8 @@ def parse_only(
     try:
         read = parse_measures(given)
     except BadParameter:  # what a measure lacks matters less than that it has no place here
-        for text in (text for item in given if isinstance(item, str) for text in _split(item)):
+        texts = (str(item) for item in given if isinstance(item, str) or _is_of_ir_measures(item))
+        for text in (text for item in texts for text in _split(item)):
             if not issubclass(kind := measure_kind(text), kinds):
                 raise BadParameter(f"{kind.name} {refused}", fix=f"use {kind.computed_by}") from None
         raise

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import BadParameter, printable
+from rankstone.measures.named import MOST_RANKS
 from rankstone.words import exact
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class TrecMeasure:
             text = _LISTED[self.name](values).replace("{interp}", f"trec{version}")
             return [(self.name if given is None else f"{self.name}_{given}", text)]
         if self.values == "cutoffs":
-            values = tuple(int(value) for value in values)
+            values = tuple(int(value) if abs(value) <= MOST_RANKS else 0 for value in values)
         if len(set(values)) < len(values) or (self.values == "cutoffs" and min(values) < 1):
             raise BadParameter(
                 f"{self.name}: these are no cutoffs",
@@ -134,6 +135,10 @@ def _points(values: Sequence[float]) -> str:
 
 
 def _f(values: Sequence[float]) -> str:
+    if not values[0] > 0:
+        raise BadParameter(
+            f"set_F.{values[0]:g}: its parameter is the square of beta", expected="more than 0"
+        )
     beta = math.sqrt(values[0])
     return "F" if beta == 1 else f"F(beta={exact(beta)})"
 

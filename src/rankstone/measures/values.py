@@ -11,6 +11,8 @@ from rankstone.measures.base import Threshold
 from rankstone.measures.parts import GainTable
 
 if TYPE_CHECKING:
+    from dataclasses import Field
+
     from rankstone.measures.named import Named
 
 __all__ = ["bare_text", "value_of"]
@@ -27,9 +29,9 @@ def value_of(cls: type[Named], key: str, text: str) -> Any:  # noqa: ANN401 - by
     bare = bare_text(text)
     if key == "rel":
         return _threshold(bare)
-    if bare.startswith("{"):
-        return _table(bare) if key == "gain" else _list(bare)
     declared = next(f for f in fields(cls) if f.name == key)
+    if bare.startswith("{"):
+        return _table(bare) if key == "gain" else _list(cls, declared, bare)
     if isinstance(declared.default, bool):
         return _truth(cls, key, bare)
     words, free = declared.metadata.get("choices"), declared.metadata.get("word")
@@ -64,7 +66,9 @@ def _threshold(text: str) -> Threshold:
     return Threshold(level, strict=strict)
 
 
-def _list(text: str) -> tuple[float, ...]:
+def _list(cls: type[Named], declared: Field[Any], text: str) -> tuple[float, ...]:
+    if "tuple" not in str(declared.type):
+        raise BadParameter(f"{cls.name}: {declared.name}={printable(text)} is a list", expected="one value")
     try:
         return tuple(float(entry) for entry in text[1:-1].split(","))
     except ValueError:

@@ -12,12 +12,12 @@ import polars as pl
 
 from rankstone.asked import checked, columns_read, of_rankings
 from rankstone.beside import collapser, declared_queries, excluded_pairs, intents_of, query_table
-from rankstone.evaluation import name_runs, options_for
+from rankstone.evaluation import RunErrors, name_runs, options_for
 from rankstone.hits.batches import Scattered
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.grade_scale import lowest_of
 from rankstone.hits.grouping import prepared
-from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run
+from rankstone.io import Progress, Table, ids_of_two_kinds, read_judgments, read_run, with_csv
 from rankstone.out_of_core.budget import Budget, parse_size
 from rankstone.out_of_core.ranges import QueryRange, Survey, ranges, survey
 from rankstone.out_of_core.result import Store, StoredScores
@@ -55,6 +55,9 @@ def evaluate_out_of_core(
     queries: object = None,
     intents: object = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    on_bad_run: str = "stop",
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - checked by Alignment
 ) -> StoredScores:
@@ -68,7 +71,7 @@ def evaluate_out_of_core(
 
     Parameters
     ----------
-    qrels, runs, measures, columns, exclude, collapse, intents, progress, **options
+    qrels, runs, measures, columns, exclude, collapse, intents, on_bad_run, progress, **options
         As for :func:`rankstone.evaluate`; but ``unjudged=query_mean`` and its like, which look at judgments
         of other queries, are refused.
     memory
@@ -76,6 +79,8 @@ def evaluate_out_of_core(
         larger than this must be held all the same, and tables of queries and of intents are.
     queries
         As for :func:`rankstone.evaluate`; this table is held in memory.
+    csv_separator, decimal
+        How CSV files are written, as for :func:`rankstone.evaluate`.
     format_in
         The format of all files, where suffixes do not tell.
 
@@ -99,7 +104,8 @@ def evaluate_out_of_core(
     wanted = of_rankings(measures)
     aligned = checked(options, wanted)
     refuse_what_looks_at_others(aligned, wanted)
-    renamed, further = columns or {}, columns_read(wanted)
+    renamed, further = with_csv(columns, csv_separator, decimal) or {}, columns_read(wanted)
+    bad = RunErrors(on_bad_run)
     table = read_judgments(qrels, renamed, format_in, further=further)
     grades = (pl.col("relevance"),)
     work = _Work(
@@ -113,20 +119,28 @@ def evaluate_out_of_core(
         intents=intents_of(intents, renamed),
         further=further,
         progress=progress,
+        bad=bad,
     )
     told, files, listed = {}, {}, {}
+    own = aligned
     try:
-        for name, given in name_runs(runs).items():
-            run = read_run(given, renamed, format_in, order=aligned.order, name=name, ranks=True)
-            aligned = options_for(run, aligned)
-            told[name], files[name] = work.score(run, aligned)
-            check_met(run.source, told[name], aligned, work.judged.source)
-            listed[name] = Origin(run.source, run.comments())
+        named = name_runs(runs)
+        for name, given in named.items():
+            with bad.of(name):
+                run = read_run(given, renamed, format_in, order=aligned.order, name=name, ranks=True)
+                own = options_for(run, aligned)
+                trailer, stored = work.score(run, own)
+                check_met(run.source, trailer, own, work.judged.source)
+                told[name], files[name] = trailer, stored
+                listed[name] = Origin(run.source, run.comments(), run.read_as())
+        bad.settle(len(named))
     except BaseException:
         work.store.remove()
         raise
-    judged = Origin(work.judged.source, work.judged.comments())
-    return StoredScores(wanted, told, aligned, work.queries, judged, listed, files, work.store)
+    judged = Origin(work.judged.source, work.judged.comments(), work.judged.read_as())
+    return StoredScores(
+        wanted, told, own, work.queries, judged, listed, files, work.store, bad_runs=bad.found
+    )
 
 
 @dataclass(eq=False)
@@ -143,6 +157,7 @@ class _Work:
     intents: Intents | None
     further: tuple[str, ...]
     progress: Progress | None
+    bad: RunErrors
     store: Store = field(default_factory=Store)
     _surveys: dict[tuple[str, ...], Survey] = field(default_factory=dict)
 
@@ -151,7 +166,8 @@ class _Work:
         texts = ids_of_two_kinds(self.judged, run, "texts on both sides, or whole numbers on both sides")
         judged, run = self.judged.with_text_ids(*texts), run.with_text_ids(*texts)
         if texts not in self._surveys:
-            self._surveys[texts] = survey(judged)
+            with self.bad.shared():
+                self._surveys[texts] = survey(judged)
         known = self._surveys[texts]
         of_texts = pl.String in (judged.schema["query_id"], judged.schema["doc_id"])
         budget = Budget(self.memory, len(self.measures), of_texts)
@@ -170,7 +186,9 @@ class _Work:
         told, files = Trailer(), []
         for part in parts:
             some = run if part.whole else run.only(part.keep())
-            found, file = self._scored(self._road(judged, options, part, regroups=regroups), some)
+            with self.bad.shared():
+                road = self._road(judged, options, part, regroups=regroups)
+            found, file = self._scored(road, some)
             told.merge(found)
             files.append(file)
             _let_go()

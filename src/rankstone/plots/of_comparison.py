@@ -9,6 +9,7 @@ from rankstone.errors import BadOption, nearest, printable
 from rankstone.plots import pairs
 from rankstone.plots.of_curves import cloud_chart, curve_chart, traced
 from rankstone.plots.sampling import thinned
+from rankstone.plots.style import legible
 from rankstone.plots.words import label
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class ComparisonPlots:
         """Return one system's scores over the other's, a point a query."""
         rows, title = self._queries("scatter", measure, system, versus)
         one, other = self._pair(system, versus)
-        return pairs.scatter(rows, title, (printable(one, 30), printable(other, 30)), self.comparison.lang)
+        return pairs.scatter(rows, title, (legible(one, 30), legible(other, 30)), self.comparison.lang)
 
     def pr_curve(self, curves: Curves | None = None, system: str | None = None) -> Any:  # noqa: ANN401
         """Return precision over recall, interpolated, the mean of each system, with its interval up to four.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import BadOption, UsageError, nearest, printable
-from rankstone.plots.style import COLOURS, by_system, drawn, needed, records
+from rankstone.plots.style import COLOURS, by_system, drawn, legible, needed, records
 from rankstone.plots.words import label
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class RetentionPlots:
             if brackets
             else alt.X("day:Q", **shared).axis(tickMinStep=1, format="d")
         )
-        told = [alt.Tooltip("run:N", title=self.found.by)] if self.found.by else []
+        told = [alt.Tooltip("run:N", title=legible(self.found.by))] if self.found.by else []
         told += [alt.Tooltip("at:N", title=unit)]
         told += [
             alt.Tooltip(f"{name}:Q", title=label(name, self.lang), format=".2%") for name in (*_RATES, "mean")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.errors import MissingExtra, printable
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["COLOURS", "SHAPES", "VERDICTS", "by_system", "drawn", "needed", "records"]
+__all__ = ["COLOURS", "SHAPES", "VERDICTS", "by_system", "drawn", "legible", "needed", "records"]
 
 #: Okabe and Ito (2008), told apart under every kind of colour blindness; yellow last, it is faint on white
 COLOURS: Final = (
@@ -33,6 +34,8 @@ VERDICTS: Final = {
 _FIX: Final = 'pip install "rankstone[report]"'
 #: letters of a name on an axis
 _NAME: Final = 40
+#: what opens or ends an element where a chart is written into a page without being escaped, as Altair does
+_MARKUP: Final = re.compile(r"<(?=[/!?A-Za-z])")
 #: digits that a picture shows
 _FIGURES: Final = 6
 
@@ -45,9 +48,20 @@ def needed(package: str, installed_as: str | None = None) -> Any:  # noqa: ANN40
         raise MissingExtra(f"{installed_as or package} is not installed", fix=_FIX) from error
 
 
+def legible(text: object, longest: int = _NAME) -> str:
+    """Return untrusted text for a chart: one line, cut, and no markup wherever the chart is embedded.
+
+    A word joiner, which nobody sees, stands behind each ``<`` that a letter or ``/`` follows.
+
+    >>> len(legible("a</script>")) - len("a</script>")
+    1
+    """
+    return _MARKUP.sub("<\u2060", printable(text, longest))
+
+
 def drawn(chart: Any, name: str, rows: Sequence[dict[str, Any]], title: str) -> Any:  # noqa: ANN401
     """Return a chart with its rows under a name, so that who embeds it can bring other rows."""
-    made = chart.properties(title=title)
+    made = chart.properties(title=_MARKUP.sub("<\u2060", title))
     made.datasets = {name: list(rows)}  # as a property, every row would be validated
     return made
 
@@ -65,13 +79,13 @@ def records(frame: pl.DataFrame) -> list[dict[str, Any]]:
 def _plain(value: object) -> object:
     if isinstance(value, float):
         return float(f"{value:.{_FIGURES}g}") if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int)) else printable(value, _NAME)
+    return value if value is None or isinstance(value, (bool, int)) else legible(value)
 
 
 def by_system(systems: Sequence[str], title: str) -> dict[str, Any]:
     """Return the encodings that tell systems apart: by colour, and by shape, too."""
     alt = needed("altair")
-    names = [printable(system, _NAME) for system in systems]
+    names = [legible(system) for system in systems]
     colours = [COLOURS[at % len(COLOURS)] for at in range(len(names))]
     shapes = [SHAPES[at % len(SHAPES)] for at in range(len(names))]
     legend = alt.Legend(orient="bottom", columns=4, title=None, symbolOpacity=1)

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import masked
-from rankstone.report import vega
+from rankstone.plots import vega
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-__all__ = ["html", "latex", "markdown"]
+__all__ = ["document", "html", "latex", "markdown"]
 
 #: what Markdown takes for more than itself
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!()])")
@@ -40,6 +40,26 @@ _STYLE: Final = """
 .rankstone p.formula{opacity:.8;margin:.2em 0}
 .rankstone h4{margin:.8em 0 .2em}
 """
+
+_DOCUMENT: Final = """<!DOCTYPE html>
+<html>
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
+base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def document(title: str, pieces: Iterable[str]) -> str:
+    """Return pieces of HTML as a page of its own, in which no script runs and which asks for nothing."""
+    return _DOCUMENT.format(title=escaping.escape(title), body="\n".join(pieces))
 
 
 def _marked(text: str) -> str:

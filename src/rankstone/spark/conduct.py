@@ -51,7 +51,7 @@ def evaluate(
     qrels
         A Spark DataFrame with ``query_id``, ``doc_id`` and ``relevance``; ids are texts or whole numbers.
     runs
-        A Spark DataFrame with ``query_id``, ``doc_id`` and ``score`` (or ``rank``, with ``order="rank"``), or
+        A Spark DataFrame with ``query_id``, ``doc_id`` and ``score`` (or ``rank`` alone), or
         ``{name: DataFrame}``.  ``doc_id`` and ``score`` may hold an array a row; arrays of ids alone are in
         the order of the ranking.  Rows of a cluster have no order; where one is asked for (``ties="input"``,
         say), a column ``position`` says where each row stood.
@@ -108,7 +108,7 @@ def evaluate(
         for name, run in named.items():
             with telling_failures(name):
                 listed = Rows(run, name, renamed)
-                own = replace(aligned, order="input") if listed.listed else aligned
+                own = replace(aligned, order=listed.ordered_by(aligned.order))
                 given = Given.of(judged, listed, excluded, own, further, declared)
                 beside = beside if found else brought(given, most)
                 task = Task(wanted, own, collapse, about, meant, further, lowest, name)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from rankstone.errors import InputError, MissingExtra, RankstoneError, printable
+from rankstone.spark.exact import found_in
 from rankstone.spark.travelling import version
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def telling_failures(where: str) -> Iterator[None]:
         if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark"):
             raise
         java = getattr(error, "java_exception", None)
-        raise _told(where, str(error), None if java is None else str(java.toString())) from error
+        said = str(error), None if java is None else str(java.toString())
+        raise found_in("\n".join(filter(None, said)), where) or _told(where, *said) from error
 
 
 def _told(where: str, said: str, java: str | None) -> RankstoneError:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.errors import UnknownFormat
+from rankstone.io.columns import CsvOptions, Renames
+from rankstone.io.dialects import SEPARATORS
+from rankstone.io.text import QRELS, RUN
+from rankstone.spark.exact import exact
 from rankstone.spark.failures import telling_failures
 
 if TYPE_CHECKING:
@@ -55,7 +59,7 @@ def opened(
     form
         Its format; by its suffix unless given, Parquet where it has none, text where it is packed.
     columns
-        {their name: our name}: which columns are numbers.
+        {their name: our name}: which columns are numbers; and what was said of CSV, where nothing is guessed.
     run
         Whether TREC text is a run, and not judgments.
     """
@@ -70,13 +74,20 @@ def opened(
         if kind == "trec":
             parts = fn.split(fn.trim("value"), r"\s+")
             places = _RUN if run else _QRELS
-            lines = session.read.text(path).where("trim(value) != '' and trim(value) not like '#%'")
+            line, layout = fn.trim("value"), RUN if run else QRELS
+            said = (line != "") & (~line.startswith("#") | line.rlike(layout.row))
+            lines = session.read.text(path).where(said)
             frame = lines.select(
                 *(fn.try_element_at(parts, fn.lit(at + 1)).alias(n) for n, at in places.items())
             )
         elif kind in ("csv", "tsv"):
-            frame = session.read.csv(path, header=True, sep="," if kind == "csv" else "\t")
+            said = CsvOptions.of(columns)
+            frame = session.read.csv(path, header=True, sep=said.separator or SEPARATORS[kind])
+            if isinstance(columns, Renames):
+                columns.csv_files.append(path)
         else:
             frame = session.read.format({"jsonl": "json"}.get(kind, kind)).load(path)
     texts = {name for name, of in frame.dtypes if of == "string" and columns.get(name, name) in _NUMBERS}
-    return frame.withColumns({name: fn.col(name).try_cast("double") for name in texts}) if texts else frame
+    if texts and kind in SEPARATORS and CsvOptions.of(columns).decimal == ",":  # a point is none then
+        frame = frame.withColumns({name: fn.translate(name, ",.", ".,") for name in texts})
+    return frame.withColumns({name: exact(name, "string") for name in texts}) if texts else frame

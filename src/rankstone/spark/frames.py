@@ -9,13 +9,14 @@ import polars as pl
 
 from rankstone.errors import BadOption, MixedIds, UsageError, printable
 from rankstone.io.columns import hidden, renames, require
+from rankstone.spark.exact import exact
 from rankstone.spark.task import DECLARED, EXCLUDED, JUDGMENT, RETRIEVED
 from rankstone.spark.unfolding import arrays_of, unfolded, without_items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone.hits.options import Alignment
+    from rankstone.hits.options import Alignment, Order
 
 __all__ = ["Given", "Rows"]
 
@@ -66,6 +67,12 @@ class Rows:
         #: whether the rows were arrays of documents and nothing else: their order is the ranking
         self.listed = arrays == ["doc_id"] and not {"score", "rank", "relevance"} & set(self.types)
 
+    def ordered_by(self, order: Order) -> Order:
+        """Return what gives the order of lists: what is asked for, or the only order that there is."""
+        if self.listed:
+            return "input"
+        return "rank" if order == "score" and "rank" in self.types and "score" not in self.types else order
+
     def require(self, *names: str) -> Rows:
         """Return the frame, once it is sure to have these columns, ids as ids and numbers as numbers."""
         require(self.types, names, self.name, self.frame.columns)
@@ -87,8 +94,8 @@ class Rows:
         from pyspark.sql import functions as fn
 
         chosen = [fn.col(name).cast(types[name]).alias(name) for name in ("query_id", "doc_id")]
-        found = fn.lit(None) if number is None else fn.col(number)
-        chosen.append(found.cast("double").alias("number"))
+        found = fn.lit(None).cast("double") if number is None else exact(number, self.types[number])
+        chosen.append(found.alias("number"))
         if "position" in self.types:
             chosen.append(fn.col("position").cast("bigint").alias("position"))
         for name in further:

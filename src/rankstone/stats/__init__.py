@@ -8,7 +8,13 @@ bit by bit, on any number of threads.  SciPy is imported when a distribution is 
 from __future__ import annotations
 
 from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
-from rankstone.stats.automatic import FEW_CLUSTERS, Difference, Mean, difference_estimate, mean_estimates
+from rankstone.stats.automatic import (
+    FEW_CLUSTERS,
+    BoundedDifference,
+    BoundedMean,
+    difference_estimate,
+    mean_estimates,
+)
 from rankstone.stats.bounded import unseen_share
 from rankstone.stats.corrections import CORRECTIONS, SIMULTANEOUS, adjusted, family_level
 from rankstone.stats.effects import d_z, hedges
@@ -34,11 +40,11 @@ __all__ = [
     "RESAMPLED",
     "SIMULTANEOUS",
     "Blocked",
-    "Difference",
+    "BoundedDifference",
+    "BoundedMean",
     "Estimate",
     "Friedman",
     "MaxT",
-    "Mean",
     "PoissonBootstrap",
     "ProportionDifference",
     "RandomisedTukey",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FEW_CLUSTERS", "Difference", "Mean", "difference_estimate", "mean_estimates"]
+__all__ = ["FEW_CLUSTERS", "BoundedDifference", "BoundedMean", "difference_estimate", "mean_estimates"]
 
 
 #: with fewer clusters intervals are rough: coverage was found between .92 and .96
@@ -31,7 +31,7 @@ FEW_CLUSTERS: Final = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Mean(Estimate):
+class BoundedMean(Estimate):
     """A mean of values within a range.
 
     Its limits are :func:`~rankstone.stats.bounded.worst_case` from both ends, where the unit at the end
@@ -87,7 +87,7 @@ class Mean(Estimate):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Difference(Estimate):
+class BoundedDifference(Estimate):
     """A mean of paired differences, none of which is larger than the range of values.
 
     Its lower limit is the larger of two, :func:`~rankstone.stats.bounded.adaptive` and
@@ -166,11 +166,11 @@ def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> lis
         total = np.clip(share, 0.0, size)
         told = {"value": float(units.mean[at]), "error": float(error[at]), "units": len(size), "df": df}
         kind = {"method": method, "span": (low, high), "clustered": units.clustered}
-        found.append(Mean(**told, **kind, total=total, size=size))  # type: ignore[arg-type]
+        found.append(BoundedMean(**told, **kind, total=total, size=size))  # type: ignore[arg-type]
     return found
 
 
-def difference_estimate(units: Units, span: Span, method: str = "auto") -> Difference:
+def difference_estimate(units: Units, span: Span, method: str = "auto") -> BoundedDifference:
     """Estimate the mean of one column of paired differences.
 
     Parameters
@@ -193,7 +193,7 @@ def difference_estimate(units: Units, span: Span, method: str = "auto") -> Diffe
     total = np.where(
         np.abs(units.total[some, 0]) <= units.rounding / max(len(units), 1), 0.0, units.total[some, 0]
     )
-    return Difference(
+    return BoundedDifference(
         value=float(units.mean[0]), error=float(error[0]), units=int(some.sum()), df=df, method=method,
         span=(-most, most), total=total, size=units.size[some], clustered=units.clustered,
     )  # fmt: skip

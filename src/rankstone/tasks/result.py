@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +22,7 @@ from rankstone.words import queries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rankstone.errors import InputError
     from rankstone.hits.options import Alignment
     from rankstone.hits.query_table import QueryTable
     from rankstone.scores import Scores
@@ -36,10 +37,11 @@ _MEANS: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Origin:
-    """Where rows came from, and the comment lines passed over there."""
+    """Where rows came from, the comment lines passed over there, and what was guessed of how they stand."""
 
     source: str
     comments: int = 0
+    read_as: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +60,8 @@ class SummedScores(TellsMeans, ShowsTable):
         The query table, where there is one.
     judged, listed
         Where judgments and (run name →) runs came from.
+    bad_runs
+        Runs that were left out, and what is wrong with each.
     """
 
     measures: tuple[Measure, ...]
@@ -66,6 +70,7 @@ class SummedScores(TellsMeans, ShowsTable):
     queries: QueryTable | None
     judged: Origin
     listed: Mapping[str, Origin]
+    bad_runs: Mapping[str, InputError] = field(default_factory=dict, kw_only=True)
 
     def collect(self) -> Scores:
         """Return the same as one machine holds it; the scores of all queries must fit into its memory."""
@@ -125,16 +130,21 @@ class SummedScores(TellsMeans, ShowsTable):
         counts: dict[str, Any] = {**first.judgments}
         counts.pop("several_subtopics", None)
         counts |= {"comments": self.judged.comments, "warnings": Grades.summed(first.grades).doubts()}
+        counts["read_as"] = self.judged.read_as
         judgments = JudgmentsAudit(source=self.judged.source, **counts)
         runs = {name: self._audit(name, one) for name, one in self.told.items()}
+        bad = dict(self.bad_runs)
         if self.queries is None:
-            return Audit(judgments, runs)
+            return Audit(judgments, runs, bad_runs=bad)
         table = self.queries
         unknown = len(table.ids) - first.asked["known"]
         return Audit(
             judgments,
             runs,
-            queries=BesideAudit(table.source, len(table.ids), unknown, first.asked["missing"]),
+            queries=BesideAudit(
+                table.source, len(table.ids), unknown, first.asked["missing"], read_as=table.read_as
+            ),
+            bad_runs=bad,
         )
 
     def _audit(self, name: str, told: Trailer) -> RunAudit:
@@ -148,6 +158,7 @@ class SummedScores(TellsMeans, ShowsTable):
             deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
             order=self.options.order,
             left_out=told.excluded(),
+            read_as=self.listed[name].read_as,
         )
         bounded = {m: one.count(Status.lower_bound) for m, one in zip(self.measures, told.sums, strict=True)}
         more = what_to_wonder_about(bounded, told.judgments["several_subtopics"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone.io import Table, is_database, read_judgments, read_run, stem
+from rankstone.io.endless import refuse_endless
+from rankstone.io.streams import is_stream, read_stream, stream_title
 from rankstone.io.table import reading
 from rankstone.io.text import RUN, trec
 from rankstone.trec_eval.settings import FORMATS
@@ -81,11 +82,11 @@ class Run:
 
     @classmethod
     def of(cls, path: str) -> Run:
-        """Open a file, or standard input for ``-``."""
-        if path != "-":
+        """Open a file, a pipe, or standard input for ``-``."""
+        if not is_stream(path):
             return cls(read_run(path), stem(path) if is_database(path) else tag_of(Path(path)))
-        content = sys.stdin.buffer.read()
-        return cls(trec([content], "standard input", RUN), tag_of(content))
+        content = read_stream(path)
+        return cls(trec([content], stream_title(path), RUN), tag_of(content))
 
 
 #: a run's last lines stand in so many bytes at its end
@@ -121,4 +122,5 @@ def _tail(path: Path) -> list[str]:
 def _packed(path: Path) -> list[str]:
     last = pl.scan_lines(path, name="line").filter(~pl.col("line").str.starts_with("#")).tail(2)
     with reading(str(path)):
+        refuse_endless(path, str(path))
         return last.collect()["line"].to_list()

@@ -9,6 +9,7 @@ REQUIRES = ["--no-deps", "beir==2.2.0", "pytrec-eval-terrier==0.5.11", "numpy", 
 TRAITS = {"grades": [-1, 0, 1, 2, 3]}
 MEASURES = [
     "NDCG@<k>", "MAP@<k>", "Recall@<k>", "P@<k>", "MRR@<k>", "R_cap@<k>", "Accuracy@<k>", "Hole@<k>",
+    *(f"{name}@<k>[ignore_identical_ids=False]" for name in ("NDCG", "MAP", "Recall", "P")),
 ]  # fmt: skip
 #: half of the fifth decimal: a mean that ends there may be rounded either way
 WITHIN = 1.01e-5
@@ -24,7 +25,7 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
     drawn = worlds.cases(seed, count, traits)
     for at, case in enumerate(drawn):
         for query, judged in case["qrels"].items():
-            if max(judged.values()) < 0:
+            if judged and max(judged.values()) < 0:
                 judged[next(iter(judged))] = 0.0
             if at % 2:
                 case["qrels"][query] = {f"{query}-{doc}": grade for doc, grade in judged.items()}
@@ -40,21 +41,27 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
     evaluation = _loaded()
     k, found = case["k"], {}
-    qrels = {q: {doc: int(grade) for doc, grade in judged.items()} for q, judged in case["qrels"].items()}
+    qrels = {q: {doc: _whole(grade) for doc, grade in judged.items()} for q, judged in case["qrels"].items()}
     run = {q: {doc: float(score) for doc, score in listed} for q, listed in case["run"].items()}
     calls = {"MRR": "mrr", "R_cap": "r_cap", "Accuracy": "accuracy", "Hole": "hole"}
     for measure in measures:
+        name, _, settings = measure.partition("[")
         custom = calls.get(measure.partition("@")[0])
         try:
             if custom:
                 told = evaluation.evaluate_custom(qrels, copy.deepcopy(run), [k], custom)
             else:
-                four = evaluation.evaluate(qrels, copy.deepcopy(run), [k])
+                four = evaluation.evaluate(qrels, copy.deepcopy(run), [k], ignore_identical_ids=not settings)
                 told = {name: value for table in four for name, value in table.items()}
-            found[measure] = float(told[measure])
-        except (KeyError, ZeroDivisionError) as error:
+            found[measure] = float(told[name])
+        except (KeyError, TypeError, ZeroDivisionError) as error:
             found[measure] = {"error": type(error).__name__}
     return found
+
+
+def _whole(grade: float) -> float:
+    """Return a whole grade as a whole number, and a fraction as it is."""
+    return int(grade) if grade == int(grade) else grade
 
 
 def _loaded() -> Any:
@@ -75,7 +82,7 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
     """Explain whom R_cap and Hole count."""
     qrels, run = case["qrels"], case["run"]
     if measure.startswith("R_cap"):
-        hollow = [query for query, judged in qrels.items() if max(judged.values()) <= 0]
+        hollow = [query for query, judged in qrels.items() if max(judged.values(), default=0) <= 0]
         if hollow and not run.keys() & set(hollow) and run.keys() <= qrels.keys():
             return "R_cap stumbles over a query without a relevant document only when it is answered"
     if measure.startswith("Hole"):

@@ -8,6 +8,8 @@ LIBRARY = "catboost-1.2"
 REQUIRES = ["--no-deps", "catboost==1.2.10", "numpy", "pandas", "python-dateutil", "pytz", "six", "scipy"]
 #: weights of grades by how often they come
 TRAITS = {"grades": [0, 0, 0, 1, 1, 2, 3, 0.25, 0.5, 0.75, -1], "duplicates": True}
+#: it sees the labels of rows, and no other judgments
+ROWS = True
 MEASURES = [
     "NDCG:top=<k>",
     "NDCG",
@@ -42,6 +44,7 @@ MEASURES = [
     "PFound:top=<k>",
     "PFound",
     "QueryAUC:type=Ranking",
+    "QueryAUC",
     "AverageGain:top=<k>",
     "QueryAverage:top=<k>",
 ]

@@ -26,11 +26,12 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
     warnings.simplefilter("ignore")
     users, lists = [], []
+    number = _numbered(case)
     for user, listed in case["run"].items():
         # as ranking_eval reads ratings: relevant from its rating_threshold, 1.0, up
-        liked = [int(d[1:]) for d, grade in case["qrels"].get(user, {}).items() if grade >= 1.0]
-        shown, scores = (np.array(column) for column in zip(*listed, strict=True))
-        items = np.array([int(doc[1:]) for doc in shown])
+        liked = [number[d] for d, grade in case["qrels"].get(user, {}).items() if grade >= 1.0]
+        items = np.array([number[doc] for doc, _ in listed], dtype=int)
+        scores = np.array([score for _, score in listed])
         given = {"gt_pos": np.array(liked), "pd_rank": items, "item_indices": items, "pd_scores": scores}
         lists.append(given)
         users += [given] if liked else []
@@ -45,3 +46,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         except (ValueError, ZeroDivisionError) as error:
             found[measure] = {"error": repr(error)}
     return found
+
+
+def _numbered(case: dict[str, Any]) -> dict[str, int]:
+    """Return a number for every item."""
+    judged, listed = case["qrels"].values(), case["run"].values()
+    items = [*(doc for docs in judged for doc in docs), *(doc for docs in listed for doc, _ in docs)]
+    return {doc: at for at, doc in enumerate(dict.fromkeys(items))}

@@ -6,7 +6,8 @@ from typing import Any
 
 LIBRARY = "cwl_eval-1.0"
 REQUIRES = ["cwl-eval==1.0.12"]
-TRAITS = {"grades": [0, 0.25, 0.5, 1]}
+#: gains are shares; what is below 0 or above 1 it takes for a gain all the same, and is refused here
+TRAITS = {"grades": [0, 0.25, 0.5, 1], "strange": False}
 _MODELS = [
     "RBPCWLMetric(0.8)", "RBPCWLMetric(0.99)", "RRCWLMetric()", "INSTCWLMetric(1.0)", "INSTCWLMetric(2.5)",
     "INSQCWLMetric(2.0)", "NERReq10CWLMetric(0.8)", "NERReq11CWLMetric(1.0)", "TBGCWLMetric(22)",

@@ -20,6 +20,8 @@ _NAMES = {
     "MAP": "MAPKMetric",
     "MARKMetric": "MARKMetric",
 }
+#: it sees the labels of rows, and no other judgments
+ROWS = True
 MEASURES = [f"{name}(k=<k>{more})" for name in _NAMES for more in ("", ", no_feedback_users=True")]
 
 

@@ -7,6 +7,8 @@ from typing import Any
 LIBRARY = "gdeval-1.2"
 REQUIRES = ["--no-deps", "ir_measures==0.4.3"]
 TRAITS = {"grades": [-1, 0, 1, 2, 4]}
+#: grades reach it as whole numbers
+WHOLE = True
 MEASURES = ["ndcg@<k>", "err@<k>"]
 #: topics are printed with five decimals
 WITHIN = 6e-6
@@ -33,22 +35,25 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     spec = importlib.util.find_spec("ir_measures")
     assert spec is not None
     assert spec.origin is not None
+    topics = {query: number for number, query in enumerate({**case["qrels"], **case["run"]})}
     script = Path(spec.origin).parent / "bin" / "gdeval.pl"
     with tempfile.TemporaryDirectory() as folder:
         qrels, run = Path(folder, "qrels"), Path(folder, "run")
         qrels.write_text(
             "".join(
-                f"{query[1:]} 0 {doc} {int(grade)}\n"
+                f"{topics[query]} 0 {doc} {int(grade)}\n"
                 for query, judged in case["qrels"].items()
                 for doc, grade in judged.items()
-            )
+            ),
+            encoding="utf-8",
         )
         run.write_text(
             "".join(
-                f"{query[1:]} Q0 {doc} 0 {score!r} r\n"
+                f"{topics[query]} Q0 {doc} 0 {score!r} r\n"
                 for query, listed in case["run"].items()
                 for doc, score in listed
-            )
+            ),
+            encoding="utf-8",
         )
         command = ["perl", str(script), str(qrels), str(run), str(case["k"])]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

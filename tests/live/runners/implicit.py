@@ -9,7 +9,7 @@ REQUIRES = ["implicit==0.7.3"]
 TRAITS = {"grades": [0, 0.5, 1, 2, 3], "duplicates": True, "missing": True, "extra": True}
 MEASURES = ["precision@<k>", "map@<k>", "ndcg@<k>", "auc@<k>"]
 #: items of the catalogue: more than anybody likes, since nothing disliked is a division by zero
-ITEMS = 30
+ITEMS = 1500
 OPTIONS = {"candidates": ITEMS}
 
 
@@ -36,12 +36,15 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     from implicit.evaluation import ranking_metrics_at_k
     from scipy.sparse import csr_matrix
 
+    judged, listed = case["qrels"].values(), case["run"].values()
+    items = [*(doc for docs in judged for doc in docs), *(doc for docs in listed for doc, _ in docs)]
+    number = {doc: at for at, doc in enumerate(dict.fromkeys(items))}
     users = list({**case["qrels"], **case["run"]})
     likes = np.zeros((len(users), ITEMS), np.float32)
     for row, user in enumerate(users):
         for doc, grade in case["qrels"].get(user, {}).items():
-            likes[row, int(doc[1:])] = grade
-    told = Told([[int(doc[1:]) for doc, _ in case["run"].get(user, [])] for user in users])
+            likes[row, number[doc]] = grade
+    told = Told([[number[doc] for doc, _ in case["run"].get(user, [])] for user in users])
     try:
         everything = ranking_metrics_at_k(
             told, csr_matrix(likes.shape), csr_matrix(likes), K=case["k"], show_progress=False

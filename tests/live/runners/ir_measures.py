@@ -7,6 +7,8 @@ from typing import Any
 LIBRARY = "ir_measures-0.4"
 REQUIRES = ["ir_measures==0.4.3", "pytrec-eval-terrier==0.5.11", "cwl-eval==1.0.12"]
 TRAITS = {"grades": [-1, 0, 1, 2, 3]}
+#: grades reach it as whole numbers
+WHOLE = True
 MEASURES = [
     "AP", "AP@<k>", "AP(rel=2)", "AP(judged_only=True)@<k>", "MAP(rel=2,judged_only=True)@<k>", "P@<k>",
     "P(rel=2)@<k>", "P(judged_only=True)@<k>", "Precision(judged_only=True, rel=3)@<k>", "R@<k>",
@@ -42,7 +44,7 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
 
     drawn = worlds.cases(seed, count, traits)
     for judged in (judged for case in drawn for judged in case["qrels"].values()):
-        if max(judged.values()) < 0:
+        if judged and max(judged.values()) < 0:
             judged[next(iter(judged))] = 0.0
     for case in drawn[::10]:
         for listed in case["run"].values():
@@ -58,18 +60,22 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
     warnings.simplefilter("ignore")
     ir_measures.providers.cwl_eval.logger.disabled = True
+    topics = {query: str(number) for number, query in enumerate({**case["qrels"], **case["run"]})}
     qrels = {
-        query[1:]: {doc: int(grade) for doc, grade in judged.items()}
+        topics[query]: {doc: int(grade) for doc, grade in judged.items()}
         for query, judged in case["qrels"].items()
     }
-    run = {query[1:]: {doc: float(score) for doc, score in listed} for query, listed in case["run"].items()}
+    run = {topics[query]: dict(listed) for query, listed in case["run"].items()}
     found: dict[str, Any] = {}
     for group in _apart(measures):
         asked = {measure: ir_measures.parse_measure(measure) for measure in group}
         try:
             values = ir_measures.calc_aggregate(asked.values(), qrels, run)
         except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-            found |= {measure: {"error": type(error).__name__} for measure in group}
+            if len(group) == 1:
+                found[group[0]] = {"error": type(error).__name__}
+            else:  # what one stumbles over costs no other
+                found |= {name: value for one in group for name, value in score(case, [one]).items()}
             continue
         found |= {measure: float(values[one]) for measure, one in asked.items()}
     return found
@@ -80,13 +86,17 @@ def _apart(measures: list[str]) -> list[list[str]]:
     alone = [measure for measure in measures if measure.startswith("Accuracy")]
     condensed = [measure for measure in measures if "judged_only" in measure]
     rest = [measure for measure in measures if measure not in (*alone, *condensed)]
-    return [rest, condensed, *([measure] for measure in alone)]
+    return [group for group in (rest, condensed, *([measure] for measure in alone)) if group]
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Explain Accuracy's division by zero and the order of equals in Compat's ideal list."""
+    if measure.startswith("IPrec(judged_only") and {} in case["qrels"].values():
+        return "a query without any judgment counts 0 there, and one without a relevant document has no value"
     for query in case["qrels"].keys() & case["run"].keys():
         judged, listed = case["qrels"][query], case["run"][query]
+        if measure.startswith(("IPrec", "Compat")) and not listed and not _needed(judged, measure):
+            return "an empty list where no relevant document is needed: it divides 0 by 0"
         if measure.startswith("Accuracy@"):
             top = [judged.get(doc, 0) >= 1 for doc, _ in listed[: case["k"]]]
             if all(top):
@@ -96,6 +106,13 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
         if measure.startswith("BPM(T=2.0") and _rounded([judged.get(doc, 0) for doc, _ in listed]):
             return "BPM does not see that a goal is reached: 3/3 + 2/3 + 1/3 is less than 2 there"
     return None
+
+
+def _needed(judged: dict[str, float], measure: str) -> int:
+    """Return how many relevant documents make the recall that is looked at; all there are for Compat."""
+    least = int(measure.partition("rel=")[2][:1] or 1)
+    known = sum(grade >= least for grade in judged.values())
+    return int(float(measure.partition("@")[2]) * known + 0.9) if measure.startswith("IPrec") else known
 
 
 def _equals(judged: dict[str, float], scores: dict[str, float]) -> bool:

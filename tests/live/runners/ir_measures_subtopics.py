@@ -7,6 +7,8 @@ from typing import Any
 LIBRARY = "ir_measures-0.4"
 REQUIRES = ["ir_measures==0.4.3", "pyndeval==0.0.8", "pytrec-eval-terrier==0.5.11"]
 TRAITS = {"grades": [-1, 0, 1, 2, 3]}
+#: grades reach it as whole numbers
+WHOLE = True
 MEASURES = [
     "alpha_DCG@<k>", "alpha_nDCG@<k>", "ERR_IA@<k>", "nERR_IA@<k>", "P_IA@<k>", "StRecall@<k>", "AP_IA",
     "NRBP", "nNRBP", "alpha_nDCG(rel=2)@<k>", "alpha_DCG(alpha=0.9)@<k>", "α_nDCG(alpha=0.25,rel=2)@<k>",

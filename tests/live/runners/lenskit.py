@@ -96,20 +96,35 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     outputs, test, everybody = (ItemListCollection(["user_id"]) for _ in range(3))
     for user, listed in case["run"].items():
-        items, scores = zip(*listed, strict=True)
-        outputs.add(ItemList(item_ids=list(items), scores=list(scores), ordered=True), user_id=user)
+        items, scores = [item for item, _ in listed], [score for _, score in listed]
+        shown = (
+            ItemList(item_ids=items, scores=scores, ordered=True) if listed else ItemList([], ordered=True)
+        )
+        outputs.add(shown, user_id=user)
     for user, judged in case["qrels"].items():
         kept = {item: grade for item, grade in judged.items() if grade > 0}
         if kept:
             test.add(ItemList(item_ids=list(kept), rating=list(kept.values())), user_id=user)
         ratings = {"rating": list(kept.values())} if kept else {}
-        everybody.add(ItemList(item_ids=list(kept), **ratings), user_id=user)
+        everybody.add(ItemList(item_ids=list(kept), **ratings) if kept else ItemList([]), user_id=user)
     return {
         measure: _mean(measure.removesuffix(_SINGLE), outputs, everybody)
         if measure.endswith(_SINGLE)
         else _score(measure, outputs, test)
         for measure in measures
     }
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Tell of empty lists of users without test items, whom RunAnalysis does not see."""
+    hollow = [user for user, listed in case["run"].items() if not listed]
+    if not measure.endswith(_SINGLE) and any(
+        max(case["qrels"].get(user, {}).values(), default=0) <= 0 for user in hollow
+    ):
+        return "a user without test items who is shown nothing does not count"
+    if hollow and measure.endswith(_SINGLE):
+        return "a list without a value, or an error: the first of them decides"
+    return None
 
 
 def _mean(measure: str, outputs: Any, test: Any) -> Any:

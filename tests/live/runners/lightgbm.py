@@ -7,7 +7,12 @@ from typing import Any
 LIBRARY = "lightgbm-4.7"
 REQUIRES = ["lightgbm==4.7.*"]
 TRAITS = {"grades": [0, 1, 2, 3, 4], "duplicates": True}
-MEASURES = ["ndcg@<k>", "map@<k>", "auc", "average_precision"]
+#: it sees the labels of rows, and no other judgments
+ROWS = True
+MEASURES = [
+    "ndcg@<k>", "ndcg@<k>[label_gain=0,1,2.5,7,7]", "ndcg@<k>[label_gain=0,1,3]", "map@<k>", "auc",
+    "average_precision",
+]  # fmt: skip
 BINARY = MEASURES
 
 
@@ -26,14 +31,16 @@ def _one(measure: str, labels: Any, scores: Any, sizes: Any) -> Any:
     import lightgbm
     import numpy as np
 
-    metric, _, k = measure.partition("@")
+    name, _, gains = measure.rstrip("]").partition("[label_gain=")
+    metric, _, k = name.partition("@")
     params = {"objective": "none", "metric": metric, "verbosity": -1, "num_threads": 1}
     params |= {"eval_at": [int(k)]} if k else {}
+    params |= {"label_gain": gains} if gains else {}
     train = lightgbm.Dataset(np.arange(40.0).reshape(40, 1), label=np.zeros(40), group=[40])
     rows = np.arange(float(len(labels))).reshape(-1, 1)
     valid = lightgbm.Dataset(rows, label=labels, group=sizes, init_score=scores, reference=train)
     try:
         booster = lightgbm.Booster(params, train).add_valid(valid, "valid")
-        return next(value for _, name, value, _ in booster.eval_valid() if name == measure)
+        return next(value for _, told, value, _ in booster.eval_valid() if told == name)
     except lightgbm.basic.LightGBMError as error:
         return {"error": str(error)}

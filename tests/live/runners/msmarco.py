@@ -20,7 +20,7 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     reference = {
         query: {doc: 1 for doc, grade in judged.items() if grade > 0}
         for query, judged in case["qrels"].items()
-        if max(judged.values()) > 0
+        if max(judged.values(), default=0) > 0
     }
     run = {query: {doc: float(score) for doc, score in listed} for query, listed in case["run"].items()}
     asked = ir_measures.RR @ case["k"]

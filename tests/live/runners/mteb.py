@@ -11,6 +11,8 @@ MEASURES = [
     "ndcg_at_<k>", "map_at_<k>", "recall_at_<k>", "accuracy", "precision_at_<k>", "hit_rate_at_<k>",
     "mrr_at_<k>", "R_cap_at_<k>", "Hole_at_<k>",
 ]  # fmt: skip
+_OWN = "[ignore_identical_ids=True]"
+MEASURES += [measure + _OWN for measure in MEASURES]
 #: half of the fifth decimal: a mean that ends there may be rounded either way
 WITHIN = 1.01e-5
 
@@ -29,15 +31,18 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     warnings.simplefilter("ignore")
     metrics = _loaded()
     k = case["k"]
-    qrels = {q: {doc: int(grade) for doc, grade in judged.items()} for q, judged in case["qrels"].items()}
-    run = {q: {doc: float(score) for doc, score in listed} for q, listed in case["run"].items()}
+    qrels = {q: {doc: _whole(grade) for doc, grade in judged.items()} for q, judged in case["qrels"].items()}
+    everything = {q: {doc: float(score) for doc, score in listed} for q, listed in case["run"].items()}
     found: dict[str, Any] = {}
-    for measure in measures:
+    for spelling in measures:
+        measure, run = spelling.removesuffix(_OWN), everything
+        if spelling != measure:  # as its evaluator does where a task says so
+            run = {q: {doc: s for doc, s in rows.items() if doc != q} for q, rows in everything.items()}
         try:
             if measure.startswith(("R_cap", "Hole")):
                 function = metrics.recall_cap if measure.startswith("R_cap") else metrics.hole
                 values = [value for value in function(qrels, run, [k])[measure] if value is not None]
-                found[measure] = sum(values) / len(values) if values else None
+                found[spelling] = sum(values) / len(values) if values else None
                 continue
             given = metrics.calculate_retrieval_scores(run, qrels, sorted({1, k}))
             told = metrics.make_score_dict(
@@ -51,10 +56,15 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
                 hit_rate=given.hit_rate,
                 task_scores={},
             )
-            found[measure] = float(told[measure])
-        except KeyError as error:
-            found[measure] = {"error": type(error).__name__}
+            found[spelling] = float(told[measure])
+        except (KeyError, TypeError) as error:
+            found[spelling] = {"error": type(error).__name__}
     return found
+
+
+def _whole(grade: float) -> float:
+    """Return a whole grade as a whole number, and a fraction as it is."""
+    return int(grade) if grade == int(grade) else grade
 
 
 def _loaded() -> Any:

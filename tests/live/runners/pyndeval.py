@@ -7,6 +7,8 @@ from typing import Any
 LIBRARY = "pyndeval-0.0"
 REQUIRES = ["pyndeval==0.0.8"]
 TRAITS = {"grades": [-1, 0, 1, 2, 3]}
+#: grades reach it as whole numbers
+WHOLE = True
 MEASURES = [
     "alpha-DCG@<k>", "alpha-nDCG@<k>", "ERR-IA@<k>", "nERR-IA@<k>", "P-IA@<k>", "strec@<k>", "MAP-IA", "NRBP",
     "nNRBP", "alpha-DCG@<k>[relevance_level=2]", "alpha-nDCG@<k>[relevance_level=2]",
@@ -29,8 +31,9 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
     rng = np.random.default_rng(seed)
     drawn = worlds.cases(seed, count, traits)
     for case in drawn:
+        case["k"] = min(case["k"], 20)  # more it refuses
         for judged in case["qrels"].values():
-            worthless = max(judged.values()) <= 0
+            worthless = max(judged.values(), default=0) <= 0
             for doc, grade in judged.items():
                 served = rng.permutation(5)[: rng.integers(1, 4)].tolist()
                 others = rng.choice(traits.grades, len(served)).tolist()

@@ -8,6 +8,8 @@ from typing import Any
 LIBRARY = "pyntcireval-0.0"
 REQUIRES = ["pyNTCIREVAL==0.0.3", "numpy"]
 TRAITS = {"grades": [0, 1, 2, 3]}
+#: grades reach it as whole numbers
+WHOLE = True
 MEASURES = [
     "RR", "OMeasure", "OMeasure[beta=10]", "PMeasure", "PMeasure[beta=0.5]", "PPlusMeasure",
     "PPlusMeasure[beta=10]", "QMeasure", "QMeasure[beta=10]", "QMeasure@<k>", "QMeasure@<k>[beta=0.5]", "AP",
@@ -41,6 +43,13 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
         except (ValueError, ZeroDivisionError) as error:
             found[measure] = {"error": type(error).__name__}
     return found
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:  # noqa: ARG001 - as for every library
+    """Tell of grades below zero, which are refused here."""
+    if any(grade < 0 for judged in case["qrels"].values() for grade in judged.values()):
+        return "a grade below zero is a place from the end of its list of levels"
+    return None
 
 
 def _labelled(judged: dict[str, float], listed: list[list[Any]]) -> list[tuple[str, int | None]]:

@@ -35,7 +35,7 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
 
     drawn = worlds.cases(seed, count, traits)
     for judged in (judged for case in drawn for judged in case["qrels"].values()):
-        if max(judged.values()) < 0:
+        if judged and max(judged.values()) < 0:
             judged[next(iter(judged))] = 0.0
     for case in drawn[::10]:
         for listed in case["run"].values():
@@ -44,6 +44,14 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
         for judged in case["qrels"].values():
             judged.update({doc: grade + 0.5 for doc, grade in judged.items()})
     return drawn
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Tell of empty lists of queries that nothing is relevant to."""
+    hollow = [query for query, listed in case["run"].items() if not listed and query in case["qrels"]]
+    if measure.startswith("iprec") and any(max(case["qrels"][q].values(), default=0) <= 0 for q in hollow):
+        return "an empty list of a query that nothing is relevant to: it divides 0 by 0"
+    return None
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Any
 LIBRARY = "ranx-0.3"
 REQUIRES = ["ranx==0.3.21"]
 TRAITS = {"grades": [-1, 0, 1, 2, 3]}
+#: grades reach it as whole numbers
+WHOLE = True
 _CUT = [
     "precision", "recall", "f1", "hit_rate", "hits", "mrr", "map", "dcg", "dcg_burges", "ndcg",
     "ndcg_burges",

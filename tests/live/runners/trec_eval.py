@@ -13,6 +13,8 @@ from typing import Any
 LIBRARY = "trec_eval-9"
 REQUIRES = ["pytrec-eval-terrier==0.5.11", "numpy"]
 TRAITS = {"grades": [-1, 0, 1, 2, 3]}
+#: grades reach it as whole numbers
+WHOLE = True
 MEASURES = [
     "map", "gm_map", "map_cut_<k>", "P_<k>", "recall_<k>", "relative_P_<k>", "success_<k>", "recip_rank",
     "Rprec", "Rprec_mult_0.60", "bpref", "gm_bpref", "infAP", "iprec_at_recall_0.30", "11pt_avg",
@@ -40,7 +42,7 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
 
     drawn = worlds.cases(seed, count, traits)
     for judged in (judged for case in drawn for judged in case["qrels"].values()):
-        if max(judged.values()) < 0:
+        if judged and max(judged.values()) < 0:
             judged[next(iter(judged))] = 0.0
     for case in drawn[::10]:
         for listed in case["run"].values():
@@ -94,12 +96,14 @@ def _write(case: dict[str, Any], program: Any, qrels: Path, run: Path) -> None:
             f"{fresh[query]} 0 {doc} {int(grade)}\n"
             for query, judged in case["qrels"].items()
             for doc, grade in judged.items()
-        )
+        ),
+        encoding="utf-8",
     )
     run.write_text(
         "".join(
             f"{fresh[query]} Q0 {doc} 0 {score!r} r\n"
             for query, listed in case["run"].items()
             for doc, score in listed
-        )
+        ),
+        encoding="utf-8",
     )

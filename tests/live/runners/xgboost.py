@@ -9,6 +9,8 @@ from typing import Any
 LIBRARY = "xgboost-3.2"
 REQUIRES = ["--no-deps", "xgboost==3.2.*", "numpy", "scipy"]
 TRAITS = {"grades": [0, 1, 2, 3, 4], "duplicates": True}
+#: it sees the labels of rows, and no other judgments
+ROWS = True
 MEASURES = [
     "ndcg@<k>",
     "ndcg@<k>-",
@@ -29,13 +31,13 @@ def cases(seed: int, count: int, traits: Any) -> list[dict[str, Any]]:
     """
     from tests.live import worlds
 
-    rng, few = random.Random(seed), 0 if traits.grades == (0, 1) else count // 5  # noqa: S311 - no secret
+    rng, few = random.Random(seed), 0 if traits.grades == (0, 1) else count // 5
     odd = replace(traits, grades=(-1, 0, 0.5, 1, 2), unretrieved=False, missing=False)  # it sees them all
     drawn = [*worlds.cases(seed, count - few, traits), *worlds.cases(seed + 7, few, odd)]
     for case in drawn:
         for query, listed in case["run"].items():
             if rng.random() < 0.25:
-                worst = min(score for _, score in listed)
+                worst = min((score for _, score in listed), default=0.0)
                 for number in range(rng.randint(20, 40)):
                     worst -= rng.choice((0, 0.5))
                     listed.append([f"x{number}", worst])

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rankstone.behaviour.clicking.log import REASONS
-from rankstone.words import InLines, counted, left_out, queries
+from rankstone.words import InLines, counted, left_out, queries, read_as, where_read_as
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +74,8 @@ class Audit(InLines):
         How the model was fitted, of ``pbm``.
     warnings
         What deserves a second look.
+    read_as
+        What was guessed of how its files are written.
     """
 
     source: str
@@ -94,10 +96,11 @@ class Audit(InLines):
     weighing: Weighing | None = None
     fit: Fit | None = None
     warnings: tuple[str, ...] = ()
+    read_as: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        told = asdict(self)
+        told = where_read_as(asdict(self))
         told["unlinked"] = {str(position): count for position, count in self.unlinked.items()}
         return told | {"warnings": list(self.warnings)}
 
@@ -109,6 +112,7 @@ class Audit(InLines):
             parts.append(f"{counted(self.fractions, 'click')} a fraction")
         wrong = {REASONS[name][0]: count for name, count in self.left_out.items()}
         parts += left_out(wrong | {"before the start or after the end": self.outside})
+        parts += read_as(self.read_as)
         lines = [f"log  {' · '.join(parts)}", f"lists  {self._lists()}", f"judgments  {self._judgments()}"]
         if self.weighing is not None:
             lines.append(f"weights  {_weights(self.weighing, self.impressions, self.clicks)}")

@@ -19,6 +19,7 @@ from rankstone.behaviour.clicking.sessions import Sessions
 from rankstone.behaviour.cohorts.survey import Span, as_day
 from rankstone.behaviour.times import Clock
 from rankstone.errors import BadValue, EmptyInput, UsageError, one_of
+from rankstone.io import with_csv
 from rankstone.words import some
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def clicks(
     time_unit: str | None = None,
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Clicks:
     """Make judgments of a log of clicks.
@@ -95,6 +98,8 @@ def clicks(
         How times are read, as for :func:`rankstone.behaviour.retention`.
     columns
         {their name: our name}: ``{"item_id": "doc_id", "tapped": "clicked"}``.
+    csv_separator, decimal
+        How CSV files are written, as for :func:`rankstone.evaluate`.
     format_in
         Format of the files; ``None`` goes by the suffix.
     progress
@@ -123,6 +128,7 @@ def clicks(
     >>> clicks(log, "ips", propensities="1,0.5").judgments["relevance"].to_list()
     [1.5, 0.5]
     """
+    columns = with_csv(columns, csv_separator, decimal)
     prior = numbers("smoothing", smoothing, 2)
     asked = Asked(
         method=method,

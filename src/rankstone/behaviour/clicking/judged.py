@@ -147,6 +147,7 @@ def audited(
         weighing=judged.weighing,
         fit=judged.fit,
         warnings=tuple(_warnings(found, asked, judged, kept)),
+        read_as=log.events.read_as,
     )
 
 

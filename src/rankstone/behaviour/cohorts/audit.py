@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankstone.words import InLines, counted, left_out
+from rankstone.words import InLines, counted, left_out, read_as, where_read_as
 
 if TYPE_CHECKING:
     from datetime import date
@@ -86,6 +86,8 @@ class Audit(InLines):
         Users with events in more than one segment, and users without one.
     warnings
         What deserves a second look.
+    read_as
+        What was guessed of how their files are written.
     """
 
     source: str
@@ -108,10 +110,11 @@ class Audit(InLines):
     several_segments: int | None = None
     no_segment: int | None = None
     warnings: tuple[str, ...] = ()
+    read_as: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        return _plain(asdict(self))
+        return _plain(where_read_as(asdict(self)))
 
     def lines(self) -> list[str]:
         """Return it as a sentence for each table."""
@@ -133,6 +136,7 @@ class Audit(InLines):
             parts.append(f"{counted(self.several_segments, 'user')} in several segments")
         if self.no_segment:
             parts.append(f"{counted(self.no_segment, 'user')} without a segment")
+        parts += read_as(self.read_as)
         lines = [f"events  {' · '.join(parts)}"]
         if self.registrations is not None:
             lines.append(f"registrations  {_registrations(self.registrations)}")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankstone.behaviour.cohorts.registered import Registrations
     from rankstone.behaviour.cohorts.survey import Survey
     from rankstone.behaviour.times import Reading
+    from rankstone.io import Events
 
 __all__ = ["audited"]
 
@@ -26,7 +27,7 @@ _GAP, _SHARE = 30, 0.5
 
 
 def audited(
-    source: str,
+    events: Events,
     found: Survey,
     reading: Reading,
     counts: Counts,
@@ -39,7 +40,7 @@ def audited(
     """Return what was found in the events, and in the registrations."""
     left = (found.no_user, found.no_time, found.unreadable, found.outside)
     return Audit(
-        source,
+        events.source,
         found.rows,
         counts.users,
         counts.logins,
@@ -56,6 +57,7 @@ def audited(
         None if by is None else counts.several,
         None if by is None else counts.no_segment,
         (*_gaps(counts, calendar, first), *_unfinished(calendar, within, found)),
+        events.read_as,
     )
 
 

@@ -22,6 +22,7 @@ from rankstone.behaviour.cohorts.survey import Span, Survey, as_date, as_day, su
 from rankstone.behaviour.cohorts.windows import Windows
 from rankstone.behaviour.times import Clock, Reading, read_times
 from rankstone.errors import BadOption, BadValue, UsageError, between_0_and_1, one_of, printable
+from rankstone.io import with_csv
 from rankstone.stats import CORRECTIONS
 from rankstone.words import counted
 
@@ -66,6 +67,8 @@ def retention(
     correction: str = "holm",
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Retention:
     """Say how many users come back, cohort by cohort.
@@ -129,6 +132,8 @@ def retention(
         ``hommel``, ``bh``, ``by``, ``none``.
     columns
         {their name: our name}: ``{"uid": "user_id", "timestamp": "time"}``.
+    csv_separator, decimal
+        How CSV files are written, as for :func:`rankstone.evaluate`.
     format_in
         Format of the files; ``None`` goes by the suffix.
     progress
@@ -156,6 +161,7 @@ def retention(
     >>> found.cohorts.filter(cohort=found.first, at="3").select("size", "retained", "rate").row(0)
     (4, 2, 0.5)
     """
+    columns = with_csv(columns, csv_separator, decimal)
     calendar, windows = Calendar(unit, week_start), Windows.of(days, kind, unit=unit, origin=day_origin)
     clock, span = Clock(tz, times_in, time_unit), Span(as_day("start", start), as_day("end", end))
     policies = Policies(early, unregistered)
@@ -197,7 +203,7 @@ def retention(
         calendar=calendar,
         within=within,
         number=first,
-        audit=audited(tables.events.source, found, reading, counts, joined, calendar, first, within, by),
+        audit=audited(tables.events, found, reading, counts, joined, calendar, first, within, by),
         conventions={
             **asdict(calendar), "kind": kind, "day_origin": day_origin,
             "days": [window.at for window in windows.asked], "tz": reading.zone, "times_in": times_in,

@@ -11,7 +11,7 @@ import polars as pl
 from rankstone.behaviour.cohorts import frames
 from rankstone.behaviour.cohorts.differences import differences
 from rankstone.errors import UsageError, one_of
-from rankstone.results import ShowsTable, WritesRows, write_chart
+from rankstone.results import ShowsTable, WritesRows
 
 if TYPE_CHECKING:
     import os
@@ -181,6 +181,7 @@ class Retention(WritesRows, ShowsTable):
             ``en`` or ``zh``.
         """
         from rankstone.plots.of_retention import RetentionPlots
+        from rankstone.plots.pages import write_chart
 
         one_of("kind", kind, ("curve", "heatmap", "periods"))
         write_chart(getattr(RetentionPlots(self, lang), kind)(), path)

@@ -16,6 +16,7 @@ from rankstone.behaviour.experiments.result import Experiment
 from rankstone.behaviour.logs import Log, numbered, read_log
 from rankstone.behaviour.results import Notes, floats
 from rankstone.errors import BadOption, DuplicateRows, UsageError, above_0, between_0_and_1, printable
+from rankstone.io import with_csv
 from rankstone.words import counted, some
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def ab(
     invalid: str = "error",
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Experiment:
     """Compare what users did with the rankings of an A/B test.
@@ -90,7 +93,7 @@ def ab(
     invalid
         Whether rows with a value that is missing or cannot be read are an ``error``, or ``drop`` leaves them
         out and counts them.
-    columns, format_in, progress
+    columns, format_in, csv_separator, decimal, progress
         As for :func:`rankstone.evaluate`.
 
     Returns
@@ -112,6 +115,7 @@ def ab(
     >>> found.differences.select("measure", "difference").row(0)
     ('CTR@1', 0.5)
     """
+    columns = with_csv(columns, csv_separator, decimal)
     _from_1("k", k, "cutoff")
     _from_1("planned", planned, "number of units")
     between_0_and_1("confidence", confidence)

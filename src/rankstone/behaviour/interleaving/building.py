@@ -13,6 +13,7 @@ from rankstone.behaviour.interleaving.methods import LONGEST, METHODS
 from rankstone.behaviour.rankings import Rankings, rankings
 from rankstone.behaviour.results import Notes
 from rankstone.errors import BadOption, NotComparable, one_of
+from rankstone.io import with_csv
 from rankstone.words import counted, queries
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def interleave(
     order: str = "score",
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Interleaved:
     """Make lists in which two rankings are interleaved, to be shown to users.
@@ -60,7 +63,7 @@ def interleave(
         Of everything drawn.  A query's lists depend on the seed, its own id and its own rankings alone.
     order
         What gives the order of lists: ``score``, ``rank`` or ``input``.
-    columns, format_in, progress
+    columns, format_in, csv_separator, decimal, progress
         As for :func:`rankstone.evaluate`.
 
     Raises
@@ -76,6 +79,7 @@ def interleave(
     >>> sorted(made.lists["doc_id"]), made.lists["credit"].abs().to_list()
     (['x', 'y', 'z'], [1.0, 1.0, 0.0])
     """
+    columns = with_csv(columns, csv_separator, decimal)
     one_of("method", method, tuple(METHODS))
     for name, value, most in (("k", k, LONGEST if method == "optimised" else 1000), ("draws", draws, 10**6)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:

@@ -13,6 +13,7 @@ from rankstone.behaviour.interleaving.clicks import Credited, credited
 from rankstone.behaviour.interleaving.outcome import Preference
 from rankstone.behaviour.results import Notes, floats
 from rankstone.errors import above_0, between_0_and_1
+from rankstone.io import with_csv
 from rankstone.stats import Units, estimates, sign_flips, sign_test, verdict, wilson
 from rankstone.words import counted
 
@@ -67,6 +68,8 @@ def interleaving_preference(
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Preference:
     """Say which of two interleaved rankings users prefer.
@@ -93,7 +96,7 @@ def interleaving_preference(
         where all impressions say the same, as wide as the rule of three has it.
     seed
         Of the randomisation test.
-    columns, format_in, progress
+    columns, format_in, csv_separator, decimal, progress
         As for :func:`rankstone.evaluate`; names of columns are those of the clicks.
 
     Returns
@@ -114,6 +117,7 @@ def interleaving_preference(
     >>> interleaving_preference(seen, lists).preference.select("impressions", "wins", "ties").row(0)
     (2, 2, 0)
     """
+    columns = with_csv(columns, csv_separator, decimal)
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
     found = credited(

@@ -18,6 +18,7 @@ from rankstone.behaviour.offpolicy.rows import check, rows_of_actions, rows_of_e
 from rankstone.behaviour.offpolicy.target import placed
 from rankstone.behaviour.results import floats
 from rankstone.errors import BadOption, MissingColumn, between_0_and_1, one_of
+from rankstone.io import with_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +57,8 @@ def counterfactual(
     confidence: float = 0.95,
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Counterfactual:
     """Estimate what another ranking would have earned, from a log of the one that was shown.
@@ -95,7 +98,7 @@ def counterfactual(
         them out and counts them.
     confidence
         Of intervals, by Student's t over impressions or clusters.
-    columns, format_in, progress
+    columns, format_in, csv_separator, decimal, progress
         As for :func:`rankstone.evaluate`.
 
     Returns
@@ -118,6 +121,7 @@ def counterfactual(
     >>> counterfactual(log).estimates.select("estimator", "value").rows()
     [('logged', 0.5), ('ips', 0.5), ('snips', 0.5)]
     """
+    columns = with_csv(columns, csv_separator, decimal)
     one_of("propensity", propensity, tuple(_ROWS))
     weigh = discount_of(discount, k)
     if clip is not None and not clip > 0:

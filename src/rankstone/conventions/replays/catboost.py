@@ -118,7 +118,7 @@ class AverageGain(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class QueryAUC(AUC):
-    """AUC, 0 where there is one class only.
+    """AUC in which a label of 0.3 is three tenths relevant and seven tenths not; 0 where one class is all.
 
     >>> print(QueryAUC())
     QueryAUC
@@ -129,6 +129,17 @@ class QueryAUC(AUC):
     zero_norm: ClassVar[Status] = Status.no_ideal
 
     negatives: str = field(default="judged")
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each label the negative weight below it, half of what is tied with it; divide by all pairs."""
+        label, every = hits.grade, hits.total(hits.grade)
+        others = hits.n - every
+        starts = np.append(True, (np.diff(hits.query) != 0) | (np.diff(hits.first) != 0))[: len(label)]
+        block, head = np.cumsum(starts) - 1, np.flatnonzero(starts)
+        passed = before(np.add, label, np.diff(hits.offsets), 0.0)[head][block]
+        tied = hits.last - hits.first + 1 - np.bincount(block, label)[block]
+        below = hits.spread(others) - (hits.first - 1 - passed) - tied
+        return Contributions(label * (below + tied / 2), every * others)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,23 +1,66 @@
-"""Implicit's AUC, which takes every list for k items long."""
+"""Implicit's measures, to which every stored entry is a like, and its AUC, which takes lists for k long."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstone.measures import pairs
+from rankstone.measures import average_precision, pairs, precision
 from rankstone.measures.base import Contributions
+from rankstone.measures.dcg import nDCG
 
 if TYPE_CHECKING:
     from rankstone.hits.ragged import Hits
+    from rankstone.measures.base import Scored
 
-__all__ = ["AUC"]
+__all__ = ["AP", "AUC", "NDCG", "R"]
+
+
+class _Entries:
+    """Comes before a measure: an entry of the matrix is a like, whatever its sign; none is 0."""
+
+    def score(self: Any, hits: Hits, empty: str = "zero") -> Scored:
+        """Score the hits, those of them relevant that have any grade but 0."""
+        ideal = hits.ideal
+        order = np.lexsort((ideal.grade == 0, ideal.query))
+        liked = replace(ideal, grade=(ideal.grade[order] != 0).astype(np.float64))
+        found: Scored = super().score(  # type: ignore[misc]
+            replace(hits, grade=(hits.grade != 0).astype(np.float64), ideal=liked, _memo={}), empty
+        )
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class AUC(pairs.AUC):
+class AP(_Entries, average_precision.AP):
+    """Average precision over entries.
+
+    >>> print(AP(k=5))
+    AP@5
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class R(_Entries, precision.R):
+    """Recall over entries.
+
+    >>> print(R(k=5))
+    R@5
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class NDCG(_Entries, nDCG):
+    """nDCG over entries.
+
+    >>> print(NDCG(gain="binary", k=5))
+    nDCG(gain=binary)@5
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class AUC(_Entries, pairs.AUC):
     """AUC of the first k against the catalogue; a rank without an item is one more negative there.
 
     An item shown twice is taken for two, and the items that are not among the first k all tie below them.

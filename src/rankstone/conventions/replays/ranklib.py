@@ -1,4 +1,4 @@
-"""RankLib's reciprocal rank without a cutoff, which looks at no document."""
+"""RankLib's own: the best label, a cascade of any labels, and a reciprocal rank that looks at no document."""
 
 from __future__ import annotations
 
@@ -8,12 +8,64 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.measures.base import Contributions, Measure
+from rankstone.measures.cascade import ERR as SOUND
 from rankstone.measures.named import Card
 
 if TYPE_CHECKING:
+    from rankstone.hits.arrays import Floats
     from rankstone.hits.ragged import Hits
 
-__all__ = ["NoRR"]
+__all__ = ["ERR", "Best", "NoRR"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best(Measure):
+    """The highest label of the first k documents.
+
+    >>> print(Best(k=5))
+    Best@5
+    """
+
+    name: ClassVar[str] = "Best"
+    family: ClassVar[str] = "cumulated gain"
+    card: ClassVar[Card] = Card(
+        sentence="What is the best label of the first k documents?",
+        formula="Best@k = max_{i ≤ k} g_i",
+        symbols="g_i: label at rank i",
+        example="labels 1, 3, 2; k = 2: 3",
+        span=(0.0, None),
+        sensitive="the grade scale; blind to everything but one document",
+        use="to read RankLib's numbers",
+        citation="RankLib 2",
+    )
+
+    @property
+    def closed_under_ties(self) -> bool:
+        """Fail: the mean of the best over orders is not worked out."""
+        return False
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give the first of the best documents its label."""
+        label = np.where(hits.rank <= (self.k or hits.rank), hits.grade, 0.0)
+        best = np.lexsort((hits.rank, -label, hits.query))
+        first = best[np.append(True, np.diff(hits.query[best]) != 0)[: len(best)]]
+        shares = np.zeros(len(label))
+        shares[first] = label[first]
+        return Contributions(shares, np.ones(hits.queries))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ERR(SOUND):
+    """Expected reciprocal rank that takes labels above the scale for chances above 1.
+
+    >>> print(ERR(max_grade=4, k=5))
+    ERR(max_grade=4)@5
+    """
+
+    def worth(self, grade: Floats) -> Floats:
+        """Return (2^g − 1) / 2^m, whatever the label."""
+        worth: Floats = (np.exp2(grade) - 1.0) / np.exp2(self.max_grade or 0.0)
+        return worth
 
 
 @dataclass(frozen=True, kw_only=True)

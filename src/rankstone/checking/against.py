@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from rankstone.checking.ids import nearly_alike
 from rankstone.errors import RankstoneError
 from rankstone.findings import Finding
-from rankstone.words import counted, queries, some
+from rankstone.words import queries, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +23,11 @@ _SAYS_LITTLE: Final = 0.5
 
 
 def against(
-    frame: pl.DataFrame, truth: pl.DataFrame, declared: pl.Series | None, by: str, depths: Sequence[int]
+    frame: pl.DataFrame,
+    truth: pl.DataFrame,
+    declared: pl.Series | None,
+    by: str,
+    depths: Sequence[int | None],
 ) -> Iterator[Finding]:
     """Tell how a run fits judgments.
 
@@ -35,15 +40,19 @@ def against(
     by
         What gives the order of lists.
     depths
-        The cutoffs at which unjudged documents are counted, and nDCG is looked at.
+        The cutoffs at which unjudged documents are counted, and nDCG is looked at; ``None``: whole lists.
     """
     yield from _against(frame, truth, declared, by, depths)
-    for depth in depths:
+    for depth in filter(None, depths):
         yield from _little_to_order(frame, truth, by, depth)
 
 
 def _against(
-    frame: pl.DataFrame, truth: pl.DataFrame, declared: pl.Series | None, by: str, depths: Sequence[int]
+    frame: pl.DataFrame,
+    truth: pl.DataFrame,
+    declared: pl.Series | None,
+    by: str,
+    depths: Sequence[int | None],
 ) -> Iterator[Finding]:
     if (
         frame.schema["query_id"] != truth.schema["query_id"]
@@ -59,10 +68,10 @@ def _against(
     extra = asked.filter(~asked.is_in(judged.implode()))
     if len(missing) == len(judged):
         yield Finding("error", "no query of the run is judged", f"{some(judged)} against {some(asked)}")
-        yield from _nearly_alike("query", asked, judged)
+        yield from nearly_alike("query", asked, judged)
         return
-    yield from _nearly_alike("query", asked, judged)
-    yield from _nearly_alike("document", frame["doc_id"].unique(), truth["doc_id"].unique())
+    yield from nearly_alike("query", asked, judged)
+    yield from nearly_alike("document", frame["doc_id"].unique(), truth["doc_id"].unique())
     if len(missing):
         yield Finding(
             "warning",
@@ -81,7 +90,7 @@ def _against(
     )
     for depth in depths:
         share = (
-            shown.filter(pl.col("place") < depth)
+            (shown if depth is None else shown.filter(pl.col("place") < depth))
             .group_by("query_id")
             .agg(pl.col("judged").is_null().mean())["judged"]
             .to_numpy()
@@ -89,7 +98,8 @@ def _against(
         )
         level = "warning" if share == 1.0 else "note"
         fix = _all_unjudged(share, frame, truth)
-        yield Finding(level, f"unjudged@{depth}: {share:.1%}", None, fix, doubtful=share == 1.0)
+        where = "unjudged in whole lists" if depth is None else f"unjudged@{depth}"
+        yield Finding(level, f"{where}: {share:.1%}", None, fix, doubtful=share == 1.0)
     yield from _sampled(shown, len(missing))
 
 
@@ -126,22 +136,6 @@ def _little_to_order(frame: pl.DataFrame, truth: pl.DataFrame, by: str, depth: i
         None,
         "rankstone baseline puts these beside every mean" if many else None,
     )
-
-
-def _nearly_alike(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Finding]:
-    """Find ids that would be judged if case and the ways to write a character in Unicode did not matter."""
-    if found.dtype != pl.String:
-        return
-    strange = found.filter(~found.is_in(judged.implode()))
-    folded = judged.str.normalize("NFKC").str.to_lowercase()
-    alike = strange.filter(strange.str.normalize("NFKC").str.to_lowercase().is_in(folded.implode()))
-    if len(alike):
-        yield Finding(
-            "warning",
-            f"{counted(len(alike), f'{what} id')} would be judged but for case or Unicode form",
-            some(alike.sort()),
-            "write ids alike on both sides, in one Unicode form (NFC)",
-        )
 
 
 def _ordered(frame: pl.DataFrame, by: str) -> pl.DataFrame:

@@ -1,0 +1,57 @@
+"""sentence-transformers' RerankingEvaluator: a list of positive documents only does not count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rankstone.measures.average_precision import AP as SOUND_AP
+from rankstone.measures.base import Status
+from rankstone.measures.dcg import nDCG
+from rankstone.measures.reciprocal_rank import RR as SOUND_RR
+
+if TYPE_CHECKING:
+    from rankstone.hits.ragged import Hits
+    from rankstone.measures.base import Contributions
+
+__all__ = ["AP", "NDCG", "RR"]
+
+
+class _Contrasted:
+    """What holds of all three: a list in which everything is relevant has no value."""
+
+    zero_norm: ClassVar[Status] = Status.undefined
+
+    def contributions(self: Any, hits: Hits) -> Contributions:
+        """Divide by nothing where there is nothing beside the relevant documents."""
+        parts: Contributions = super().contributions(hits)  # type: ignore[misc]
+        return replace(parts, norm=np.where(self.relevant_count(hits) < hits.n, parts.norm, 0.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AP(_Contrasted, SOUND_AP):
+    """Average precision, without a value where everything is relevant.
+
+    >>> print(AP(tied="block"))
+    AP(tied=block)
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class RR(_Contrasted, SOUND_RR):
+    """Reciprocal rank, without a value where everything is relevant.
+
+    >>> print(RR(k=5))
+    RR@5
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class NDCG(_Contrasted, nDCG):
+    """nDCG, without a value where everything is relevant.
+
+    >>> print(NDCG(k=5))
+    nDCG@5
+    """

@@ -1,0 +1,197 @@
+"""Whatever HTML rankstone writes: names that are scripts do not run in it, and it asks for nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from tests.browser.test_report import CHROMIUM, pytestmark  # noqa: F401 - the same Chromium, skipped alike
+
+import rankstone
+from rankstone import behaviour
+from rankstone.cli import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright here: make browser")
+pytest.importorskip("vl_convert", reason="charts need the extra: report")
+
+#: what ends the element it stands in and runs; each in a place of its own
+SCRIPT = "</script><script>window.evil=1</script>"
+IMAGE = "\"'><img src=http://evil.invalid/x onerror=window.evil=1>"
+COMMENT = "<!--<script>"
+STYLE = "</style></title></textarea><svg onload=window.evil=1>"
+LINK = "</td><base href=http://evil.invalid/><iframe srcdoc='<script>parent.evil=1</script>'></iframe>"
+NAMES = (SCRIPT, IMAGE, COMMENT, STYLE, LINK)
+
+QRELS = {query: {doc: float((at + of) % 3) for of, doc in enumerate(NAMES)} for at, query in enumerate(NAMES)}
+RUN_A = {query: {doc: float(of) for of, doc in enumerate(NAMES)} for query in NAMES}
+RUN_B = {
+    query: {doc: float((of * 2 + at) % 5) for of, doc in enumerate(NAMES)} for at, query in enumerate(NAMES)
+}
+RUNS = {SCRIPT: RUN_A, IMAGE: RUN_B}
+QUERIES = {query: {STYLE: NAMES[at % 2]} for at, query in enumerate(NAMES)}
+DAYS = [f"2024-01-0{1 + at % 9}" for at in range(36)]
+LOG = pl.DataFrame(
+    {"user_id": [str(at % 7) for at in range(36)], "time": DAYS, STYLE: [NAMES[at % 3] for at in range(36)]}
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the same data as files."""
+    folder = tmp_path_factory.mktemp("hostile")
+    rows = [(q, d, g) for q, judged in QRELS.items() for d, g in judged.items()]
+    pl.DataFrame(rows, ["query_id", "doc_id", "relevance"], orient="row").write_parquet(
+        folder / "qrels.parquet"
+    )
+    for name, run in (("a", RUN_A), ("b", RUN_B)):
+        scored = [(q, d, s) for q, found in run.items() for d, s in found.items()]
+        pl.DataFrame(scored, ["query_id", "doc_id", "score"], orient="row").write_parquet(
+            folder / f"{name}.parquet"
+        )
+    LOG.write_parquet(folder / "log.parquet")
+    meta = [{"query_id": q, STYLE: segment[STYLE]} for q, segment in QUERIES.items()]
+    pl.DataFrame(meta).write_parquet(folder / "queries.parquet")
+    return folder
+
+
+#: every command that writes HTML: its arguments, files in braces; what it prints is a page, or what it writes
+COMMANDS = {
+    "compare": "compare {qrels} a={a} b={b} -m nDCG@3 --format html",
+    "explain": "explain {qrels} {a} -m nDCG@3 --worst 2 --format html",
+    "explain --vs": "explain {qrels} {a} --vs {b} -m nDCG@3 --worst 1 --format html",
+    "identify": "identify {qrels} {a} --value 0.5 -m nDCG@3 --format html",
+    "diff --explain": "diff {a} {b} --explain Jaccard@3 -q ID --format html",
+    "beyond --explain": "beyond {a} --explain Coverage@3 --catalogue-size 9 --format html",
+    "curve --chart": "curve {qrels} {a} {b} --chart {out}",
+    "curve --cloud": "curve {qrels} {a} --cloud {out}",
+    "retention --curve": "retention {log} --by BY --curve {out}",
+    "retention --heatmap": "retention {log} --by BY --heatmap {out}",
+    "retention --report": "retention {log} --by BY --lang en --report {out}",
+    "report": "report {qrels} {a} {b} -m nDCG@3 --queries {queries} --by BY --lang en -o {out}",
+}
+
+
+def pages(folder: Path) -> Iterator[tuple[str, str]]:
+    """Run every command, and show every result as a notebook does."""
+    names = {name: str(folder / f"{name}.parquet") for name in ("qrels", "a", "b", "log", "queries")}
+    for what, line in COMMANDS.items():
+        out = folder / f"{re.sub(r'[^a-z]+', '-', what)}.html"
+        words = [word.format(**names, out=out) for word in line.split()]
+        words = [{"BY": STYLE, "ID": SCRIPT}.get(word, word) for word in words]
+        done = CliRunner().invoke(cli, words)
+        assert done.exit_code == 0, (what, done.output, done.exception)
+        yield what, out.read_text(encoding="utf-8") if out.exists() else done.stdout
+
+
+def fragments() -> Iterator[tuple[str, str]]:
+    """Return what notebooks show of results: no pages, so nothing but their text keeps them from harm."""
+    scores = rankstone.evaluate(QRELS, RUNS, "nDCG@3", queries=QUERIES)
+    compared = rankstone.compare(QRELS, RUNS, "nDCG@3", queries=QUERIES, by=STYLE)
+    traced = rankstone.curve(QRELS, RUNS, "PR")
+    seen = behaviour.retention(LOG, by=STYLE)
+    results: dict[str, Any] = {
+        "scores": scores,
+        "audit": scores.audit,
+        "comparison": compared,
+        "explanation": rankstone.explain(QRELS, RUN_A, "nDCG@3", SCRIPT),
+        "versus": rankstone.explain(QRELS, RUN_A, "nDCG@3", SCRIPT, vs=RUN_B),
+        "identification": rankstone.identify(QRELS, {SCRIPT: RUN_A}, 0.5, "nDCG@3"),
+        "curves": traced,
+        "similarity": rankstone.diff(RUN_A, RUN_B, names=(SCRIPT, IMAGE)),
+        "beyond": rankstone.beyond({SCRIPT: RUN_A}, "Coverage@3", catalogue_size=9),
+        "plan": rankstone.power(compared, [0.1]),
+        "retention": seen,
+        "clicks": behaviour.clicks(
+            pl.DataFrame({"query_id": NAMES, "doc_id": NAMES, "click": [1, 0, 1, 0, 1], "position": [1] * 5})
+        ),
+    }
+    for name, found in results.items():
+        yield name, found._repr_html_()
+    charts = {
+        "forest": compared.plot.forest(),
+        "differences": compared.plot.differences(),
+        "scatter": compared.plot.scatter(),
+        "histogram": compared.plot.histogram(),
+        "segments": compared.plot.segments(),
+        "means": traced.plot.means(),
+        "cloud": traced.plot.cloud(),
+        "retention curve": seen.plot.curve(),
+        "retention heatmap": seen.plot.heatmap(),
+        "retention periods": seen.plot.periods(),
+    }
+    for name, chart in charts.items():
+        shown = chart._repr_mimebundle_()
+        yield f"chart {name}", (shown[0] if isinstance(shown, tuple) else shown)["text/html"]
+        yield f"chart {name}, as Altair writes it", chart.to_html(inline=False)
+
+
+def opened(browser: Any, path: Path) -> tuple[bool, list[str]]:
+    """Open a page, point at what is there; return whether a script of the data ran, and the requests."""
+    page, requests = browser.new_page(), []
+    page.on("request", lambda request: requests.append(request.url))
+    page.route(
+        "**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort()
+    )
+    page.goto(path.as_uri())
+    page.wait_for_timeout(50)
+    for mark in page.locator("svg path[aria-label], svg .role-mark path, td, summary").all()[:3]:
+        if mark.is_visible():
+            mark.hover(force=True)
+    ran = bool(page.evaluate("window.evil === 1"))
+    page.close()
+    return ran, [url for url in requests if not url.startswith(("file:", "data:", "about:", "blob:"))]
+
+
+def test_pages_are_inert(browser: Any, files: Path) -> None:
+    """No script of the data runs, nothing is asked for, and each page forbids both by its own policy."""
+    for what, html in pages(files):
+        assert "Content-Security-Policy" in html.split("<body")[0], what
+        shown = files / "shown.html"
+        shown.write_text(html, encoding="utf-8")
+        assert opened(browser, shown) == (False, []), what
+
+
+def test_fragments_are_inert(browser: Any, files: Path) -> None:
+    """What a notebook shows runs no script of the data, though nothing forbids it there."""
+    for what, html in fragments():
+        shown = files / "shown.html"
+        shown.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{html}</body>", encoding="utf-8")
+        ran, requests = opened(browser, shown)
+        assert not ran, what
+        # charts of Altair's own HTML ask for Vega, and for nothing else
+        assert [url for url in requests if "evil.invalid" in url] == [], what
+
+
+def test_every_option_that_writes_html_is_tried() -> None:
+    """A command that learns to write HTML is tried here, too."""
+    ready, found = click.Context(cli), set()
+    for name in cli.list_commands(ready):
+        command = cli.get_command(ready, name)
+        for one in getattr(command, "params", ()):
+            if (
+                "html"
+                in f"{getattr(one, 'help', '')} {one.metavar} {getattr(one.type, 'choices', '')}".lower()
+            ):
+                found.add(f"{name} {one.opts[0]}")
+    tried = {
+        words
+        for line in COMMANDS.values()
+        for words in (f"{line.split()[0]} {word}" for word in line.split())
+    }
+    assert found <= tried, found - tried

@@ -1,0 +1,159 @@
+"""Pipes stand wherever files may: <(…) of a shell, several in one command, and pipes that have a name."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import rankstone
+from rankstone import demo
+from rankstone.errors import BadLine, EmptyInput, InputError
+from rankstone.io import can_be_read_again, keeping_streams, read_stream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BASH = shutil.which("bash")
+
+if os.name != "posix":
+    pytest.skip("pipes have no names here", allow_module_level=True)
+
+
+def bash(line: str, folder: Path, code: int = 0) -> str:
+    """Run a line of a shell in a folder, with rankstone as $R; return what it printed."""
+    assert BASH is not None
+    done = subprocess.run(
+        [BASH, "-c", line],
+        cwd=folder,
+        env={**os.environ, "R": f"{sys.executable} -m rankstone"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == code, done.stderr + done.stdout
+    return done.stdout + (done.stderr if code else "")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with a file of every kind that commands read, without suffixes, as pipes have none."""
+    place = tmp_path_factory.mktemp("pipes")
+    for name, path in {"QRELS": demo.QRELS, "RUN": demo.RUNS["bm25"], "OTHER": demo.RUNS["tfidf"]}.items():
+        shutil.copy(path, place / name)
+    queries = pl.read_ndjson(demo.QUERIES)["query_id"].to_list()
+    countries = [f"{query},{'de' if at % 2 else 'fr'}\n" for at, query in enumerate(queries)]
+    features = [f"{row % 2} qid:{row // 4} 1:{row * 7 % 5} 2:{row % 2}.{row % 3}\n" for row in range(40)]
+    texts = {
+        "QUERIES.csv": ["query_id,country\n", *countries],
+        "EVENTS.csv": ["user_id,time\n", "u1,2024-01-01\n", "u1,2024-01-02\n", "u2,2024-01-01\n"],
+        "FEATURES": features,
+        "SCORES": [f"{row}\n" for row in range(40)],
+        "LABELLED.csv": ["query_id,relevance,score\n", "q1,1,0.5\n", "q1,0,0.7\n"],
+    }
+    for name, lines in texts.items():
+        (place / name).write_text("".join(lines))
+    return place
+
+
+def told(text: str) -> list[str]:
+    """Return the words of an output; what files are called is a word like any other."""
+    names = r"(/dev/fd/)?\b6\d\b|\b(QRELS|RUN|OTHER|QUERIES|EVENTS|LABELLED|FEATURES|SCORES|MODEL)(\.csv)?\b"
+    return re.sub(names, "FILE", text).split()
+
+
+@pytest.mark.skipif(BASH is None, reason="there is no bash")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "eval <QRELS> one=<RUN> two=<OTHER> -m 'RR nDCG@10'",
+        "eval <QRELS> one=<RUN> -m RR --queries <QUERIES.csv> --by country --format csv",
+        "eval --labeled <LABELLED.csv> -m RR --format csv",
+        "check <QRELS> one=<RUN>",
+        "compare <QRELS> one=<RUN> two=<OTHER> -m AP --format csv",
+        "explain <QRELS> <RUN> -q q01 -m AP --format json",
+        "diff one=<RUN> two=<OTHER> --explain tau_b -q q01",
+        "beyond one=<RUN> --explain Entropy@5",
+        "bounds <QRELS> one=<RUN> -m RR@10 --format csv",
+        "conventions diff ranx beir <QRELS> one=<RUN>",
+        "retention <EVENTS.csv> --format csv",
+        "trec-eval <QRELS> <RUN>",
+        "ltr eval <FEATURES> one=<SCORES> -m RR --format csv",
+        "ltr score <MODEL> <FEATURES>",
+    ],
+)
+def test_pipes_are_read_like_the_files_they_come_from(folder: Path, line: str) -> None:
+    """Every file of a command may be a pipe, all of them at once."""
+    if "MODEL" in line:
+        bash("$R ltr train FEATURES -o model.json && mv model.json MODEL", folder)
+
+    plain, piped = re.sub("<([A-Za-z.]+)>", r"\1", line), re.sub("<([A-Za-z.]+)>", r"<(cat \1)", line)
+
+    assert told(bash(f"$R {piped}", folder)) == told(bash(f"$R {plain}", folder))
+
+
+def fifo(place: Path, content: bytes) -> str:
+    """Make a pipe with a name, and a thread that writes into it once."""
+    os.mkfifo(place)
+
+    def write() -> None:
+        with suppress(BrokenPipeError), place.open("wb") as pipe:  # whoever refuses it reads no further
+            pipe.write(content)
+
+    threading.Thread(target=write, daemon=True).start()
+    return str(place)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pipe", b"q Q0 x 1 2.0 t\nq Q0 d 2 1.0 t\n"),
+        ("pipe.csv", b"query_id,doc_id,score\nq,x,2.0\nq,d,1.0\n"),
+        (
+            "pipe.jsonl",
+            b'{"query_id": "q", "doc_id": "x", "score": 2}\n{"query_id": "q", "doc_id": "d", "score": 1}\n',
+        ),
+        ("pipe.json", b'{"q": {"x": 2.0, "d": 1.0}}'),
+    ],
+)
+def test_the_suffix_of_a_pipe_says_its_format(tmp_path: Path, name: str, content: bytes) -> None:
+    """A pipe that has a name is read as a file of this name would be; without a suffix, as TREC text."""
+    scores = rankstone.evaluate({"q": {"d": 1}}, fifo(tmp_path / name, content), "RR")
+
+    assert scores.mean()["value"].to_list() == [1 / 2]
+
+
+def test_mistakes_in_a_pipe_are_told_with_its_name(tmp_path: Path) -> None:
+    """A line that cannot be read, nothing at all, and a line without end, which is not waited for."""
+    for name, content, kind, where in (
+        ("torn", b"q Q0 x 1 2.0 t\nq Q0\n", BadLine, ":2"),
+        ("nothing", b"", EmptyInput, ""),
+        ("endless", b"q Q0 x 1 2.0 t\n" + b"a" * (40 << 20), BadLine, ":2"),
+    ):
+        pipe = fifo(tmp_path / name, content)
+        with pytest.raises(kind) as caught:
+            rankstone.evaluate({"q": {"d": 1}}, pipe, "RR")
+        assert isinstance(caught.value, InputError)
+        assert caught.value.where == f"{pipe}{where}"
+
+
+def test_a_pipe_is_kept_while_a_command_runs(tmp_path: Path) -> None:
+    """Within a command, what was read can be read again; outside, a second writer writes something else."""
+    place = tmp_path / "pipe"
+    with keeping_streams():
+        pipe = fifo(place, b"first")
+        assert (read_stream(pipe), read_stream(pipe)) == (b"first", b"first")
+        assert can_be_read_again(pipe)
+    place.unlink()
+    pipe = fifo(place, b"second")
+    assert read_stream(pipe) == b"second"
+    assert not can_be_read_again(pipe)

@@ -1,0 +1,533 @@
+"""Texts and files as strangers and bad luck write them: ``python -m tests.fuzz.fuzzing [--measures N] …``.
+
+Every case has a seed of its own, so ``--only KIND:SEED`` runs it again.  A case is wrong if anything but one
+of :mod:`rankstone.errors` is raised, if it takes more than ten seconds, if a refusal of a file does not say
+which file, or if a change that keeps a file's meaning changes a number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import gzip
+import io
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+import rankstone
+from rankstone import ltr
+from rankstone.errors import RankstoneError
+from rankstone.measures.trec_table import TREC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["KINDS", "Finding", "run_case"]
+
+#: seconds that a case may take
+PATIENCE: Final = 10
+#: cases of a process, and what it says before each
+_SIZE: Final = 2_000
+_AT: Final = "at "
+#: what stands where a number or a name should
+NASTY: Final = (
+    *(
+        "0",
+        "-0",
+        "1",
+        "-1",
+        "2",
+        "10",
+        "0.5",
+        "1e308",
+        "-1e308",
+        "1e400",
+        "5e-324",
+        "nan",
+        "inf",
+        "-inf",
+        "1e9",
+    ),
+    *(
+        "1e10",
+        "99999999999999999999",
+        "9007199254740993",
+        "0x10",
+        "1_000",
+        "1,5",
+        "٣",
+        "",
+        " ",
+        "None",
+        "null",
+    ),
+    *(
+        "True",
+        "[]",
+        "{}",
+        "{1: 2}",
+        "{0.5, nan}",
+        "()",
+        "''",
+        '"',
+        "\\",
+        "\x00",
+        "\x1b[31m",
+        "\ud7ff",
+        "é",
+        "\u202e",
+    ),
+    *("a b", "@", "@@3", "(", ")", ">2", "log2", "exp2", "=1", "-1+1", "<script>", "../..", "q1", "d1"),
+    *("x" * 3000, "1" * 400, "[" * 3000),
+)
+TOML_VALUES: Final = (
+    *(
+        "3",
+        "-1",
+        "1.5",
+        "[]",
+        "[1]",
+        "{}",
+        "true",
+        "nan",
+        "inf",
+        '""',
+        '"x"',
+        "1e400",
+        "2026-01-01",
+        "{ a = 1 }",
+    ),
+    *('[["a"]]', "9223372036854775807"),
+)
+
+QRELS: Final = [(f"q{q}", f"d{d}", float((q * d) % 4)) for q in range(1, 5) for d in range(1, 9)]
+RUN: Final = [(f"q{q}", f"d{d}", 9.0 - d + q / 8) for q in range(1, 5) for d in range(2, 11)]
+MEASURES: Final = "nDCG@5 AP RR P@3"
+
+
+class Finding(AssertionError):
+    """What should not have happened."""
+
+
+class _TooSlow(BaseException):
+    """A case took longer than it may; nothing that catches exceptions catches this."""
+
+
+# -- measures ------------------------------------------------------------------------------------------------
+def measure_text(rng: random.Random) -> str:
+    """Return the text of a measure, as it might be written, or nearly so."""
+    if rng.random() < 0.3:
+        text = f"{rng.choice(sorted(TREC))}.{','.join(rng.choice(NASTY) for _ in range(rng.randint(0, 4)))}"
+    else:
+        name = rng.choice(sorted(rankstone.MEASURES))
+        kind = rankstone.MEASURES[name]
+        chosen = [f for f in fields(kind) if f.name != "k" and rng.random() < 0.5]
+        inside = ", ".join(f"{f.name}={_parameter(rng, f)}" for f in chosen)
+        cutoff = (
+            f"@{rng.choice(NASTY) if rng.random() < 0.3 else rng.randint(1, 12)}"
+            if rng.random() < 0.6
+            else ""
+        )
+        examples = kind.examples or (name,)
+        text = (
+            f"{name}({inside}){cutoff}"
+            if inside
+            else rng.choice(examples) + ("" if rng.random() < 0.5 else cutoff)
+        )
+    return _scratched(rng, text) if rng.random() < 0.3 else text
+
+
+def _parameter(rng: random.Random, declared: Any) -> str:
+    words = declared.metadata.get("choices") or ()
+    if words and rng.random() < 0.7:
+        return str(rng.choice(list(words)))
+    return rng.choice(NASTY) if rng.random() < 0.5 else f"{rng.uniform(-2, 4):.3g}"
+
+
+def _scratched(rng: random.Random, text: str) -> str:
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randint(0, len(text))
+        text = rng.choice([text[:at] + text[at + 1 :], text[:at] + rng.choice(NASTY) + text[at:], text[:at]])
+    return text
+
+
+@cache
+def _world() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
+    qrels = pl.DataFrame(QRELS, ["query_id", "doc_id", "relevance"], orient="row")
+    qrels = qrels.with_columns(subtopic=pl.lit("s"), subgroup=pl.lit("g"), propensity=pl.lit(0.5))
+    queries = {f"q{q}": {"session": "s", "position": q, "weight": q} for q in range(1, 5)}
+    run = pl.DataFrame(RUN, ["query_id", "doc_id", "score"], orient="row").with_columns(
+        words=pl.lit(9.0), length=pl.lit(9.0)
+    )
+    return qrels, run, {"queries": queries, "candidates": 20}
+
+
+def measures(seed: int) -> None:
+    """Parse a text; if it is a measure, let it score."""
+    text = measure_text(random.Random(seed))
+    qrels, run, options = _world()
+    measure = rankstone.parse_measure(text)
+    if rankstone.parse_measure(str(measure)) != measure:
+        raise Finding(f"{text!r} prints as {measure}, which is another measure")
+    if isinstance(measure, rankstone.Measure):
+        found = rankstone.evaluate(qrels, run, measure, **options).to_dict()["run"]
+        value = next(iter(found.values()))
+        if value in (float("inf"), float("-inf")):
+            raise Finding(f"{text!r} is {value}")
+
+
+# -- files ---------------------------------------------------------------------------------------------------
+def _table(rows: list[Any], *names: str) -> pl.DataFrame:
+    return pl.DataFrame(rows, list(names), orient="row")
+
+
+def _packed(frame: pl.DataFrame, form: str) -> bytes:
+    out = io.BytesIO()
+    ways: dict[str, Callable[[Any], object]] = {
+        "csv": frame.write_csv,
+        "jsonl": frame.write_ndjson,
+        "parquet": frame.write_parquet,
+        "arrow": frame.write_ipc,
+    }
+    ways[form](out)
+    return out.getvalue()
+
+
+@cache
+def _originals() -> dict[str, tuple[str, bytes]]:
+    """Return files that are as they should be: what reads them, and what they hold."""
+    qrels, run = _table(QRELS, "query_id", "doc_id", "relevance"), _table(RUN, "query_id", "doc_id", "score")
+    trec_qrels = "".join(f"{q} 0 {d} {g:g}\n" for q, d, g in QRELS)
+    trec_run = "".join(f"{q} Q0 {d} {at} {s} t\n" for at, (q, d, s) in enumerate(RUN))
+    files: dict[str, tuple[str, bytes]] = {
+        "qrels.txt": ("qrels", trec_qrels.encode()),
+        "run.txt": ("run", trec_run.encode()),
+        "run.tsv": ("run", run.write_csv(separator="\t").encode()),
+        "run.json": ("run", json.dumps({q: {d: s for p, d, s in RUN if p == q} for q, *_ in RUN}).encode()),
+        "rows.json": ("run", json.dumps(run.to_dicts()).encode()),
+        "qrels.json": (
+            "qrels",
+            json.dumps({q: {d: g for p, d, g in QRELS if p == q} for q, *_ in QRELS}).encode(),
+        ),
+        "gate.toml": ("gate", _GATE.encode()),
+        "features.txt": ("ltr", _LETOR.encode()),
+        "model.json": ("model", _MODEL.encode()),
+        "printed.txt": ("scores", "".join(f"map\tq{q}\t0.{q}\n" for q in range(1, 5)).encode()),
+    }
+    scores = rankstone.evaluate(qrels, {"a": run, "b": run.reverse()}, MEASURES).per_query
+    queries = _table([(f"q{q}", q, "s") for q in range(1, 5)], "query_id", "weight", "segment")
+    for form in ("csv", "jsonl", "parquet", "arrow"):
+        for name, kind, frame in (
+            ("qrels", "qrels", qrels),
+            ("run", "run", run),
+            ("scores", "scores", scores),
+            ("queries", "queries", queries),
+        ):
+            files[f"{name}.{form}"] = (kind, _packed(frame, form))
+    for name in ("qrels.txt", "run.txt", "run.csv", "run.jsonl"):
+        kind, content = files[name]
+        files[f"{name}.gz"] = kind, gzip.compress(content, mtime=0)
+        out = io.BytesIO()
+        if name.endswith("csv"):
+            run.write_csv(out, compression="zstd")
+            files[f"{name}.zst"] = kind, out.getvalue()
+    return files
+
+
+_GATE: Final = """[gate]
+qrels = "QRELS"
+baseline = "RUN"
+candidate = "RUN"
+by = "segment"
+queries = "QUERIES"
+inconclusive = "warn"
+[gate.statistics]
+confidence = 0.9
+test = "t"
+seed = 3
+permutations = 100
+[gate.options]
+ties = "docid_desc"
+depth = 5
+unjudged = "nonrelevant"
+columns = { a = "score" }
+[gate.guards]
+queries = 3
+judged = 0.1
+[[gate.rules]]
+measure = "nDCG@5"
+margin = 0.5
+floor = 0.1
+drops = { by = 0.5, most = 2 }
+"""
+_LETOR: Final = "".join(
+    f"{(q * d) % 3} qid:{q} 1:{d / 7:.3f} 2:{q / 3:.3f} # d{d}\n" for q in range(1, 4) for d in range(1, 6)
+)
+_MODEL: Final = json.dumps(
+    {
+        "rankstone_ltr": 1,
+        "kind": "linear",
+        "features": [
+            {"name": "1", "weight": 0.5, "mean": 0.1, "spread": 1.0},
+            {"name": "2", "weight": -0.25},
+        ],
+    }
+)
+
+
+def _mutated(rng: random.Random, name: str, content: bytes) -> bytes:
+    """Return a file with a few things wrong: bytes, lines, or values of what it holds."""
+    if name.endswith((".json", ".toml", ".jsonl")) and rng.random() < 0.6:
+        return _other_values(rng, name, content)
+    lines = content.split(b"\n")
+    for _ in range(rng.randint(1, 3)):
+        at, place = rng.randint(0, len(content)), rng.randrange(len(lines))
+        way = rng.randrange(7)
+        if way == 0:
+            content = content[:at] + bytes([rng.randrange(256)]) + content[at + 1 :]
+        elif way == 1:
+            content = content[:at]
+        elif way == 2:
+            content = content[:at] + rng.choice(NASTY).encode("utf-8", "replace") + content[at:]
+        elif way == 3:
+            content = content[:at] + content[at + rng.randint(1, 40) :]
+        elif way == 4:
+            words = re.split(rb"([\s,:]+)", lines[place])
+            words[rng.randrange(len(words))] = rng.choice(NASTY).encode("utf-8", "replace")
+            content = b"\n".join([*lines[:place], b"".join(words), *lines[place + 1 :]])
+        elif way == 5:
+            content = b"\n".join([*lines[:place], lines[rng.randrange(len(lines))], *lines[place:]])
+        else:
+            content = content + rng.choice([b"\x00", b"\n\n", b"}", b"]", b"\xff\xfe", content[: at // 2]])
+        lines = content.split(b"\n")
+    return content
+
+
+def _other_values(rng: random.Random, name: str, content: bytes) -> bytes:
+    text = content.decode()
+    if name.endswith(".toml"):
+        lines = text.split("\n")
+        place = rng.choice([at for at, line in enumerate(lines) if "=" in line])
+        key = lines[place].partition("=")[0]
+        lines[place] = f"{key}= {rng.choice(TOML_VALUES)}"
+        return "\n".join(lines).encode()
+    data = [json.loads(line) for line in text.splitlines()] if name.endswith(".jsonl") else json.loads(text)
+    holder, key = _somewhere(rng, data)
+    if holder is not None:
+        holder[key] = rng.choice(
+            [None, True, [], {}, [1], {"a": 1}, "", "x", -1, 1e308, 10**30, float("nan"), [[]], "1"]
+        )
+    if name.endswith(".jsonl"):
+        return "".join(json.dumps(row) + "\n" for row in data).encode()
+    return json.dumps(data).encode()
+
+
+def _somewhere(rng: random.Random, data: Any) -> tuple[Any, Any]:
+    holder, key = None, None
+    while isinstance(data, (dict, list)) and data:
+        holder, key = data, rng.choice(list(data) if isinstance(data, dict) else range(len(data)))
+        data = holder[key]
+        if rng.random() < 0.3:
+            break
+    return holder, key
+
+
+def _read(kind: str, path: Path) -> object:
+    """Let whatever reads such a file read it; return numbers, where there are any."""
+    qrels = {q: {d: g for p, d, g in QRELS if p == q} for q, *_ in QRELS}
+    run = {q: {d: s for p, d, s in RUN if p == q} for q, *_ in RUN}
+    readers: dict[str, Callable[[], object]] = {
+        "qrels": lambda: rankstone.evaluate(path, {"run": run}, MEASURES).to_dict(),
+        "run": lambda: rankstone.evaluate(qrels, {"run": path}, MEASURES).to_dict(),
+        "scores": lambda: rankstone.compare_scores(path, test="t", permutations=50).table.shape,
+        "queries": lambda: (
+            rankstone.evaluate(qrels, {"run": run}, "AP(agg=weighted)", queries=path).mean(by="segment").shape
+        ),
+        "gate": lambda: rankstone.gate(path).verdict,
+        "ltr": lambda: ltr.read(path).X.shape,
+        "model": lambda: ltr.load(path),
+    }
+    return readers[kind]()
+
+
+def files(seed: int) -> None:
+    """Write a file that is broken, and read it."""
+    rng = random.Random(seed)
+    name = rng.choice(sorted(_originals()))
+    kind, content = _originals()[name]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        content = _mutated(rng, name, _with_paths(content, folder))
+        path = folder / f"broken-{name}"
+        path.write_bytes(content)
+        try:
+            _read(kind, path)
+        except RankstoneError as error:
+            if "broken-" not in str(error) and str(folder) not in str(error):  # or a file that one names
+                raise Finding(f"{name}: the message does not name the file: {error}") from error
+
+
+def _with_paths(content: bytes, folder: Path) -> bytes:
+    if b"QUERIES" not in content:
+        return content
+    for name, original in (("QRELS", "qrels.txt"), ("RUN", "run.txt"), ("QUERIES", "queries.csv")):
+        (folder / original).write_bytes(_originals()[original][1])
+        content = content.replace(name.encode(), original.encode())
+    return content
+
+
+# -- changes that mean nothing -------------------------------------------------------------------------------
+def _lines_changed(content: bytes, rng: random.Random, *, header: bool) -> Iterator[tuple[str, bytes]]:
+    head, rows = content.split(b"\n")[: int(header)], content.rstrip(b"\n").split(b"\n")[int(header) :]
+    shuffled = rng.sample(rows, len(rows))
+    yield "CRLF", content.replace(b"\n", b"\r\n")
+    yield "BOM", b"\xef\xbb\xbf" + content
+    yield "rows shuffled", b"\n".join([*head, *shuffled]) + b"\n"
+    yield "no newline at the end", content.rstrip(b"\n")
+    yield "packed", gzip.compress(content)
+    if not header:
+        yield "blank lines", content.replace(b"\n", b"\n\n")
+        yield "trailing blanks", content.replace(b"\n", b" \t\n")
+        yield "tabs", content.replace(b" ", b"\t")
+        yield "several blanks", content.replace(b" ", b"   ")
+
+
+def same(seed: int) -> None:
+    """Change a file in ways that mean nothing; every number stays what it was."""
+    rng = random.Random(seed)
+    name = rng.choice(["qrels.txt", "run.txt", "run.csv", "qrels.csv", "run.tsv", "run.jsonl"])
+    kind, content = _originals()[name]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / name).write_bytes(content)
+        before = _read(kind, folder / name)
+        for what, changed in _lines_changed(content, rng, header=name.endswith(("csv", "tsv"))):
+            if what == "BOM" and name.endswith("jsonl"):
+                continue
+            path = folder / (f"changed-{name}.gz" if what == "packed" else f"changed-{name}")
+            path.write_bytes(changed)
+            try:
+                after = _read(kind, path)
+            except RankstoneError as error:
+                raise Finding(f"{name}, {what}: refused: {error}") from error
+            if after != before:
+                raise Finding(f"{name}, {what}: other numbers")
+
+
+KINDS: Final[dict[str, Callable[[int], None]]] = {"measures": measures, "files": files, "same": same}
+
+
+# -- the run -------------------------------------------------------------------------------------------------
+def run_case(kind: str, seed: int) -> str | None:
+    """Run one case and return what is wrong with it."""
+
+    def late(*_: object) -> None:
+        raise _TooSlow
+
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            KINDS[kind](seed)
+    except RankstoneError:
+        return None
+    except Finding as finding:
+        return f"{kind}:{seed}  {finding}"
+    except _TooSlow:
+        return f"{kind}:{seed}  takes more than {PATIENCE} s"
+    except BaseException as error:  # noqa: BLE001 - this is what is looked for
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{kind}:{seed}  {type(error).__name__}: {str(error)[:200]} at {last.filename}:{last.lineno}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return None
+
+
+def _batch(kind: str, seeds: range) -> list[str]:
+    """Run cases in a process of their own, a fresh one after each case that ends it."""
+    found: list[str] = []
+    while seeds:
+        told = subprocess.run(
+            [sys.executable, "-m", "tests.fuzz.fuzzing", "--batch", kind, str(seeds.start), str(seeds.stop)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # a library's last words
+            text=True,
+            check=False,
+        )
+        lines = told.stdout.splitlines()
+        found += [line for line in lines if not line.startswith(_AT)]
+        last = next((line for line in reversed(lines) if line.startswith(_AT)), f"{_AT}{seeds.start}")
+        if told.returncode == 0:
+            break
+        at = int(last.removeprefix(_AT))
+        found.append(f"{kind}:{at}  the process ended with {told.returncode}")
+        seeds = range(at + 1, seeds.stop)
+    return found
+
+
+def _run_here(kind: str, seeds: range) -> None:
+    for seed in seeds:
+        sys.stdout.write(f"{_AT}{seed}\n")
+        sys.stdout.flush()
+        faulthandler.dump_traceback_later(PATIENCE * 2, exit=True)  # where even an alarm is not heard
+        if (said := run_case(kind, seed)) is not None:
+            sys.stdout.write(said.replace("\n", " | ") + "\n")
+    faulthandler.cancel_dump_traceback_later()
+
+
+def main() -> int:
+    """Run cases, print what is wrong, and return whether anything is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--measures", type=int, default=100_000)
+    parser.add_argument("--files", type=int, default=50_000)
+    parser.add_argument("--same", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=0, help="where seeds begin")
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--only", metavar="KIND:SEED", help="run one case again")
+    parser.add_argument("--batch", nargs=3, help=argparse.SUPPRESS)
+    told = parser.parse_args()
+    if told.only:
+        kind, _, seed = told.only.partition(":")
+        KINDS[kind](int(seed))
+        return 0
+    if told.batch:
+        kind, start, stop = told.batch
+        _run_here(kind, range(int(start), int(stop)))
+        return 0
+    count = {kind: getattr(told, kind) for kind in KINDS}
+    wrong = 0
+    with ThreadPoolExecutor(told.workers) as pool:
+        tasks = [
+            pool.submit(_batch, kind, range(told.seed + at, told.seed + min(at + _SIZE, count[kind])))
+            for kind in KINDS
+            for at in range(0, count[kind], _SIZE)
+        ]
+        for at, task in enumerate(tasks):
+            for said in task.result():
+                wrong += 1
+                sys.stdout.write(said + "\n")
+                sys.stdout.flush()
+            if sys.stderr.isatty():
+                sys.stderr.write(f"\r{at + 1:,} of {len(tasks):,}")
+    sys.stdout.write(f"{sum(count.values()):,} cases, {wrong} wrong\n")
+    return min(wrong, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

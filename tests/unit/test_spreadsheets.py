@@ -1,0 +1,385 @@
+"""CSV as spreadsheets of several countries write it, and BEIR's data as they are downloaded."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.cli.test_command_line import run as at_a_shell
+
+import rankstone
+from rankstone import behaviour, ltr
+from rankstone.errors import BadLine, BadOption, InputError, MissingColumn, UnknownFormat
+from rankstone.io import parse_columns, read_attributes, read_events, read_judgments, read_run, with_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+JUDGED = [("query_id", "doc_id", "relevance"), ("q1", "d1", 1.5), ("q1", "d2", 0), ("q2", "d3", 1)]
+RUN = [("query_id", "doc_id", "score"), ("q1", "d2", 0.75), ("q1", "d1", 0.5), ("q2", "d3", 12.25)]
+#: the first query's document with grade 1.5 is second, the second's first
+EXPECTED = {"RR": (1 / 2 + 1) / 2, "CG@10": (1.5 + 1) / 2}
+
+
+def german(table: list[tuple[Any, ...]]) -> bytes:
+    """Excel, “CSV UTF-8”, in Germany or France: semicolons, decimal commas, a byte order mark, CRLF."""
+    return b"\xef\xbb\xbf" + cells(table, ";", ",").encode()
+
+
+def with_line(table: list[tuple[Any, ...]]) -> bytes:
+    """Any tool, with a line that tells Excel the separator."""
+    return ("sep=;\r\n" + cells(table, ";", ",")).encode()
+
+
+def french_plain(table: list[tuple[Any, ...]]) -> bytes:
+    """Excel, plain “CSV”, in France: Windows-1252."""
+    return cells(table, ";", ",").encode("cp1252")
+
+
+def german_unicode(table: list[tuple[Any, ...]]) -> bytes:
+    """Excel, “Unicode text”, in Germany: tabs in UTF-16, with a byte order mark."""
+    return b"\xff\xfe" + cells(table, "\t", ",").encode("utf-16-le")
+
+
+def american_unicode(table: list[tuple[Any, ...]]) -> bytes:
+    """Excel, “Unicode text”, in the United States."""
+    return b"\xff\xfe" + cells(table, "\t", ".").encode("utf-16-le")
+
+
+def american(table: list[tuple[Any, ...]]) -> bytes:
+    """Excel, “CSV UTF-8”, in the United States."""
+    return b"\xef\xbb\xbf" + cells(table, ",", ".").encode()
+
+
+def cells(table: list[tuple[Any, ...]], separator: str, decimal: str) -> str:
+    rows = (separator.join(str(cell).replace(".", decimal) for cell in row) for row in table)
+    return "".join(f"{row}\r\n" for row in rows)
+
+
+COUNTRIES = [
+    (german, "csv", ("separator ';'", "decimal comma")),
+    (with_line, "csv", ("separator ';' (its line sep=)", "decimal comma")),
+    (french_plain, "csv", ("separator ';'", "decimal comma")),
+    (german_unicode, "txt", ("UTF-16", "decimal comma")),
+    (american_unicode, "txt", ("UTF-16",)),
+    (german_unicode, "csv", ("separator tab", "UTF-16", "decimal comma")),
+    (american, "csv", ()),
+]
+
+
+@pytest.mark.parametrize(("export", "suffix", "told"), COUNTRIES)
+def test_exports_of_three_countries(
+    tmp_path: Path, export: Callable[[Any], bytes], suffix: str, told: tuple[str, ...]
+) -> None:
+    """Judgments and runs are read right, and what was guessed is in the audit."""
+    qrels, run = tmp_path / f"qrels.{suffix}", tmp_path / f"run.{suffix}"
+    qrels.write_bytes(export(JUDGED))
+    run.write_bytes(export(RUN))
+
+    scores = rankstone.evaluate(qrels, run, list(EXPECTED))
+
+    assert scores.to_dict() == {"run": EXPECTED}
+    assert scores.audit.judgments is not None
+    assert scores.audit.judgments.read_as == told
+    assert scores.audit.runs["run"].read_as == told
+    assert all((f"read as: {', '.join(told)}" in line) == bool(told) for line in scores.audit.lines())
+    in_json = scores.audit.to_dict()
+    assert [in_json["judgments"].get("read_as"), in_json["runs"]["run"].get("read_as")] == [
+        list(told) or None
+    ] * 2
+
+
+def test_packed_exports(tmp_path: Path) -> None:
+    """The first lines of a packed file are looked at, too."""
+    run = tmp_path / "run.csv.gz"
+    run.write_bytes(gzip.compress(with_line(RUN)))
+    assert read_run(run).collect("score")["score"].to_list() == [0.75, 0.5, 12.25]
+
+
+def test_what_is_said_decides(tmp_path: Path) -> None:
+    """Separator and decimal of one's own; said ones are no guess, and are not told."""
+    run = tmp_path / "run.csv"
+    run.write_text("query_id|doc_id|score\nq1|d1|0,5\n")
+    table = read_run(run, with_csv(None, "|", ","))
+    assert table.collect("score")["score"].to_list() == [0.5]
+    assert table.read_as() == ()
+    with pytest.raises(MissingColumn, match=r'--csv-separator "\|" \(in Python csv_separator="\|"\)'):
+        read_run(run)
+
+    run.write_text('query_id,doc_id,score\nq1,d1,"0,5"\n')
+    assert read_run(run, with_csv(None, None, ",")).collect("score")["score"].to_list() == [0.5]
+    with pytest.raises(BadLine, match=r"run\.csv:2: the score '0,5' is no number\n.*\n.*--decimal ,"):
+        read_run(run).collect()
+
+
+def test_one_of_the_two_is_said(tmp_path: Path) -> None:
+    """With --decimal . a comma between semicolons is no fraction, and the header is still looked at."""
+    run = tmp_path / "run.csv"
+    run.write_text("query_id;doc_id;score\nq1;d1;0.5\n")
+    assert read_run(run, with_csv(None, None, ".")).collect("score")["score"].to_list() == [0.5]
+    assert read_run(run).collect("score")["score"].to_list() == [0.5]
+    run.write_text("query_id;doc_id;score\nq1;d1;0,5\n")
+    with pytest.raises(BadLine, match="the score '0,5' is no number"):
+        read_run(run, with_csv(None, None, ".")).collect()
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("q1;d1;0,5\nq1;d2;0.25\n", r"run\.csv:3: the score '0\.25' is no number\n.*the decimal comma above"),
+        ("q1;d1;0.5\nq1;d2;0,25\n", r"run\.csv:3: the score '0,25' is no number\n.*the decimal point above"),
+        ("q1;d1;0,5\nq1;d2;1.234,5\n", r"run\.csv:3: the score '1\.234,5' is no number"),
+        ("q1;d1;1,234.5\n", r"run\.csv:2: the score '1,234\.5' is no number"),
+        ("q1;d1;0,5\nq1;d2;9007199254740993,5\n", r"run\.csv:3: .*9007199254740993\.5"),
+        ("q1;d1;0,5\nq1;d2;1,2,3\n", r"run\.csv:3: the score '1,2,3' is no number"),
+    ],
+)
+def test_fractions_of_two_kinds(tmp_path: Path, rows: str, message: str) -> None:
+    """The first fraction decides; nothing is read as what it may not be."""
+    run = tmp_path / "run.csv"
+    run.write_text(f"query_id;doc_id;score\n{rows}")
+    with pytest.raises(InputError, match=message):
+        read_run(run).collect()
+
+
+def test_thousands_between_tabs(tmp_path: Path) -> None:
+    """Where tabs divide cells, 1,234 may be either; a fraction elsewhere, or an option, decides."""
+    run = tmp_path / "run.tsv"
+    run.write_text("query_id\tdoc_id\tscore\nq1\td1\t999\nq1\td2\t1,234\n")
+    with pytest.raises(BadLine, match=r"run\.tsv:3: '1,234' may be a fraction, or thousands"):
+        read_run(run).collect()
+    assert read_run(run, with_csv(None, None, ",")).collect("score")["score"].to_list() == [999.0, 1.234]
+    run.write_text("query_id\tdoc_id\tscore\nq1\td1\t0,999\nq1\td2\t1,234\n")
+    assert read_run(run).collect("score")["score"].to_list() == [0.999, 1.234]
+
+
+def test_lines_are_counted_as_editors_do(tmp_path: Path) -> None:
+    """Newlines in quoted cells, a line above the header, and a header of two lines."""
+    run = tmp_path / "run.csv"
+    text = 'sep=;\r\nquery_id;doc_id;score;"a\nnote"\r\nq1;d1;0,5;"one\ntwo\nthree"\r\nq1;d2;x;\r\n'
+    run.write_bytes(text.encode())
+    with pytest.raises(BadLine, match=r"run\.csv:7: the score 'x' is no number"):
+        read_run(run).collect()
+    run.write_bytes(text.replace(";x;", ";0,25;").encode())
+    assert read_run(run).collect("score")["score"].to_list() == [0.5, 0.25]
+    run.write_bytes(b"sep=;\r\nquery_id;doc_id;score\r\nq1;d1;1;2\r\n")
+    with pytest.raises(BadLine, match=r"run\.csv:3: the row has 4 columns, and the header 3"):
+        read_run(run).collect()
+
+
+def test_blanks_around_names(tmp_path: Path) -> None:
+    """They are no part of a name, unless somebody writes it so; twice is twice with them, too."""
+    run = tmp_path / "run.csv"
+    run.write_text("Query ;doc_id; score\nq1;d1;0,5\n")
+    table = read_run(run, parse_columns("Query=query_id"))
+    assert table.collect().row(0) == ("q1", "d1", 0.5)
+    assert read_run(run, {"Query ": "query_id"}).collect().row(0) == ("q1", "d1", 0.5)
+    run.write_text("query_id,doc_id,score,score \nq1,d1,1,2\n")
+    with pytest.raises(BadLine, match=r"run\.csv:1: the header has score twice"):
+        read_run(run)
+    run.write_text("query_id,doc_id,score,note,note ,,\nq1,d1,1,2,3,,\n")
+    assert read_run(run).collect("score")["score"].to_list() == [1.0]
+
+
+def test_plain_csv_of_excel(tmp_path: Path) -> None:
+    """Windows-1252 is refused by line and name, for ids read in a wrong encoding match nothing."""
+    run = tmp_path / "run.csv"
+    run.write_bytes("query_id;doc_id;score\r\nq1;d1;0,5\r\nq1;Größe;0,25\r\n".encode("cp1252"))
+    with pytest.raises(
+        BadLine, match=r"run\.csv:3: the text is not UTF-8\n.*Größe.*\(if it is Windows-1252\)"
+    ) as told:
+        read_run(run)
+    assert "iconv -f windows-1252 -t utf-8" in str(told.value)
+    many = b"query_id;doc_id;score\r\n" + b"q1;d1;0,5\r\n" * 9000
+    run.write_bytes(many + "q1;Größe;0,25\r\n".encode("cp1252"))  # below the first block
+    with pytest.raises(BadLine, match=r"run\.csv:9002: the text is not UTF-8\n.*Größe"):
+        read_run(run).collect()
+    run.write_bytes(cells(RUN, ";", ",").replace("\r\n", "\r").encode())
+    with pytest.raises(BadLine, match="its lines end in carriage returns"):
+        read_run(run)
+    run.write_bytes("query_id,doc_id,score,Größe\r\nq1,d1,0.5,7\r\n".encode("cp1252"))
+    assert read_run(run).collect("score")["score"].to_list() == [0.5]  # a name that nobody reads
+    run.write_bytes(b"\xff\xfe" + "query_id".encode("utf-16-le") + b"\x00")
+    with pytest.raises(UnknownFormat, match="begins as UTF-16 and does not go on so"):
+        read_run(run)
+
+
+def test_a_comma_file_stays_one(tmp_path: Path) -> None:
+    """However many semicolons its cells and names hold; and tabs in a .csv are seen."""
+    run = tmp_path / "run.csv"
+    run.write_text('query_id,doc_id,score,"a;b;c;d;e"\nq1,d1,1,"1;2;3;4;5"\nq1,"x;y;z;z;y",0.5,;;;;\n')
+    assert read_run(run).collect().rows() == [("q1", "d1", 1.0), ("q1", "x;y;z;z;y", 0.5)]
+    assert read_run(run).read_as() == ()
+    run.write_text("query_id\tdoc_id\tscore\nq1\ta,b,c,d\t1\n")
+    assert read_run(run).collect().rows() == [("q1", "a,b,c,d", 1.0)]
+
+
+def test_tables_beside(tmp_path: Path) -> None:
+    """Weights of queries, items and logs: number columns have points, texts stay as they are."""
+    about = tmp_path / "queries.csv"
+    about.write_bytes(german([("query_id", "weight", "kind"), ("q1", 0.5, "a,b"), ("q2", 2, "1,2,3")]))
+    found = read_attributes(about, "query_id")
+    assert found.collect("weight", "kind").rows() == [("q1", "0.5", "a,b"), ("q2", "2", "1,2,3")]
+    assert found.read_as == ("separator ';'", "decimal comma")
+    scores = rankstone.evaluate(
+        {"q1": {"d": 1}, "q2": {"e": 1}}, {"q1": ["x", "d"], "q2": ["e"]}, "RR(agg=weighted)", queries=about
+    )
+    assert scores.to_dict() == {"run": {"RR(agg=weighted)": (0.5 * 0.5 + 2 * 1.0) / 2.5}}
+    assert scores.audit.lines()[1] == "queries  2 rows · read as: separator ';', decimal comma"
+
+    log = tmp_path / "log.csv"
+    log.write_bytes(with_line([("user_id", "time", "value"), ("u1", "2026-01-05", 0.5)]))
+    events = read_events(log, further=("value",))
+    assert events.collect(events.frame).rows() == [("u1", "2026-01-05", "0.5")]
+    assert events.first(pl.col("user_id") == "u1")[0] == f"{log}:3"
+
+
+def test_scores_that_somebody_saved(tmp_path: Path) -> None:
+    """A table of scores that went through a German spreadsheet."""
+    rows = [
+        (f"q{at}", "AP", system, at / 40 + gap)
+        for at in range(20)
+        for system, gap in (("a", 0.0), ("b", 0.25))
+    ]
+    text = cells([("query_id", "measure", "run", "value"), *rows], ";", ",")
+    (tmp_path / "scores.csv").write_text(text, newline="")
+    found = rankstone.compare_scores(tmp_path / "scores.csv", "AP")
+    assert found.table["difference"].to_list() == [0.25]
+
+
+def test_options_at_a_shell(tmp_path: Path) -> None:
+    """They go to every table of a command, and are refused where nothing is CSV."""
+    qrels, run = tmp_path / "qrels.csv", tmp_path / "run.csv"
+    qrels.write_text("query_id|doc_id|relevance\nq1|d1|1\n")
+    run.write_text("query_id|doc_id|score\nq1|d2|0,75\nq1|d1|0,5\n")
+    said = ["--csv-separator", "|", "--decimal", ","]
+    asked = ("eval", qrels, run, "-m", "RR", "--format", "json")
+    assert json.loads(at_a_shell(*asked, *said).stdout)["runs"]["run"]["RR"] == 0.5
+
+    plain, lines = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    plain.write_text("q1 0 d1 1\n")
+    lines.write_text("q1 Q0 d1 1 0.5 t\n")
+    told = at_a_shell("eval", plain, lines, "-m", "RR", *said, code=2).stderr
+    assert "no CSV file was read, which --csv-separator and --decimal would be for" in told
+    assert "csv_separator='ab' cannot be read" in at_a_shell(*asked, "--csv-separator", "ab", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("csv_separator", "ab"), ("csv_separator", '"'), ("csv_separator", "x"), ("decimal", ";")],
+)
+def test_options_that_cannot_be(option: str, value: Any) -> None:
+    """One character that no number or name begins with; a point or a comma."""
+    with pytest.raises(BadOption, match=option):
+        rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "RR", **{option: value})
+
+
+def test_options_in_python(tmp_path: Path) -> None:
+    """Every function that reads tables takes them."""
+    run = tmp_path / "run.csv"
+    run.write_text("query_id|doc_id|score|relevance\nq1|d2|0,75|0\nq1|d1|0,5|1\n")
+    said: Any = {"csv_separator": "|", "decimal": ","}
+    assert rankstone.evaluate(run, run, "RR", **said).to_dict() == {"run": {"RR": 0.5}}
+    assert rankstone.Evaluator(run, "RR", **said)(run).to_dict() == {"run": {"RR": 0.5}}
+    assert rankstone.evaluate_labelled(run, "RR", **said).to_dict() == {"run": {"RR": 0.5}}
+    assert rankstone.evaluate_out_of_core(run, run, "RR", memory="1GB", **said).to_dict() == {
+        "run": {"RR": 0.5}
+    }
+    assert rankstone.curve(run, run, "RR", k=[1, 2], **said).mean()["mean"].to_list() == [0.0, 0.5]
+    assert rankstone.bounds(run, run, "RR", **said).mean["value"].to_list() == [0.5]
+    assert rankstone.baseline(run, run, "RR", **said).values["value"].to_list() == [0.5]
+    assert rankstone.beyond(run, "Coverage@1", catalogue_size=4, **said).to_dict() == {
+        "run": {"Coverage@1": 0.25}
+    }
+    assert rankstone.diff(run, run, "Jaccard@1", **said).to_dict() == {"Jaccard@1": 1.0}
+    assert rankstone.truth_from_run(run, 1, **said)["doc_id"].to_list() == ["d2"]
+    assert not [
+        f for file in rankstone.check(run, run, **said).files for f in file.findings if f.level == "error"
+    ]
+
+
+BEIR = "query-id\tcorpus-id\tscore\n1\t31715818\t1\n3\t14717500\t2\n"
+
+
+def beir(folder: Path, *splits: str) -> Path:
+    (folder / "qrels").mkdir(parents=True)
+    for name in ("corpus.jsonl", "queries.jsonl"):
+        (folder / name).write_text('{"_id": "1", "text": "x"}\n')
+    for at, split in enumerate(splits):
+        (folder / "qrels" / f"{split}.tsv").write_text(BEIR.replace("\t1\n", f"\t{at + 1}\n"))
+    return folder
+
+
+def test_judgments_of_beir(tmp_path: Path) -> None:
+    """Their score is the grade; in a run of this header it stays a score."""
+    qrels = beir(tmp_path / "scifact", "test") / "qrels" / "test.tsv"
+    expected = [("1", "31715818", 1.0), ("3", "14717500", 2.0)]
+    for columns in (None, {"query-id": "query_id", "corpus-id": "doc_id"}, {"item": "doc_id"}):
+        table = read_judgments(qrels, columns)
+        assert table.collect("query_id", "doc_id", "relevance").rows() == expected, columns
+        assert table.read_as() == ("BEIR's qrels, whose score is the grade",)
+    frame = pl.read_csv(qrels, separator="\t")
+    assert read_judgments(frame).collect("relevance")["relevance"].to_list() == [1.0, 2.0]
+    with pytest.raises(MissingColumn, match="no column query_id and no column doc_id"):
+        read_judgments(qrels, {"score": "weight", "corpus-id": "relevance"})
+    with pytest.raises(MissingColumn, match="there is no column query_id"):
+        read_run(qrels)
+    scores = rankstone.evaluate(qrels, {"1": {"31715818": 1.0}, "3": {"14717500": 0.5}}, "RR")
+    assert scores.to_dict() == {"run": {"RR": 1.0}}
+
+
+def test_folders_of_beir(tmp_path: Path) -> None:
+    """The test split, or the only one; of several none is chosen."""
+    table = read_judgments(beir(tmp_path / "a", "dev", "test", "train"))
+    assert table.collect("relevance")["relevance"].to_list() == [2.0, 2.0]
+    assert table.read_as()[0] == "BEIR's folder: qrels/test.tsv (beside dev.tsv, train.tsv)"
+    table = read_judgments(str(beir(tmp_path / "b", "dev")))
+    assert table.collect("relevance")["relevance"].to_list() == [1.0, 2.0]
+    assert table.read_as()[0] == "BEIR's folder: qrels/dev.tsv"
+    several = beir(tmp_path / "c", "dev", "train")
+    with pytest.raises(
+        InputError, match=r"(?s)several splits.*qrels/dev\.tsv, qrels/train\.tsv.*name them"
+    ) as told:
+        read_judgments(several)
+    assert told.value.fix == f"name them: {several}/qrels/dev.tsv"
+
+
+def test_guesses_about_logs(tmp_path: Path) -> None:
+    """What was guessed stands below every table that is made of a log, and in its JSON."""
+    log = tmp_path / "log.csv"
+    names = "user_id time query_id doc_id impression_id position clicked variant reward propensity"
+    head = (*names.split(), "target_propensity")
+    rows = [
+        (f"u{at}", "2026-01-05", f"q{at % 2}", f"d{at % 3}", at, 1, at % 2, "ab"[at // 4], at % 2, 0.5, 0.25)
+        for at in range(8)
+    ]
+    log.write_bytes(german([head, *rows]))
+    told = "read as: separator ';', decimal comma"
+    for found in (
+        behaviour.retention(log, "1"),
+        behaviour.clicks(log),
+        behaviour.counterfactual(log),
+        behaviour.ab(log, by="variant"),
+    ):
+        assert told in "\n".join(found.audit.lines()), found
+    assert behaviour.clicks(log).audit.to_dict()["read_as"] == ["separator ';'", "decimal comma"]
+    assert behaviour.retention(log, "1").audit.to_dict()["read_as"] == ["separator ';'", "decimal comma"]
+
+
+def test_options_for_logs(tmp_path: Path) -> None:
+    """Logs and tables of features are read by the same options."""
+    log = tmp_path / "log.csv"
+    said: Any = {"csv_separator": "|", "decimal": ","}
+    log.write_text("user_id|time|note\nu1|2026-01-05|a\nu1|2026-01-12|b\nu2|2026-01-12|c\n")
+    found = behaviour.retention(log, "1,7", **said)
+    assert found.cohorts.filter(at="7")["retained"].sum() == 1
+    documents = tmp_path / "documents.csv"
+    documents.write_text("query_id|doc_id|relevance|length\nq1|d1|1|0,5\nq1|d2|0|2\n")
+    data = ltr.read(documents, **said)
+    assert list(data.features) == ["length"]
+    assert np.asarray(data.X)[:, 0].tolist() == [0.5, 2.0]
