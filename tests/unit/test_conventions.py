@@ -308,3 +308,44 @@ def test_an_empty_list_of_elliot_counts() -> None:
     qrels, run = {"u": {"a": 1}, "v": {"b": 1}, "w": {"c": 1}}, {"u": ["a"], "v": []}
     found = rankstone.evaluate(qrels, run, "nDCG@1 Precision@1 GAUC", convention="elliot").to_dict()["run"]
     assert list(found.values()) == [0.5, 0.5, 0.5]
+
+
+#: graded lists, whose numbers are worked out by hand from what the tools' pages and sources say
+GRADED = ({"q": {"a": 3, "b": 1, "c": 2, "d": 1}}, {"q": ["c", "x", "a"]})
+GAINS = 3 / math.log2(2) + 7 / math.log2(4)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("quepid NDCG@3", GAINS / (7 + 3 / math.log2(3) + 1 / 2 + 1 / math.log2(5))),
+        ("quepid nDCG_cut@3", GAINS / (7 + 3 / math.log2(3) + 1 / 2)),
+        ("quepid DCG@3", GAINS),
+        ("quepid CG@3", 5.0),
+        ("quepid P@10", 2 / 3),
+        ("quepid AP@3", (1 + 2 / 3) / 4),
+        ("quepid RR@3", 1.0),
+        ("quepid ERR@3", 3 / 8 + 5 / 8 * 7 / 8 / 3),
+        ("opensearch NDCG@3", GAINS / (7 + 3 / math.log2(3) + 1 / 2)),
+        ("opensearch Precision@5", 2 / 3),
+        ("opensearch Recall@5", 2 / 4),
+        ("opensearch MAP@5", (1 + 2 / 3) / 4),
+        ("opensearch MRR", 1.0),
+        ("vertex docNdcg.top3", (1 + 1 / 2) / (1 + 1 / math.log2(3) + 1 / 2)),
+        ("vertex pageNdcg.top1", 1.0),
+        ("vertex docPrecision.top5", 2 / 3),
+        ("vertex doc_recall.top_5", 2 / 4),
+    ],
+)
+def test_tools_that_were_read_and_not_run(text: str, value: float) -> None:
+    """Their measures, on one list."""
+    library, measure = text.split()
+    found = rankstone.evaluate(*GRADED, measure, convention=library).to_dict()["run"]
+    assert found == {measure: pytest.approx(value, abs=1e-15)}
+
+
+def test_the_example_of_vertex_ai_search() -> None:
+    """Its reference gives 0.693 for two relevant documents at ranks 2 and 3 (QualityMetrics.doc_ndcg)."""
+    qrels, run = {"q": {"D1": 1, "D2": 1}}, {"q": ["D3", "D1", "D2"]}
+    found = rankstone.evaluate(qrels, run, "docNdcg.top3", convention="vertex").to_dict()["run"]
+    assert round(found["docNdcg.top3"], 3) == 0.693
