@@ -13,7 +13,8 @@ REQUIRES = [
     "numpy",
     *("typing_extensions", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "filelock", "fsspec"),
 ]
-TRAITS = {"grades": [0, 0, 1, 2, 3, 4, 0.5], "duplicates": True}
+#: its lists are the rows of a query, so none is empty
+TRAITS = {"grades": [0, 0, 1, 2, 3, 4, 0.5], "duplicates": True, "hollow": False}
 MEASURES = ["ndcg_<k>", "ndcg", "mrr_<k>", "mrr", "dcg_<k>", "dcg"]
 
 
@@ -46,8 +47,13 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell batches without any relevant row: mrr counts them 0, not 1."""
-    labels = [case["qrels"].get(q, {}).get(d, 0.0) for q, listed in case["run"].items() for d, _ in listed]
-    if measure.startswith("mrr") and not any(labels):
+    """Tell of labels below zero, which are refused here, batches whose mrr is 0, not 1, and ties of long lists."""
+    if min((grade for docs in case["qrels"].values() for grade in docs.values()), default=0) < 0:
+        return "labels below 0, its mark of padding among them, are refused here"
+    lists = [[(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed] for q, listed in case["run"].items()]
+    if measure.startswith("mrr") and not any(grade for listed in lists for grade, _ in listed):
         return "no list of the batch has a relevant row"
+    tied = any(len({s for _, s in listed}) < len(set(listed)) for listed in lists)
+    if tied and max(map(len, lists)) > 16:
+        return "tied rows of different labels in a batch of lists longer than 16 stand in no order of their own"
     return None

@@ -8,7 +8,9 @@ error, and the second says 0.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import cache
+from math import log2
 from typing import Any
 
 LIBRARY = "pyspark-3.5"
@@ -46,20 +48,17 @@ def _session() -> Any:
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the library's number}, an exception's name where it raises."""
+    numbers: dict[str, float] = defaultdict(lambda: float(len(numbers)))  # the gateway carries arrays of doubles
     rows = []
     for q, listed in case["run"].items():
-        rows.append(([_number(d) for d, _ in listed], case["qrels"].get(q, {})))
-    graded = [(shown, list(map(_number, judged)), list(judged.values())) for shown, judged in rows]
-    pairs = [(shown, [_number(d) for d, grade in judged.items() if grade > 0]) for shown, judged in rows]
+        rows.append(([numbers[d] for d, _ in listed], case["qrels"].get(q, {})))
+    graded = [(shown, [numbers[d] for d in judged], list(judged.values())) for shown, judged in rows]
+    pairs = [(shown, [numbers[d] for d, grade in judged.items() if grade > 0]) for shown, judged in rows]
     by_evaluator = case["k"] > 2 and any(relevant for _, relevant in pairs)
     plain = [m for m in measures if "[" not in m]
     found = _of_evaluator(pairs, plain) if by_evaluator else _of_metrics(pairs, plain)
     found |= _of_metrics(graded, [m for m in measures if m.endswith("[relevance]")])
     return found | _of_scala(graded, [m for m in measures if m.endswith("[scala, graded]")])
-
-
-def _number(doc: str) -> float:
-    return float(doc.removeprefix("d"))
 
 
 def _asked(measure: str) -> tuple[str, int | None]:
@@ -109,3 +108,14 @@ def _of_evaluator(pairs: list[Any], measures: list[str]) -> dict[str, Any]:
         evaluator = RankingEvaluator(metricName=f"{name}K" if k else name, k=k or 10)
         found[measure] = evaluator.evaluate(table)
     return found
+
+
+def differs(case: dict[str, Any], measure: str) -> str | None:
+    """Tell of labels that gain less than nothing: their quotient there, no ideal and so 0 here."""
+    if not measure.endswith("[scala, graded]"):
+        return None
+    for query in case["run"]:
+        labels = list(case["qrels"].get(query, {}).values())[: case["k"]]
+        if sum((2**label - 1) / log2(rank + 2) for rank, label in enumerate(labels)) < 0:
+            return "labels that gain less than 0 in all"
+    return None

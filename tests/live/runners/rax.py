@@ -11,9 +11,9 @@ MEASURES = [
     *(f"{name}_metric(topn=<k>)" for name in ("ndcg", "dcg", "ap", "mrr", "precision", "recall")),
     *(f"{name}_metric" for name in ("ndcg", "dcg", "ap", "mrr", "precision", "recall", "opa")),
 ]
-#: lists are brought to this length, so that nothing is compiled twice
-_LENGTH = 16
-_COMPILED: dict[tuple[str, int | None, int], Any] = {}
+#: lists are brought to one of these lengths, so that little is compiled twice
+_LENGTHS = (16, 64, 512)
+_COMPILED: dict[tuple[str, int | None], Any] = {}
 
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
@@ -21,22 +21,24 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     import numpy as np
 
     lists = case["run"].items()
-    scores, labels = np.zeros((2, len(lists), _LENGTH), np.float32)
-    mask = np.zeros((len(lists), _LENGTH), bool)
+    longest = max((len(listed) for _, listed in lists), default=0)
+    length = next(length for length in _LENGTHS if length >= longest)
+    scores, labels = np.zeros((2, len(lists), length), np.float32)
+    mask = np.zeros((len(lists), length), bool)
     for at, (query, listed) in enumerate(lists):
         scores[at, : len(listed)] = [score for _, score in listed]
         labels[at, : len(listed)] = [case["qrels"].get(query, {}).get(doc, 0.0) for doc, _ in listed]
         mask[at, : len(listed)] = True
-    return {measure: float(_metric(measure, len(lists))(scores, labels, mask)) for measure in measures}
+    return {measure: float(_metric(measure)(scores, labels, mask)) for measure in measures}
 
 
-def _metric(measure: str, lists: int) -> Any:
+def _metric(measure: str) -> Any:
     import jax
     import rax
 
     name, _, settings = measure.partition("(")
     topn = int(settings.partition("=")[2].rstrip(")")) if settings else None
-    if (name, topn, lists) not in _COMPILED:
+    if (name, topn) not in _COMPILED:
         found, more = getattr(rax, name), {} if topn is None else {"topn": topn}
-        _COMPILED[name, topn, lists] = jax.jit(lambda s, y, w: found(s, y, where=w, **more))
-    return _COMPILED[name, topn, lists]
+        _COMPILED[name, topn] = jax.jit(lambda s, y, w: found(s, y, where=w, **more))
+    return _COMPILED[name, topn]

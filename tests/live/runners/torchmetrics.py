@@ -71,7 +71,7 @@ def _value(word: str) -> Any:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell of ties, for which only nDCG has a rule."""
+    """Tell of ties, for which only nDCG has a rule, and of scores that its logistic function makes equal."""
     lists = [
         [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed] for q, listed in case["run"].items()
     ]
@@ -80,6 +80,8 @@ def differs(case: dict[str, Any], measure: str) -> str | None:
     by_topk = measure.startswith(("RetrievalMAP", "RetrievalMRR", "RetrievalPrecision", "RetrievalAUROC"))
     if any(map(_mixed, lists)) and (by_topk or sum(map(len, lists)) > 16):
         return "tied documents of different labels stand in no order of their own"
+    if measure.startswith("RetrievalAUROC") and any(not -87 < s < 16 for listed in lists for _, s in listed):
+        return "the logistic function in single precision ties scores far from 0"
     return None
 
 
