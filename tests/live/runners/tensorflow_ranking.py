@@ -27,8 +27,8 @@ MEASURES = [
 ]
 
 
-#: lists are brought to this length, so that nothing is compiled twice
-_LENGTH = 16
+#: lists are brought to one of these lengths, so that little is compiled twice
+_LENGTHS = (16, 64, 512)
 _METRICS: dict[str, Any] = {}
 
 
@@ -48,8 +48,10 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     import numpy as np
 
     lists = list(case["run"].items())
-    labels = np.full((len(lists), _LENGTH), -1.0, np.float32)
-    scores = np.zeros((len(lists), _LENGTH), np.float32)
+    longest = max((len(listed) for _, listed in lists), default=0)
+    length = next(length for length in _LENGTHS if length >= longest)
+    labels = np.full((len(lists), length), -1.0, np.float32)
+    scores = np.zeros((len(lists), length), np.float32)
     for at, (query, listed) in enumerate(lists):
         labels[at, : len(listed)] = [case["qrels"].get(query, {}).get(d, 0.0) for d, _ in listed]
         scores[at, : len(listed)] = [score for _, score in listed]
@@ -94,7 +96,9 @@ def _loaded(module: str) -> Any:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell of ties, where the order matters."""
+    """Tell of labels below zero, which are padding there and refused here, and of ties, where the order matters."""
+    if min((grade for docs in case["qrels"].values() for grade in docs.values()), default=0) < 0:
+        return "labels below 0, which mark padding, are refused here"
     if measure in ("PrecisionMetric", "RecallMetric"):
         return None
     for query, listed in case["run"].items():
