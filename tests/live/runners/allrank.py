@@ -47,13 +47,17 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell of labels below zero, which are refused here, batches whose mrr is 0, not 1, and ties of long lists."""
+    """Tell of labels below zero, refused here, of batches whose mrr is 0, and of ties in long lists."""
     if min((grade for docs in case["qrels"].values() for grade in docs.values()), default=0) < 0:
         return "labels below 0, its mark of padding among them, are refused here"
-    lists = [[(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed] for q, listed in case["run"].items()]
+    lists = [
+        [(case["qrels"].get(q, {}).get(d, 0), s) for d, s in listed] for q, listed in case["run"].items()
+    ]
     if measure.startswith("mrr") and not any(grade for listed in lists for grade, _ in listed):
         return "no list of the batch has a relevant row"
     tied = any(len({s for _, s in listed}) < len(set(listed)) for listed in lists)
     if tied and max(map(len, lists)) > 16:
-        return "tied rows of different labels in a batch of lists longer than 16 stand in no order of their own"
+        return (
+            "tied rows of different labels in a batch of lists longer than 16 stand in no order of their own"
+        )
     return None

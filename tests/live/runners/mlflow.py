@@ -60,7 +60,9 @@ def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
 def differs(case: dict[str, Any], measure: str) -> str | None:
     """Tell of rows without retrieved and without relevant ids, which count 1 in nDCG and recall."""
     qrels = case["qrels"]
-    bare = any(not listed and max(qrels.get(q, {}).values(), default=0) <= 0 for q, listed in case["run"].items())
+    bare = any(
+        not listed and max(qrels.get(q, {}).values(), default=0) <= 0 for q, listed in case["run"].items()
+    )
     if bare and not measure.startswith("precision"):
         return "nothing retrieved where nothing is relevant counts 1"
     return None

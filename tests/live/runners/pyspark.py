@@ -48,7 +48,9 @@ def _session() -> Any:
 
 def score(case: dict[str, Any], measures: list[str]) -> dict[str, Any]:
     """Return {measure: the library's number}, an exception's name where it raises."""
-    numbers: dict[str, float] = defaultdict(lambda: float(len(numbers)))  # the gateway carries arrays of doubles
+    numbers: dict[str, float] = defaultdict(
+        lambda: float(len(numbers))
+    )  # the gateway carries arrays of doubles
     rows = []
     for q, listed in case["run"].items():
         rows.append(([numbers[d] for d, _ in listed], case["qrels"].get(q, {})))

@@ -96,7 +96,7 @@ def _loaded(module: str) -> Any:
 
 
 def differs(case: dict[str, Any], measure: str) -> str | None:
-    """Tell of labels below zero, which are padding there and refused here, and of ties, where the order matters."""
+    """Tell of labels below zero, which are padding there, and of ties, where the order matters."""
     if min((grade for docs in case["qrels"].values() for grade in docs.values()), default=0) < 0:
         return "labels below 0, which mark padding, are refused here"
     if measure in ("PrecisionMetric", "RecallMetric"):
