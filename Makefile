@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install .postgresql .chromium .java demo test lint parity live browser arrays spark hooks pages site docs bench nightly fuzz coverage fix clean
+.PHONY: help install .postgresql .chromium .java demo test lint parity live browser arrays spark hooks pages site docs bench nightly fuzz regression coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ install: $(BIN)/python .postgresql .chromium .java ## install all that the other
 
 test: $(VENV)/.test .postgresql ## run all tests
 	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" $(LIGHT) $(ARGS)
+
+BASE ?= HEAD
+regression: $(VENV)/.test ## every number of another version, BASE=<commit>, compared with those of the working tree
+	$(BIN)/python tests/regression/compare.py $(BASE) $(ARGS)
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .

@@ -1,0 +1,60 @@
+"""What the package computes and says is what it computed and said when this was last looked at.
+
+``expected.txt`` has a digest of the numbers of each part, ``words.txt`` the words themselves.  Where a number
+differs, ``make regression BASE=<commit>`` shows which; after an intended change, ``python
+tests/regression/test_recordings.py`` writes both files anew, and their difference is reviewed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+from tests.regression.record import block, lines  # noqa: E402 - found from the root
+
+#: smaller than this is what rounding left of nothing
+_NOTHING = 1e-9
+#: worlds whose words are kept
+_READ = ("demo ", "w0 audit", "w2 ")
+
+
+def digests() -> tuple[list[str], list[str]]:
+    """Return a digest for each part of the numbers, and words to be read."""
+    os.environ["COLUMNS"] = "100"
+    parts: dict[str, Any] = defaultdict(hashlib.sha256)
+    words: list[str] = []
+    for kind, key, value in lines(short=True):
+        if kind == "number":
+            parts[" ".join(key.split(" ")[:2])].update(f"{key}\t{rounded(value)}\n".encode())
+        elif key.startswith(_READ):
+            words += [line.rstrip() for line in block(key, value).splitlines()]
+    return [f"{part}\t{digest.hexdigest()[:16]}" for part, digest in sorted(parts.items())], words
+
+
+def rounded(value: str) -> str:
+    """Return a number without its last digits: processors differ in the last bit of powers and logarithms."""
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return f"{number:.9e}" if abs(number) > _NOTHING else "0"
+
+
+def test_numbers_and_words_are_those_recorded() -> None:
+    """Each part's digest, and each line of the words."""
+    numbers, words = digests()
+    expected = (HERE / "expected.txt").read_text(encoding="utf-8").splitlines()
+    assert sorted(set(numbers) ^ set(expected)) == [], "see make regression"
+    assert words == (HERE / "words.txt").read_text(encoding="utf-8").splitlines()
+
+
+if __name__ == "__main__":
+    for name, found in zip(("expected.txt", "words.txt"), digests(), strict=True):
+        (HERE / name).write_text("\n".join(found) + "\n", encoding="utf-8")
