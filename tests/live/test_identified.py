@@ -53,9 +53,8 @@ def test_numbers_are_traced_to_their_library() -> None:
 def _numbers(name: str, runner: Any, python: Any) -> list[tuple[dict[str, Any], str, float]]:
     """Ask a library for numbers of collections, a measure of each."""
     said: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in runner.TRAITS.items()}
-    # a query of which no judgment is known is taken for a judged one by whoever asks whose a number is, and a
-    # library has no number of grades that it refuses
-    traits = Traits(**{**said, "queries": QUERIES, "unsaid": False, "strange": False})
+    # a library has no number of grades that it refuses
+    traits = Traits(**{**said, "queries": QUERIES, "strange": False})
     if not runner.MEASURES:
         traits = replace(traits, grades=(0, 1))
     rng = np.random.default_rng(SEED)

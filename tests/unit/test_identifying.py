@@ -174,6 +174,24 @@ def test_every_library_prints_what_is_told_of_it() -> None:
         assert math.isclose(value, round(way.value, digits), rel_tol=1e-9), way
 
 
+def test_queries_without_judgments_are_those_of_each_library() -> None:
+    """Of an entry without judgments most libraries know nothing; some count it as a query that is judged."""
+    qrels, run = {"q1": {"a": 1}, "q2": {}}, {"q1": ["x", "a"], "q2": ["z"]}
+    spelled = {
+        "trec_eval-9": "map_cut_5",
+        "cornac-3.0": "MAP",
+        "catboost-1.2": "MAP:top=5",
+        "lightgbm-4.7": "map@5",
+    }
+    values = set()
+    for library, text in spelled.items():
+        found = rankstone.evaluate(qrels, run, text, convention=library).mean()["value"][0]
+        values.add(found)
+        groups = rankstone.identify(qrels, run, f"{found:.4f}", "AP" if text == "MAP" else "AP@5").groups
+        assert library in groups[0].libraries
+    assert len(values) > 1
+
+
 def test_equal_values_are_one_group() -> None:
     """Where nothing ties, rules for ties are no different ways."""
     run = {q: {doc: score + at / 1024 for at, (doc, score) in enumerate(s.items())} for q, s in RUN.items()}

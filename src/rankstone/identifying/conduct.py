@@ -188,9 +188,13 @@ def _searches(
 
 @dataclass(frozen=True, eq=False)
 class _Load:
-    """What is computed under one alignment: measures of ours with their steps, and those of libraries."""
+    """What is computed under one alignment: measures of ours with their steps, and those of libraries.
+
+    ``declared`` tells whether a query counts as judged that has an entry among the judgments and nothing in it.
+    """
 
     options: dict[str, Any]
+    declared: bool = True
     ours: list[tuple[Measure, int, Mapping[str, Any]]] = field(default_factory=list)
     meant: list[Meant] = field(default_factory=list)
 
@@ -207,6 +211,10 @@ class _Search:
         self._reach = _REACH_UNNAMED if asked is None else _REACH
         self._counted = self.facts.counted(self._usual)
         self._progress = progress or (lambda _rows: None)
+
+    @cached_property
+    def _of_rows(self) -> Sweeper:
+        return self.sweeper.of_rows()
 
     def libraries(self) -> Iterator[Way]:
         """Try what libraries mean, and nothing else."""
@@ -266,12 +274,13 @@ class _Search:
         theirs = {**Alignment().as_dict(), **{name: usual[name] for name in ("order", "depth", "candidates")}}
         for meant in meant_by_libraries(self._asked, self.facts):
             if refused_grade(meant.entry, grades) is None:
-                self._under(loads, {**theirs, **meant.aligned}).meant.append(meant)
+                declared = meant.entry.declared or not self.facts.judgments.declared
+                self._under(loads, {**theirs, **meant.aligned}, declared=declared).meant.append(meant)
 
-    def _under(self, loads: dict[Any, _Load], options: Mapping[str, Any]) -> _Load:
+    def _under(self, loads: dict[Any, _Load], options: Mapping[str, Any], *, declared: bool = True) -> _Load:
         """Return the load of what is aligned so."""
         whole = {**self._usual.as_dict(), **options}
-        return loads.setdefault(self.facts.effective(whole), _Load(whole))
+        return loads.setdefault((self.facts.effective(whole), declared), _Load(whole, declared))
 
     def _carry_out(self, load: _Load) -> Iterator[Way]:
         empties = self._counted["empty"]
@@ -285,7 +294,7 @@ class _Search:
                 wanted.setdefault(one.measure, {})[one.empty] = None
                 meant.append(one)
         try:
-            swept = self.sweeper.sweep(wanted, load.options)
+            swept = (self.sweeper if load.declared else self._of_rows).sweep(wanted, load.options)
         except RankstoneError:  # a library that refuses such lists or judgments
             return
         for measure, steps, options in load.ours:
