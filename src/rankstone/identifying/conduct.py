@@ -190,7 +190,7 @@ def _searches(
 class _Load:
     """What is computed under one alignment: measures of ours with their steps, and those of libraries.
 
-    ``declared`` tells whether a query counts as judged that has an entry among the judgments and nothing in it.
+    ``declared`` is true if a query without judgments counts that has an entry among them.
     """
 
     options: dict[str, Any]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Units", "effective_df"]
+__all__ = ["Units", "effective_df", "others"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +119,9 @@ class Units:
             return np.full(self.total.shape[1], np.nan), 0
         if not self.clustered or not np.ptp(self.size):
             return self.standard_error(), len(self) - 1
-        share = self.size[:, None] / math.fsum(self.size)
-        squares = self.scatter() ** 2 / (1 - share)
-        error: Floats = np.sqrt([math.fsum(column) for column in squares.T]) / math.fsum(self.size)
+        whole = math.fsum(self.size)
+        squares = self.scatter() ** 2 / (others(self.size)[:, None] / whole)
+        error: Floats = np.sqrt([math.fsum(column) for column in squares.T]) / whole
         return error, effective_df(self.size)
 
 
@@ -136,8 +136,25 @@ def effective_df(size: Floats) -> float:
     if not np.ptp(size):
         return len(size) - 1
     share = size / math.fsum(size)
-    leverage = share**2 / (1 - share)
-    return 1 / (math.fsum(share**2) + math.fsum(leverage) ** 2 - math.fsum(leverage**2))
+    leverage = np.sort(share * size / others(size))
+    # products of pairs are summed as they are: as the square of the sum less the squares nothing is left of
+    # them where one unit weighs nearly everything
+    pairs = 2 * math.fsum(leverage[1:] * np.cumsum(leverage)[:-1])
+    return 1 / (math.fsum(share**2) + pairs)
+
+
+def others(size: Floats) -> Floats:
+    """Return what the units other than each weigh, float64 ``[units]``; above 0 even if one outweighs all.
+
+    Examples
+    --------
+    >>> others(np.array([1e17, 1.0, 2.0]))
+    array([3.e+00, 1.e+17, 1.e+17])
+    """
+    rest: Floats = math.fsum(size) - size
+    largest = np.argmax(size)
+    rest[largest] = math.fsum(np.delete(size, largest))
+    return rest
 
 
 def _by_cluster(values: Floats, cluster: Ints, groups: int) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,23 @@ def _naive_df(sizes: np.ndarray) -> float:
 def test_degrees_of_freedom_of_clusters(sizes: list[int]) -> None:
     """As the matrices of the definition say; one less than the clusters where these are of one size."""
     assert effective_df(np.array(sizes, float)) == pytest.approx(_naive_df(np.array(sizes)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "sizes", [[1.0, 145525420674.0, 1.0], [1.0, 1.0, 1.0, 1e9], [1e17, 1.0, 2.0], [1e90, 1.0, 1e-90]]
+)
+def test_one_unit_that_weighs_nearly_everything_leaves_one_degree_of_freedom(sizes: list[float]) -> None:
+    """By the formula in fractions, where nothing cancels; limits are numbers then."""
+    weights = [Fraction(one) for one in sizes]
+    whole = sum(weights)
+    leverage = [(one / whole) ** 2 / (1 - one / whole) for one in weights]
+    pairs = sum(leverage) ** 2 - sum(one**2 for one in leverage)
+    exact = 1 / (sum((one / whole) ** 2 for one in weights) + pairs)
+    total = column(*(0.1 * at * one for at, one in enumerate(sizes)))
+
+    assert effective_df(np.array(sizes)) == pytest.approx(float(exact), rel=1e-12)
+    assert not np.isnan(adaptive(total, np.array(sizes), 1.0).limit(ALPHA)).any()
+    assert not np.isnan(adaptive(total, np.array(sizes), 1.0, guarded=False).limit(ALPHA)).any()
 
 
 def test_clusters_of_unequal_size_have_cr2() -> None:
