@@ -32,6 +32,16 @@ def of(measure: str, query: str = "q", **options: Any) -> Explanation:
     return found
 
 
+@pytest.mark.parametrize("options", [{"missing": "drop"}, {"no_results": "drop"}])
+def test_a_query_that_is_left_out_is_explained(options: dict[str, Any]) -> None:
+    """A query with an empty list does not count under such rules; what decides is said."""
+    found = rankstone.explain({"q": {"a": 1}}, {"q": []}, "AP", "q", **options)
+    assert isinstance(found, Explanation)
+    name, value = next(iter(options.items()))
+    assert (found.status, found.value) == ("missing", 0.0)
+    assert f"{name}={value}" in found.text()
+
+
 def test_the_table_before_the_sum() -> None:
     """Gains, discounts, contributions and totals are those of the formula."""
     found = of("nDCG@3")

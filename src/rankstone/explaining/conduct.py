@@ -188,16 +188,21 @@ class Explainer(Evaluator):
         table, (judgments, exclude) = self._matched(table)
         code = _judged(judgments, query, self._table.source)
         table, rows = _of_query(table, query)
+        empty = table.unanswered is not None and str(query) in table.unanswered.cast(pl.String)
+        rule = "no_results" if empty and options.no_results == "drop" else "missing"
         road = self._road(judgments, options, exclude)
         seen = self._seen(road, table, judgments.queries.names[code])
         list_of = Listed(seen, judgments, code, self._ids(rows))
         tried = self._changes(list_of, options, judgments) if changes else ()
         told = self._others(list_of, rows) if others else {}
-        return self._explanation(list_of, name, options, tried, told)
+        return self._explanation(list_of, name, options, tried, told, rule)
 
     def _road(self, judgments: Judgments, options: Alignment, exclude: Exclusion | None) -> Road:
-        if options.missing == "drop":  # a query without a list is told of, too
-            options = Alignment(**{**options.as_dict(), "missing": "zero"})
+        # a query that the mean leaves out, because nothing was retrieved for it, is explained all the same
+        explained = {"missing": "zero", "no_results": "missing"}
+        left_out = {name: value for name, value in explained.items() if getattr(options, name) == "drop"}
+        if left_out:
+            options = Alignment(**{**options.as_dict(), **left_out})
         return Road(judgments, options, self.measures, exclude, self._collapse, self._queries)
 
     def _seen(self, road: Road, table: Table, query: object) -> Seen:
@@ -254,6 +259,7 @@ class Explainer(Evaluator):
         options: Alignment,
         changes: tuple[Change, ...],
         others: dict[str, float | str | None],
+        rule: str,
     ) -> Explanation:
         measure, parts = self.measure, seen.seen
         missed, unjudged = seen.pseudo(parts.parts.missed), seen.pseudo(parts.parts.unjudged)
@@ -268,7 +274,7 @@ class Explainer(Evaluator):
             negative=seen.negative,
             duplicates=0 if parts.chunk.tally is None else parts.chunk.tally.duplicates,
             linked=linked,
-            answered=parts.chunk.tally is not None,
+            absent="" if parts.chunk.tally is not None else f"{rule}={getattr(options, rule)}",
             pooled=(parts.numerator, parts.denominator) if measure.agg == "pooled" else None,
         )
         of = measure if self._curve is None else self._curve

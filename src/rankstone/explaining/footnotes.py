@@ -103,7 +103,7 @@ def footnotes(
     negative: int,
     duplicates: int,
     linked: bool,
-    answered: bool,
+    absent: str,
     pooled: tuple[float, float] | None = None,
 ) -> Iterator[Footnote]:
     """Say which rules fired.
@@ -124,14 +124,14 @@ def footnotes(
         Judgments below zero; rows whose document stands in the list more than once.
     linked
         Whether the value is another one than the ratio.
-    answered
-        Whether the run has a list for the query.
+    absent
+        The rule for a query of which the run has no list; empty where it has one.
     pooled
         Numerator and denominator, where queries are put together as a ratio of sums.
     """
     said = options.told()
-    if not answered:
-        yield Footnote("missing", {"missing": f"scores by missing={said['missing']}"})
+    if absent:
+        yield Footnote("missing", {"missing": f"scores by {absent}"})
     elif k is not None and n < k:
         yield Footnote("short", {"n": n, "k": k})
     if status.name in _SENTENCES and status is not Status.missing:
