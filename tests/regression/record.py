@@ -6,9 +6,11 @@ explanation and refusal.  ``make regression`` records two versions and compares 
 
 from __future__ import annotations
 
+import itertools
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,8 @@ import rankstone
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.regression import face
-from tests.regression.worlds import CORRECTIONS, INTERVALS, TESTS, World, worlds
+from tests.regression.worlds import CORRECTIONS, INTERVALS, TESTS, World
+from tests.regression.worlds import world as numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +28,9 @@ if TYPE_CHECKING:
     from tests.regression.lines import Line
 
 HERE = Path(__file__).resolve().parent
-#: how many worlds every part of the face is taken through, in whole and in short
-WORLDS = {False: 220, True: 8}
+#: how many worlds all measures go through, and all libraries, in whole and in short
+WORLDS = {False: 240, True: 8}
+_ASKED = {False: 24, True: 2}
 
 
 def measures() -> dict[str, list[str]]:
@@ -59,30 +63,51 @@ def demo() -> World:
 
 
 def lines(*, short: bool) -> Iterator[Line]:
-    """Yield everything that is recorded."""
-    texts, whole = measures(), demo()
-    every = 8 if short else 1
-    yield from _scored(whole, texts, 0, every)
-    for at, world in enumerate(worlds(WORLDS[short])):
-        # each world takes a share of the measures, each measure several worlds
-        yield from _scored(world, texts, at, 12 * every)
+    """Yield everything that is recorded; in whole, every core takes some of the worlds."""
+    parts = [
+        ("demo", 0),
+        *(("world", at) for at in range(WORLDS[short])),
+        *(("library", at) for at in range(_ASKED[short])),
+    ]
+    made = [(kind, at, short) for kind, at in parts]
+    if short:
+        yield from itertools.chain.from_iterable(itertools.starmap(part, made))
+        return
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        for found in pool.map(_whole_part, made):
+            yield from found
+
+
+def _whole_part(which: tuple[str, int, bool]) -> list[Line]:
+    return list(part(*which))
+
+
+def part(kind: str, at: int, short: bool) -> Iterator[Line]:  # noqa: FBT001 - as a row of parts
+    """Yield what is recorded of the demo, of a world, or of all libraries in a world."""
+    texts, every = measures(), 8 if short else 1
+    if kind == "demo":
+        whole = demo()
+        yield from _scored(whole, texts, 0, every)
+        for value, measure in (("0.57", "nDCG@10"), ("0.5188", "AP"), ("0.61", None))[: 1 if short else 3]:
+            yield from face.identified(f"demo identify {value}", whole, value, measure)
+        return
+    world = numbered(at)
+    if kind == "world":  # each takes a share of the measures, and each measure several worlds
+        yield from _scored(world, texts, at, 24 * every)
         how: dict[str, Any] = {"test": TESTS[at % 5], "interval": INTERVALS[at % 7]}
         how |= {"correction": CORRECTIONS[at % 15]}
         how |= {"permutations": 500, "resamples": 200, **world.options}
         yield from face.comparisons(f"{world.name} compare", world, ["nDCG@5", "P@1", "AP"], **how)
-        some = texts["judgments"][at :: 97 * every]
+        some = texts["judgments"][at :: 197 * every]
         yield from face.explanations(f"{world.name} explain", world, some, **world.options)
-    for at, world in enumerate(islice(worlds(60), 2 if short else 24)):
-        for library, of_judgments, of_lists in face.libraries():
-            yield from face.scores(
-                f"{world.name} {library}", world, of_judgments[at % every :: every], convention=library
-            )
-            yield from face.list_scores(
-                f"{world.name} {library}", world, _tables(world), of_lists, convention=library
-            )
-        yield from face.diagnosed(world.name, world, "nDCG@5", texts["curves"][at % 5 :: 5])
-    for value, measure in (("0.57", "nDCG@10"), ("0.5188", "AP"), ("0.61", None))[: 1 if short else 3]:
-        yield from face.identified(f"demo identify {value}", whole, value, measure)
+        return
+    for library, of_judgments, of_lists in face.libraries():
+        some = of_judgments[at % (4 * every) :: 4 * every]
+        yield from face.scores(f"{world.name} {library}", world, some, convention=library)
+        yield from face.list_scores(
+            f"{world.name} {library}", world, _tables(world), of_lists, convention=library
+        )
+    yield from face.diagnosed(world.name, world, "nDCG@5", texts["curves"][at % 5 :: 5])
 
 
 def _scored(world: World, texts: dict[str, list[str]], at: int, every: int) -> Iterator[Line]:

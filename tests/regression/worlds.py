@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from allpairspy import AllPairs
@@ -80,14 +81,15 @@ class World:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-def worlds(count: int) -> list[World]:
-    """Return that many worlds; every pair of values of two options occurs in the first hundred or so."""
+@cache
+def _rows() -> list[dict[str, Any]]:
     rows = [dict(zip(OPTIONS, row, strict=True)) for row in AllPairs(list(OPTIONS.values()))]
-    rows += [{name: "error"} for name in ERRORS]
-    return [_world(at, {} if not at else rows[(at - 1) % len(rows)]) for at in range(count)]
+    return [*rows, *({name: "error"} for name in ERRORS)]
 
 
-def _world(at: int, options: dict[str, Any]) -> World:
+def world(at: int) -> World:
+    """Return a world by its number; each two values of two options meet in one of the first hundred."""
+    options = {} if not at else _rows()[(at - 1) % len(_rows())]
     rng = random.Random(f"{SEED} {at}")
     queries = [f"q{number}" for number in rng.sample(range(1, 12), rng.randint(1, 5))]
     grades = rng.choice(_GRADES)
