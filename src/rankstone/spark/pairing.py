@@ -20,6 +20,7 @@ from rankstone.measures.exact_sum import ExactSum
 from rankstone.spark.travelling import Travelling
 from rankstone.stats import PoissonBootstrap, Units
 from rankstone.stats.drawing import tolerance
+from rankstone.stats.units import df_of_sums, remainder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -142,7 +143,7 @@ class Drawing(_Task):
         """Sum up what one measure's differences are around their means."""
         size, squares, counts = scores.units.size, [], []
         share = size / self.sizes[at]
-        rest = np.where(share < 1, 1 - share, np.inf)  # a unit that is all there is has no spread
+        rest = remainder(share)
         between = np.concatenate([scores.differences(pair).total for pair in self.pairs], axis=1)
         for column, mean in zip(between.T, self.means[at], strict=True):
             scatter = column - size * mean
@@ -262,7 +263,7 @@ class Resampled:
     def robust(self, pair: int) -> tuple[float, float]:
         """Return a pair's sum of squares for CR2, and the degrees of freedom of Bell and McCaffrey."""
         own, leverage, squares = (one.value() for one in self.shares)
-        return self.squares[2 * pair + 1].value(), 1 / (own + leverage**2 - squares)
+        return self.squares[2 * pair + 1].value(), df_of_sums(own, leverage, squares)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone.stats.units import effective_df, others
+from rankstone.stats.units import effective_df, remainder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -209,7 +209,7 @@ def adaptive(total: Floats, size: Floats, span: float, *, guarded: bool = True) 
     guarded
         Whether one more unit stands at the worst credible loss; without it this is t with CR2.
     """
-    rest, size = others(size)[:, None], size[:, None]
+    size = size[:, None]
     means = np.abs(total / size)
     squares = (total**2).sum(axis=0)
     moved = np.abs(total).sum(axis=0) ** 2 / _one(squares)  # their effective number
@@ -219,8 +219,7 @@ def adaptive(total: Floats, size: Floats, span: float, *, guarded: bool = True) 
     whole = size.sum() + weight * each
     mean = (total.sum(axis=0) - weight * each * worst) / whole
     scatter, last = total - size * mean, -each * (worst + mean)
-    square = (scatter**2 / ((rest + weight * each) / whole)).sum(axis=0)
-    square += weight * last**2 / (1 - each / whole)
+    square = (scatter**2 / remainder(size / whole)).sum(axis=0) + weight * last**2 / (1 - each / whole)
     cube = (scatter**3).sum(axis=0) + weight * last**3
     skewness = cube / _one(square**1.5) if guarded else np.zeros(len(moved))
     return Adaptive(mean, np.sqrt(square) / whole, skewness, effective_df(size[:, 0]))

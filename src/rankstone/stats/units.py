@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Units", "effective_df", "others"]
+__all__ = ["Units", "df_of_sums", "effective_df", "remainder"]
+
+#: squared shares of units sum to more where one unit outweighs all others
+_ONE_UNIT: Final = 1 - 2e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +122,9 @@ class Units:
             return np.full(self.total.shape[1], np.nan), 0
         if not self.clustered or not np.ptp(self.size):
             return self.standard_error(), len(self) - 1
-        whole = math.fsum(self.size)
-        squares = self.scatter() ** 2 / (others(self.size)[:, None] / whole)
-        error: Floats = np.sqrt([math.fsum(column) for column in squares.T]) / whole
+        share = self.size[:, None] / math.fsum(self.size)
+        squares = self.scatter() ** 2 / remainder(share)
+        error: Floats = np.sqrt([math.fsum(column) for column in squares.T]) / math.fsum(self.size)
         return error, effective_df(self.size)
 
 
@@ -136,24 +139,22 @@ def effective_df(size: Floats) -> float:
     if not np.ptp(size):
         return len(size) - 1
     share = size / math.fsum(size)
-    leverage = np.sort(share * size / others(size))
-    # products of pairs are summed as they are: as the square of the sum less the squares nothing is left of
-    # them where one unit weighs nearly everything
-    pairs = 2 * math.fsum(leverage[1:] * np.cumsum(leverage)[:-1])
-    return 1 / (math.fsum(share**2) + pairs)
+    leverage = share**2 / remainder(share)
+    return df_of_sums(math.fsum(share**2), math.fsum(leverage), math.fsum(leverage**2))
 
 
-def others(size: Floats) -> Floats:
-    """Return what the units other than each weigh, float64 ``[units]``; above 0 even if one outweighs all.
+def df_of_sums(shares: float, leverage: float, squares: float) -> float:
+    """Return degrees of freedom from sums over units: of squared shares, of leverages, of their squares.
 
-    Examples
-    --------
-    >>> others(np.array([1e17, 1.0, 2.0]))
-    array([3.e+00, 1.e+17, 1.e+17])
+    Where one unit has all but some 10⁻⁵ of the whole, its leverage is so large that the difference of the
+    squares keeps nothing of its products with others; these add less than 2·10⁻⁵ to the squared shares there.
     """
-    rest: Floats = math.fsum(size) - size
-    largest = np.argmax(size)
-    rest[largest] = math.fsum(np.delete(size, largest))
+    return 1 / (shares if shares > _ONE_UNIT else shares + leverage**2 - squares)
+
+
+def remainder(share: Floats) -> Floats:
+    """Return 1 less each share; infinite for a unit that is all there is, which has no spread."""
+    rest: Floats = np.where(share < 1, 1 - share, np.inf)
     return rest
 
 
