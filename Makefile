@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install .postgresql .chromium .java demo test lint parity live browser arrays spark hooks pages site docs bench nightly fuzz regression coverage fix clean
+.PHONY: help install size .postgresql .chromium .java demo test quick lint parity live browser arrays spark hooks pages site docs bench nightly fuzz regression coverage fix clean
 
 help: ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ demo: $(VENV)/.run ## score the shipped collection's two rankers
 	@$(BIN)/rankstone demo
 
 # PyTorch and JAX bring gigabytes, so what cannot be imported without them is left to `make arrays`
-HEAVY := src/rankstone/torch.py src/rankstone/functional/torch_library.py src/rankstone/functional/jax_library.py \
+HEAVY := src/rankstone/integrations/torch.py src/rankstone/integrations/arrays/torch_arrays.py src/rankstone/integrations/arrays/jax_arrays.py \
   tests/arrays/test_torchmetrics.py tests/hooks/test_sentence_transformers.py
 LIGHT := $(addprefix --ignore=,$(HEAVY))
 
@@ -48,12 +48,19 @@ install: $(BIN)/python .postgresql .chromium .java ## install all that the other
 	$(BIN)/python -m compileall -q src
 	@touch $(addprefix $(VENV)/.,run $(GROUPS))
 
+HERE := --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" $(LIGHT)
 test: $(VENV)/.test .postgresql ## run all tests
-	$(BIN)/python -m pytest -q -n auto --doctest-modules -m "not parity and not heavy_parity and not live and not browser and not spark and not hooks and not arrays" $(LIGHT) $(ARGS)
+	$(BIN)/python -m pytest -q -n auto $(HERE) $(ARGS)
+
+quick: $(VENV)/.test $(VENV)/.lint ## in a minute: lint of what changed (SINCE=<commit>) and the tests nearest to it
+	$(BIN)/python tests/quick.py "$(SINCE)" $(HERE) $(ARGS)
 
 BASE ?= HEAD
 regression: $(VENV)/.test ## every number of another version, BASE=<commit>, compared with those of the working tree
 	$(BIN)/python tests/regression/compare.py $(BASE) $(ARGS)
+
+size: $(VENV)/.run ## lines of the package, room by room, and the limits
+	$(BIN)/python -m docs.making size
 
 lint: $(VENV)/.test $(VENV)/.lint ## formatting, lint, types
 	$(BIN)/ruff format --check .
@@ -88,6 +95,7 @@ hooks: $(VENV)/.test $(VENV)/.hooks ## hold hooks against LightGBM, XGBoost, Cat
 	$(BIN)/python -m pytest -q -n auto -m hooks tests/hooks $(LIGHT) $(ARGS)
 
 pages: $(VENV)/.run $(VENV)/.docs ## write the pages that are made from cards, data files and examples
+	$(BIN)/python -m docs.making catalogue
 	$(BIN)/rankstone measures list --format md > docs/measures.md
 	rm -rf docs/conventions && $(BIN)/rankstone conventions pages docs/conventions
 	$(BIN)/python -m docs.making pages

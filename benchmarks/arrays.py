@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from rankstone.functional import Evaluator, evaluate, lambda_loss
+from rankstone.integrations.arrays import Evaluator, evaluate, lambda_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -240,8 +240,8 @@ def _measures(data: Path) -> tuple[Case, ...]:
 
 def every_measure() -> str:
     """Name every measure that needs no further column or table, with the parameters of its first example."""
-    from rankstone import MEASURES as KINDS
     from rankstone import Measure
+    from rankstone.measures import MEASURES as KINDS
 
     return " ".join(
         (*kind.examples, name)[0]

@@ -121,8 +121,8 @@ def _trees(train: Any, X: Any) -> dict[str, tuple[Any, str, float]]:  # noqa: AN
     except ImportError:
         print("LightGBM is not installed, so its row is missing", file=sys.stderr)
         return {}
-    from rankstone.ltr.inputs import queries_of
-    from rankstone.ltr.scoring import mean_of
+    from rankstone.ltr.estimator_inputs import queries_of
+    from rankstone.ltr.predictions import mean_of
 
     queries = queries_of(train.qid, len(train))
     options = {

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.behaviour import clicks, interleave
-from rankstone.behaviour.experiments.family import Rules
-from rankstone.behaviour.experiments.measuring import arm, difference
 from rankstone.errors import BadValue
+from rankstone.online.ab_metrics import Rules, arm, difference
+from rankstone.online.click_judgments import clicks
+from rankstone.online.interleaved_lists import interleave
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import rankstone
-from rankstone.lists.beyond.sampling import worth
 from rankstone.measures import Measure, parse_measure
+from rankstone.rankings.recommendation.sampled_ranks import worth
 from rankstone.stats import Units, estimates
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _world(items: int, exponent: float, each: int, count: int, users: int) -> No
     who = np.repeat(np.arange(users), each)
     for _ in range(count):
         _, above = simulated(items, exponent, users, each, draw)
-        fixed = rankstone.correct_sampled(
+        fixed = rankstone.rankings.correct_sampled(
             above + 1, list(MEASURES), items=items, sampled=SAMPLED, replacement=False, users=who
         )
         for text, lower, upper in fixed.values.select("measure", "lower", "upper").rows():

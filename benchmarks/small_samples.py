@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.stats import Units, difference_estimate, estimates, mean_estimates
-from rankstone.stats.bounded import difference_p, share_limits
+from rankstone.stats.bounded_means import difference_p, share_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,11 +1,11 @@
-"""``python -m docs.making pages | stage``."""
+"""``python -m docs.making catalogue | pages | size | stage``."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from docs.making import classic, measures, printed, staging
+from docs.making import catalogue, classic, house, measures, options, printed, staging, upgrading
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -14,9 +14,12 @@ def pages() -> dict[str, str]:
     """Return the committed pages that this package writes, or writes on, by their names under ``docs/``."""
     by_hand = {path.name: printed.refreshed(path.read_text("utf-8")) for path in (ROOT / "docs").glob("*.md")}
     return by_hand | {
+        "architecture.md": house.architecture(by_hand["architecture.md"]),
         "classic-examples.md": classic.page("en"),
         "classic-examples.zh.md": classic.page("zh"),
+        "options.md": options.with_table(by_hand["options.md"]),
         "measures.zh.md": measures.chinese(measures.families()),
+        "upgrading.md": upgrading.page(),
     }
 
 
@@ -26,6 +29,10 @@ if __name__ == "__main__":
             path = ROOT / "docs" / name
             if not path.exists() or path.read_text("utf-8") != text:
                 path.write_text(text, encoding="utf-8")
+    elif sys.argv[1:] == ["catalogue"]:
+        catalogue.CATALOGUE.write_text(catalogue.stub(), encoding="utf-8")
+    elif sys.argv[1:] == ["size"]:
+        print(house.size_table())
     elif sys.argv[1:] == ["stage"]:
         staging.stage(ROOT / "build")
     else:

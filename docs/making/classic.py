@@ -127,7 +127,7 @@ def _derived(case: Example, lang: str) -> Iterator[str]:
         yield from _typed(case, measure, lang)
         qrels, run = world(case)
         found = rankstone.explain(qrels, run, measure, "q1", lang=lang, **case.get("options", {}))
-        yield from ("", found.markdown().rstrip())
+        yield from ("", found.to_markdown().rstrip())
     for name in shown:
         yield from SHOWN[name](case, lang)
     yield ""

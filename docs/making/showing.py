@@ -12,7 +12,7 @@ from docs.making.markdown import number, table
 from tests.golden.worked import Example, said, world
 
 import rankstone
-from rankstone import baselines
+from rankstone.diagnostics import expected_by_chance as baselines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

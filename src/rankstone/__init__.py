@@ -1,340 +1,217 @@
 """rankstone: how good a ranking is, by which convention, and how the number came about.
 
-The road is ``read → align → measure → scores``; :func:`evaluate` walks it.  Names are looked up when
-they are first used, so that ``import rankstone`` costs nothing.
+:func:`evaluate` reads, aligns and measures; every other verb starts from the same judgments and runs.
+Measures are in :mod:`rankstone.measures`, logs of users in :mod:`rankstone.online`, charts in
+``rankstone.plots``.  Names are looked up at first use, so that ``import rankstone`` costs nothing.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rankstone.against_chance import Baseline, baseline
-    from rankstone.beyond_accuracy import beyond
-    from rankstone.bounding import Bounds, bounds
-    from rankstone.checking import check
-    from rankstone.comparing import Comparison, Plan, compare, compare_scores, intervals, power
-    from rankstone.curves import Curves
-    from rankstone.errors import InputError, RankstoneError, UsageError
-    from rankstone.evaluation import Evaluator, evaluate, evaluate_labelled
-    from rankstone.explaining import Explanation, explain
-    from rankstone.gating import Gate, gate
-    from rankstone.hits.options import Alignment
-    from rankstone.identifying import Identification, identify
-    from rankstone.lists import Derivation, ListMeasure, Similarity, diff, similarity
-    from rankstone.lists.ap_correlation import tau_ap
-    from rankstone.lists.beyond.calibration import Calibration
-    from rankstone.lists.beyond.catalogue_measures import (
-        Coverage,
-        Entropy,
-        Gini,
-        Personalization,
-        UserCoverage,
-    )
-    from rankstone.lists.beyond.diversity import ILD, ILS
-    from rankstone.lists.beyond.expected_exposure import EED, EEL, EER
-    from rankstone.lists.beyond.exposure import DP, EUR, RUR
-    from rankstone.lists.beyond.gaps import group_gaps
-    from rankstone.lists.beyond.novelty import EFD, EPC, Novelty, Unexpectedness
-    from rankstone.lists.beyond.popularity import ACLT, APLT, Popularity, PopularityLift
-    from rankstone.lists.beyond.results import BeyondScores
-    from rankstone.lists.beyond.sampled import SampledScores, correct_sampled, expected_sampled
-    from rankstone.lists.beyond.serendipity import Serendipity
-    from rankstone.lists.beyond.shares import AWRF, IAA, REO, RSP
-    from rankstone.lists.correlation import rho, tau_a, tau_b
-    from rankstone.lists.distances import Fagin_F, Fagin_K, footrule
-    from rankstone.lists.overlap import Jaccard, Overlap
-    from rankstone.lists.rbo import RBO
-    from rankstone.lists.weighted_tau import wtau
+    from collections.abc import Callable, Mapping
+
+    from rankstone import comparison as comparison
+    from rankstone import conventions as conventions
+    from rankstone import diagnostics as diagnostics
+    from rankstone import measures as measures
+    from rankstone import online as online
+    from rankstone import rankings as rankings
+    from rankstone import stats as stats
+    from rankstone.api import beyond as beyond
+    from rankstone.api import evaluate as evaluate
+    from rankstone.comparison.compare_systems import compare as compare
+    from rankstone.comparison.compare_systems import compare_scores as compare_scores
+    from rankstone.comparison.comparison_result import Comparison as Comparison
+    from rankstone.comparison.gate_rules import Gate as Gate
+    from rankstone.comparison.grade_thresholds import Thresholds as Thresholds
+    from rankstone.comparison.grade_thresholds import thresholds as thresholds
+    from rankstone.comparison.query_planning import Plan as Plan
+    from rankstone.comparison.query_planning import power as power
+    from rankstone.comparison.release_gate import gate as gate
+    from rankstone.comparison.single_intervals import intervals as intervals
+    from rankstone.conventions import trec_eval as trec_eval
+    from rankstone.conventions.identification.identification import identify as identify
+    from rankstone.conventions.identification.identification_result import Identification as Identification
+    from rankstone.diagnostics.bounds_result import Bounds as Bounds
+    from rankstone.diagnostics.chance_comparison import Baseline as Baseline
+    from rankstone.diagnostics.chance_comparison import baseline as baseline
+    from rankstone.diagnostics.curve_evaluation import curve as curve
+    from rankstone.diagnostics.curve_result import Curves as Curves
+    from rankstone.diagnostics.file_check import check as check
+    from rankstone.diagnostics.sampled_candidates import sampled as sampled
+    from rankstone.diagnostics.score_bounds import bounds as bounds
+    from rankstone.errors import InputError as InputError
+    from rankstone.errors import RankstoneError as RankstoneError
+    from rankstone.errors import UsageError as UsageError
+    from rankstone.evaluation.exact_run import qrels_from_run as qrels_from_run
+    from rankstone.evaluation.prepared import Prepared as Prepared
+    from rankstone.evaluation.request import MeasuresLike as MeasuresLike
+    from rankstone.evaluation.request import QrelsLike as QrelsLike
+    from rankstone.evaluation.request import RunLike as RunLike
+    from rankstone.evaluation.scores import Scores as Scores
+    from rankstone.evaluation.stored_scores import StoredScores as StoredScores
+    from rankstone.explanation.explain_scores import explain as explain
+    from rankstone.explanation.explanation_result import Explanation as Explanation
+    from rankstone.hits.alignment_options import AlignmentOptions as AlignmentOptions
     from rankstone.measures import (
-        MEASURES,
-        Card,
-        Contributions,
-        Measure,
-        Threshold,
-        measure,
-        parse_measure,
-        parse_measures,
-        register,
-        register_discount,
-        register_gain,
+        AP as AP,
     )
-    from rankstone.measures.at_cutoffs import AtK
-    from rankstone.measures.average_precision import AP, yaap
-    from rankstone.measures.averaged_ndcg import IDCG, Rndcg, ndcg_rel
-    from rankstone.measures.cascade import ERR, nERR
-    from rankstone.measures.compatibility import Compat
-    from rankstone.measures.concordance import RC
-    from rankstone.measures.counts import NumNonrelRet, NumQ, NumRel, NumRelRet, NumRet
-    from rankstone.measures.curves import Curve
-    from rankstone.measures.cwl import CWL
-    from rankstone.measures.dcg import CG, DCG, nDCG
-    from rankstone.measures.diversity import ERR_IA, NRBP, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
-    from rankstone.measures.dsharp import D_nDCG, Dsharp_nDCG
-    from rankstone.measures.geometric import RBP, RBP_residual
-    from rankstone.measures.graded_precision import GAP, Q
-    from rankstone.measures.incomplete import Bpref, infAP
-    from rankstone.measures.intents import AP_IA, IA, P_IA, StRecall
-    from rankstone.measures.interpolated import IAP, IPrec
-    from rankstone.measures.judged import Judged, Unjudged
-    from rankstone.measures.judgment_groups import AP_avgjg, P_avgjg, Rprec_avgjg
-    from rankstone.measures.models import register_continuation
-    from rankstone.measures.navigation import O_measure, P_measure, P_plus
-    from rankstone.measures.nearly_err import NERR8, NERR9, NERR10, NERR11
-    from rankstone.measures.negatives import Fallout
-    from rankstone.measures.pairs import AUC, GAUC, pAUC
-    from rankstone.measures.positions import WSS, AvgRelPosition, LastRel
-    from rankstone.measures.precision import F, P, R, Rprec, Success
-    from rankstone.measures.precision_recall import PR
-    from rankstone.measures.preferences import NumPrefs, Prefs
-    from rankstone.measures.propensity import PSP, PSnDCG, label_propensity
-    from rankstone.measures.reciprocal_rank import RR
-    from rankstone.measures.roc import ROC
-    from rankstone.measures.sessions import nsDCG, sDCG
-    from rankstone.measures.sets import SetAP, Utility
-    from rankstone.measures.shortfall import G, binG
-    from rankstone.measures.time_biased import TBG, U
-    from rankstone.measures.user_models import BPM, INSQ, INST, SDCG
-    from rankstone.out_of_core import StoredScores, evaluate_out_of_core
-    from rankstone.sampled_candidates import Sampled, sampled
-    from rankstone.scores import Scores
-    from rankstone.thresholding import Thresholds, thresholds
-    from rankstone.tracing import Tracer, curve, curve_labelled
-    from rankstone.truth import truth_from_run
+    from rankstone.measures import (
+        AUC as AUC,
+    )
+    from rankstone.measures import (
+        DCG as DCG,
+    )
+    from rankstone.measures import (
+        ERR as ERR,
+    )
+    from rankstone.measures import (
+        RBP as RBP,
+    )
+    from rankstone.measures import (
+        RR as RR,
+    )
+    from rankstone.measures import (
+        Bpref as Bpref,
+    )
+    from rankstone.measures import (
+        F as F,
+    )
+    from rankstone.measures import (
+        Judged as Judged,
+    )
+    from rankstone.measures import (
+        Measure as Measure,
+    )
+    from rankstone.measures import (
+        P as P,
+    )
+    from rankstone.measures import (
+        R as R,
+    )
+    from rankstone.measures import (
+        Rprec as Rprec,
+    )
+    from rankstone.measures import (
+        Success as Success,
+    )
+    from rankstone.measures import (
+        measure as measure,
+    )
+    from rankstone.measures import (
+        nDCG as nDCG,
+    )
+    from rankstone.measures import (
+        parse_measure as parse_measure,
+    )
+    from rankstone.measures import (
+        parse_measures as parse_measures,
+    )
+    from rankstone.measures import (
+        register as register,
+    )
+    from rankstone.rankings.rank_similarity.run_similarity import diff as diff
+    from rankstone.rankings.rank_similarity.run_similarity import similarity as similarity
+    from rankstone.rankings.rank_similarity.similarity_scores import Similarity as Similarity
+    from rankstone.rankings.recommendation.beyond_scores import BeyondScores as BeyondScores
+    from rankstone.reports import charts as plots
+    from rankstone.reports.report_content import report as report
 
 __version__ = "0.1.0"
 
+#: module → the public names it defines
 _HOMES = {
-    "rankstone.against_chance": ("Baseline", "baseline"),
-    "rankstone.beyond_accuracy": ("beyond",),
-    "rankstone.bounding": ("Bounds", "bounds"),
-    "rankstone.checking": ("check",),
-    "rankstone.comparing": ("Comparison", "Plan", "compare", "compare_scores", "intervals", "power"),
-    "rankstone.curves": ("Curves",),
-    "rankstone.errors": ("InputError", "RankstoneError", "UsageError"),
-    "rankstone.evaluation": ("Evaluator", "evaluate", "evaluate_labelled"),
-    "rankstone.explaining": ("Explanation", "explain"),
-    "rankstone.gating": ("Gate", "gate"),
-    "rankstone.hits.options": ("Alignment",),
-    "rankstone.identifying": ("Identification", "identify"),
-    "rankstone.lists.beyond.gaps": ("group_gaps",),
-    "rankstone.lists.beyond.results": ("BeyondScores",),
-    "rankstone.lists.beyond.sampled": ("SampledScores", "correct_sampled", "expected_sampled"),
-    "rankstone.lists": ("Derivation", "ListMeasure", "Similarity", "diff", "similarity"),
-    "rankstone.measures": (
-        "Card", "Contributions", "MEASURES", "Measure", "Threshold", "measure", "parse_measure",
-        "parse_measures", "register", "register_discount", "register_gain",
+    "api": ("beyond", "evaluate"),
+    "comparison": (
+        "Comparison", "Gate", "Plan", "Thresholds", "compare", "compare_scores", "gate", "intervals", "power",
+        "thresholds",
     ),
-    "rankstone.measures.at_cutoffs": ("AtK",),
-    "rankstone.measures.curves": ("Curve",),
-    "rankstone.measures.models": ("register_continuation",),
-    "rankstone.measures.propensity": ("label_propensity",),
-    "rankstone.out_of_core": ("StoredScores", "evaluate_out_of_core"),
-    "rankstone.sampled_candidates": ("Sampled", "sampled"),
-    "rankstone.scores": ("Scores",),
-    "rankstone.thresholding": ("Thresholds", "thresholds"),
-    "rankstone.tracing": ("Tracer", "curve", "curve_labelled"),
-    "rankstone.truth": ("truth_from_run",),
+    "conventions.identification": ("Identification", "identify"),
+    "diagnostics": ("Baseline", "Bounds", "Curves", "baseline", "bounds", "check", "curve", "sampled"),
+    "errors": ("InputError", "RankstoneError", "UsageError"),
+    "evaluation": (
+        "MeasuresLike", "Prepared", "QrelsLike", "RunLike", "Scores", "StoredScores", "qrels_from_run",
+    ),
+    "explanation": ("Explanation", "explain"),
+    "hits.alignment_options": ("AlignmentOptions",),
+    "measures": (
+        "AP", "AUC", "Bpref", "DCG", "ERR", "F", "Judged", "Measure", "P", "R", "RBP", "RR", "Rprec",
+        "Success", "measure", "nDCG", "parse_measure", "parse_measures", "register",
+    ),
+    "rankings": ("BeyondScores", "Similarity", "diff", "similarity"),
+    "reports": ("report",),
 }  # fmt: skip
+#: names that are packages: charts, and the interface of pytrec_eval
+_PACKAGES = {"plots": "reports.charts", "trec_eval": "conventions.trec_eval"}
+#: packages that are imported when they are first used as attributes
+_ROOMS = (
+    "comparison", "conventions", "demo", "diagnostics", "evaluation", "explanation", "hits", "integrations",
+    "io", "ltr", "measures", "online", "rankings", "reports", "spark", "stats", "tables", "testing",
+)  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "ACLT",
-    "AP",
-    "APLT",
-    "AP_IA",
-    "AUC",
-    "AWRF",
-    "BPM",
-    "CG",
-    "CWL",
-    "DCG",
-    "DP",
-    "EED",
-    "EEL",
-    "EER",
-    "EFD",
-    "EPC",
-    "ERR",
-    "ERR_IA",
-    "EUR",
-    "GAP",
-    "GAUC",
-    "IA",
-    "IAA",
-    "IAP",
-    "IDCG",
-    "ILD",
-    "ILS",
-    "INSQ",
-    "INST",
-    "MEASURES",
-    "NERR8",
-    "NERR9",
-    "NERR10",
-    "NERR11",
-    "NRBP",
-    "PR",
-    "PSP",
-    "P_IA",
-    "RBO",
-    "RBP",
-    "RC",
-    "REO",
-    "ROC",
-    "RR",
-    "RSP",
-    "RUR",
-    "SDCG",
-    "TBG",
-    "WSS",
-    "AP_avgjg",
-    "Alignment",
-    "AtK",
-    "AvgRelPosition",
-    "Baseline",
-    "BeyondScores",
-    "Bounds",
-    "Bpref",
-    "Calibration",
-    "Card",
-    "Comparison",
-    "Compat",
-    "Contributions",
-    "Coverage",
-    "Curve",
-    "Curves",
-    "D_nDCG",
-    "Derivation",
-    "Dsharp_nDCG",
-    "Entropy",
-    "Evaluator",
-    "Explanation",
-    "F",
-    "Fagin_F",
-    "Fagin_K",
-    "Fallout",
-    "G",
-    "Gate",
-    "Gini",
-    "IPrec",
-    "Identification",
-    "InputError",
-    "Jaccard",
-    "Judged",
-    "LastRel",
-    "ListMeasure",
-    "Measure",
-    "Novelty",
-    "NumNonrelRet",
-    "NumPrefs",
-    "NumQ",
-    "NumRel",
-    "NumRelRet",
-    "NumRet",
-    "O_measure",
-    "Overlap",
-    "P",
-    "PSnDCG",
-    "P_avgjg",
-    "P_measure",
-    "P_plus",
-    "Personalization",
-    "Plan",
-    "Popularity",
-    "PopularityLift",
-    "Prefs",
-    "Q",
-    "R",
-    "RBP_residual",
-    "RankstoneError",
-    "Rndcg",
-    "Rprec",
-    "Rprec_avgjg",
-    "Sampled",
-    "SampledScores",
-    "Scores",
-    "Serendipity",
-    "SetAP",
-    "Similarity",
-    "StRecall",
-    "StoredScores",
-    "Success",
-    "Threshold",
-    "Thresholds",
-    "Tracer",
-    "U",
-    "Unexpectedness",
-    "Unjudged",
-    "UsageError",
-    "UserCoverage",
-    "Utility",
-    "alpha_DCG",
-    "alpha_nDCG",
-    "baseline",
-    "beyond",
-    "binG",
-    "bounds",
-    "check",
-    "compare",
-    "compare_scores",
-    "correct_sampled",
-    "curve",
-    "curve_labelled",
-    "diff",
-    "evaluate",
-    "evaluate_labelled",
-    "evaluate_out_of_core",
-    "expected_sampled",
-    "explain",
-    "footrule",
-    "gate",
-    "group_gaps",
-    "identify",
-    "infAP",
-    "intervals",
-    "label_propensity",
-    "measure",
-    "nDCG",
-    "nERR",
-    "nERR_IA",
-    "nNRBP",
-    "ndcg_rel",
-    "nsDCG",
-    "pAUC",
-    "parse_measure",
-    "parse_measures",
-    "power",
-    "register",
-    "register_continuation",
-    "register_discount",
-    "register_gain",
-    "rho",
-    "sDCG",
-    "sampled",
-    "similarity",
-    "tau_a",
-    "tau_ap",
-    "tau_b",
-    "thresholds",
-    "truth_from_run",
-    "wtau",
-    "yaap",
+__all__ = [  # noqa: PLE0604 - names of the tables
+    *sorted(_HOME),
+    "plots",
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name from its home at first use."""
-    if name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
-    elif name in __all__:  # every other public name is a measure
-        value = import_module("rankstone.measures").MEASURES[name]
-    else:
-        msg = f"module 'rankstone' has no attribute {name!r}"
-        raise AttributeError(msg)
-    globals()[name] = value
-    return value
+def lazy_names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
+    """Make the ``__getattr__`` of a package: a public name is imported from its module at first use.
+
+    Parameters
+    ----------
+    package
+        The package's ``__name__``.
+    homes
+        Module below the package, or with its full name → the public names it defines.
+    """
+    home = {name: module for module, names in homes.items() for name in names}
+
+    def find(name: str) -> object:
+        if name not in home:
+            msg = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        module = home[name] if home[name].startswith("rankstone.") else f"{package}.{home[name]}"
+        value = getattr(import_module(module), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find
+
+
+if not TYPE_CHECKING:  # type checkers would take every name for one that there is
+
+    def __getattr__(name: str) -> object:
+        """Import a public name at first use; a removed one says what to write instead."""
+        if name in _HOME:
+            value = getattr(import_module(f"rankstone.{_HOME[name]}"), name)
+        elif name in _PACKAGES or name in _ROOMS:
+            value = import_module(f"rankstone.{_PACKAGES.get(name, name)}")
+        else:
+            new = removed_names().get(name)
+            msg = f"module 'rankstone' has no attribute {name!r}" + (f"; use {new}" if new else "")
+            raise AttributeError(msg)
+        globals()[name] = value
+        return value
+
+
+def removed_names() -> dict[str, str]:
+    """Return the public names that are no more, and what to write instead of each.
+
+    Names that moved to :mod:`rankstone.measures` are found in the catalogue of measures.
+    """
+    import tomllib
+    from importlib.resources import files
+
+    from rankstone.measures.core.registry import homes
+
+    moved = {name: f"rankstone.measures.{name}" for name in homes() if name not in _HOME}
+    return moved | tomllib.loads((files("rankstone.tables") / "removed.toml").read_text("utf-8"))
 
 
 def __dir__() -> list[str]:

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+
 __all__ = [
     "BadLine",
     "BadOption",

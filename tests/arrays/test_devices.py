@@ -12,7 +12,8 @@ import pytest
 from tests.arrays.test_functional import TEXTS, drawn, usable
 
 from rankstone.errors import InputError
-from rankstone.functional import Evaluator, evaluate, libraries
+from rankstone.integrations.arrays import Evaluator, evaluate
+from rankstone.integrations.arrays import array_libraries as libraries
 
 pytestmark = pytest.mark.arrays
 

@@ -10,10 +10,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each
 
-from rankstone import MEASURES, InputError, Measure, UsageError, evaluate_labelled, functional
-from rankstone.functional import Evaluator, evaluate
-from rankstone.measures import Status
+import rankstone
+from rankstone import InputError, Measure, UsageError
+from rankstone.integrations import arrays as functional
+from rankstone.integrations.arrays import Evaluator, evaluate
+from rankstone.measures import MEASURES, Status
 
 #: every measure whose bare name is one, alone and with a cutoff, but those that need more than labels
 TEXTS = [
@@ -43,7 +46,7 @@ def by_table(scores: Any, labels: Any, sizes: Any, measures: Any, **options: Any
     """Return ``{measure: [(value, status), …]}`` as the table of these rows has it."""
     qid = np.repeat(np.arange(len(sizes)), sizes)
     table = pl.DataFrame({"query_id": qid, "score": scores, "relevance": labels})
-    rows = evaluate_labelled(table, measures, **options).per_query
+    rows = rankstone.evaluate(table=table, measures=measures, **options).per_query
     found: dict[str, list[Any]] = {}
     for measure, query, value, status in rows.select("measure", "query_id", "value", "status").iter_rows():
         found.setdefault(measure, []).append((int(query), value, status))
@@ -71,8 +74,8 @@ def usable(text: str, **options: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("ties", ["expected", "input"])
+@each("text", TEXTS)
 def test_every_measure(text: str, ties: str) -> None:
     """Each measure has the table's values and statuses, bit by bit; arrays refuse what tables refuse."""
     options: dict[str, Any] = {"ties": ties, "candidates": 20, "empty": "undefined"}
@@ -104,7 +107,7 @@ def test_ties_and_options(seed: int, ties: str, empty: str, negative: str) -> No
     assert by_arrays(scored) == by_table(scores, labels, sizes, measures, **options)
     qid = np.repeat(np.arange(len(sizes)), sizes)
     table = pl.DataFrame({"query_id": qid, "score": scores, "relevance": labels})
-    means = evaluate_labelled(table, measures, **options).to_dict()["run"]
+    means = rankstone.evaluate(table=table, measures=measures, **options).to_dict()["run"]
     assert {m: None if math.isnan(v) else v for m, v in scored.mean().items()} == means
 
 
@@ -148,7 +151,7 @@ def test_many_lists_are_cut_into_batches(monkeypatch: pytest.MonkeyPatch) -> Non
     """How many rows are scored at a time changes no bit."""
     scores, labels, sizes = drawn(5, queries=40)
     expected = evaluate(scores, labels, SEVERAL, sizes=sizes).values
-    monkeypatch.setattr("rankstone.functional.evaluator._ROWS", 10)
+    monkeypatch.setattr("rankstone.integrations.arrays.array_evaluator._ROWS", 10)
 
     np.testing.assert_equal(evaluate(scores, labels, SEVERAL, sizes=sizes).values, expected)
 
@@ -218,7 +221,7 @@ def test_flat_names() -> None:
     assert repr(scored) == "ArrayScores of 1 query: nDCG@10 1, AP(rel=2)@5 0"
 
 
-@pytest.mark.parametrize(
+@each(
     ("scores", "labels", "how", "told"),
     [
         ([], [], {}, "there are no labels"),

@@ -28,7 +28,7 @@ def share(rank: int, port: int, answers: Any, *, alone: bool, twice: bool = Fals
     import torch
     from torch import distributed
 
-    from rankstone.torch import RankingMetrics
+    from rankstone.integrations.torch import RankingMetrics
 
     address, patience = f"tcp://127.0.0.1:{port}", timedelta(seconds=30)
     distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2, timeout=patience)
@@ -67,7 +67,7 @@ def answered(*, alone: bool, twice: bool = False) -> list[dict[str, float]]:
 
 def of_all_rows() -> dict[str, float]:
     """Return what one process says."""
-    from rankstone.torch import RankingMetrics
+    from rankstone.integrations.torch import RankingMetrics
 
     scores, labels, queries = rows()
     metric = RankingMetrics(MEASURES)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from rankstone import InputError, UsageError, evaluate
-from rankstone.functional import from_topk, recommending, top_k
+from rankstone.integrations.arrays import from_topk, top_k
+from rankstone.integrations.arrays import top_k_lists as recommending
 
 
 def slowly(users: Any, items: Any, k: int, seen: Any) -> list[list[int]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankstone import InputError, UsageError
-from rankstone.functional import approx_mrr, approx_ndcg, evaluate, lambda_loss
+from rankstone.integrations.arrays import approx_mrr, approx_ndcg, evaluate, lambda_loss
 
 
 def batch(seed: int = 1) -> tuple[Any, Any, Any]:

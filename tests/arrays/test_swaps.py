@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rankstone import InputError, UsageError
-from rankstone.functional import approx_mrr, approx_ndcg, evaluate, lambda_loss, pair_weights
+from rankstone.integrations.arrays import approx_mrr, approx_ndcg, evaluate, lambda_loss, pair_weights
 
 KINDS = [
     "CG",
@@ -48,7 +48,8 @@ EVERY = [f"{kind}{cut}" for kind in KINDS for cut in ("", "@1", "@3", "@20")]
 EVERY += [f"{kind}@{k}" for kind in CUT for k in (1, 3, 20)]
 
 
-near: Any = partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-12)
+def near(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def batch(seed: int, *, ties: bool) -> tuple[Any, Any, Any]:
@@ -109,7 +110,7 @@ def test_parts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many lists are computed with at a time, the numbers are the same."""
     scores, labels, mask = batch(4, ties=True)
     whole = [f(scores, labels, "AP@5", mask=mask) for f in (pair_weights, lambda_loss)]
-    monkeypatch.setattr("rankstone.functional.padded._PAIRS", 1)
+    monkeypatch.setattr("rankstone.integrations.arrays.array_layout._PAIRS", 1)
     assert (whole[0] == pair_weights(scores, labels, "AP@5", mask=mask)).all()
     assert (whole[1] == lambda_loss(scores, labels, "AP@5", mask=mask)).all()
 

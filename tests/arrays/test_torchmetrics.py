@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankstone.errors import InputError, UsageError
-from rankstone.functional import evaluate
+from rankstone.integrations.arrays import evaluate
 
 pytestmark = pytest.mark.arrays
 
@@ -42,7 +42,7 @@ PEERS = {
 
 
 def ranking_metrics(*args: Any, **how: Any) -> Any:
-    from rankstone.torch import RankingMetrics
+    from rankstone.integrations.torch import RankingMetrics
 
     return RankingMetrics(*args, **how)
 

@@ -8,10 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from tests.rows import each
 
-from rankstone.behaviour import Experiment, ab
-from rankstone.behaviour.experiments.family import Rules
-from rankstone.behaviour.experiments.measuring import arm, difference
 from rankstone.errors import (
     BadOption,
     BadValue,
@@ -21,6 +19,8 @@ from rankstone.errors import (
     RankstoneError,
     UsageError,
 )
+from rankstone.online.ab_metrics import Rules, arm, difference
+from rankstone.online.ab_test import Experiment, ab
 from rankstone.stats import (
     CORRECTIONS,
     Estimate,
@@ -331,7 +331,7 @@ GOOD: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "options", "error", "says"),
     [
         ({"variant": ["a"] * 4}, {}, UsageError, "variant has 1 value"),

@@ -15,10 +15,12 @@ from scipy import stats
 from tests.real_data import data
 
 import rankstone
-from rankstone.behaviour import Clicks, clicks
+from rankstone.online.click_judgments import clicks
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rankstone.online.click_results import Clicks
 
 #: two documents of a query that change places
 LOG: dict[str, list[Any]] = {
@@ -150,15 +152,11 @@ def test_judgments_are_judgments(tmp_path: Path) -> None:
     """The result, its frame and its files are all taken for judgments, and give one score."""
     found = clicks(LOG, "satisfaction")
     run = {"q": ["b", "a"], "r": ["a"]}
-    files = {
-        "write_parquet": "q.parquet",
-        "write_csv": "q.csv",
-        "write_ndjson": "q.jsonl",
-        "write_qrels": "q.txt",
-    }
-    for method, name in files.items():
-        getattr(found, method)(tmp_path / name)
-    given = [found, found.judgments, *(str(tmp_path / name) for name in files.values())]
+    names = ["q.parquet", "q.csv", "q.jsonl"]
+    for name in names:
+        found.write(tmp_path / name)
+    found.write_qrels(tmp_path / "q.txt")
+    given = [found, found.judgments, *(str(tmp_path / name) for name in [*names, "q.txt"])]
     scores = [rankstone.evaluate(judgments, run, "nDCG@10 AP(rel=0.6)").to_dict() for judgments in given]
 
     assert scores == [scores[0]] * len(scores)
@@ -284,6 +282,7 @@ def test_threads_change_no_bit(tmp_path: Path) -> None:
             sys.executable,
             "-m",
             "rankstone",
+            "online",
             "clicks",
             str(tmp_path / "log.parquet"),
             "--method",

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstone.behaviour import Clicks, clicks
-from rankstone.behaviour.clicking import cells, lists
 from rankstone.errors import BadValue
+from rankstone.online import shown_lists as cells
+from rankstone.online import shown_lists as lists
+from rankstone.online.click_judgments import clicks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from rankstone.online.click_results import Clicks
 
 COLUMNS = ("session", "query_id", "doc_id", "position", "clicked")
 #: rows, most of them clicked or not; pairs come again at several positions
@@ -126,8 +129,8 @@ def test_files_and_portions_change_nothing(
     assert parts.judgments.equals(whole.judgments)
     assert parts.positions.equals(whole.positions)
 
-    monkeypatch.setattr(cells, "_AT_ONCE", 20)
-    monkeypatch.setattr(lists, "_AT_ONCE", 100)
+    monkeypatch.setattr(cells, "_PAIRS_AT_ONCE", 20)
+    monkeypatch.setattr(lists, "_LISTS_AT_ONCE", 100)
     few = judged(frame(rows), method)
     assert few.audit.lists == whole.audit.lists
     if method == "pbm":  # pairs stand in another order, in which examinations are added up
@@ -138,7 +141,6 @@ def test_files_and_portions_change_nothing(
         assert few.judgments.equals(whole.judgments)
 
 
-@settings(max_examples=60)
 @given(ROWS)
 def test_the_model_is_never_lost(rows: list[Row]) -> None:
     """Whatever the log, the model is fitted or refused; what it leaves out is counted."""

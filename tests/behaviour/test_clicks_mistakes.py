@@ -6,17 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.rows import each
 
-from rankstone.behaviour import clicks
-from rankstone.errors import (
-    BadOption,
-    BadValue,
-    EmptyInput,
-    InputError,
-    MissingColumn,
-    MixedIds,
-    UsageError,
-)
+from rankstone.errors import BadOption, BadValue, EmptyInput, InputError, MissingColumn, MixedIds, UsageError
+from rankstone.online.click_judgments import clicks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -160,7 +153,7 @@ def test_columns_of_all_kinds() -> None:
         clicks(PLAIN | {"time": ["2024-01-01", None]}, end="2024-02-01")
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [
         {"method": "ctrl"},
@@ -252,5 +245,5 @@ def test_ids_that_trec_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="divided by blanks"):
         found.write_qrels(tmp_path / "q.txt")
     assert not list(tmp_path.iterdir())
-    found.write_parquet(tmp_path / "q.parquet")
+    found.write(tmp_path / "q.parquet")
     assert pl.read_parquet(tmp_path / "q.parquet").equals(found.judgments)

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from tests.real_data import data
+from tests.rows import each
 
-from rankstone.behaviour import Counterfactual, counterfactual
-from rankstone.behaviour.offpolicy.discounts import discount_of
-from rankstone.behaviour.offpolicy.estimating import Estimators
-from rankstone.behaviour.offpolicy.rows import Rows
 from rankstone.errors import BadOption, BadValue, DuplicateRows, MissingColumn, NotComparable, UsageError
+from rankstone.online.counterfactual_estimates import Counterfactual, counterfactual
+from rankstone.online.estimators import Estimators, Rows, discount_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,7 +153,6 @@ def test_intervals_cover(users: int | None) -> None:
     assert 0.935 <= held["snips"] / simulations <= 0.96  # a ratio: a little bias is left
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.floats(0.01, 1), st.integers(0, 1000))
 def test_self_normalised_does_not_mind_scale(scale: float, seed: int) -> None:
     """All weights times a number leave SNIPS and its interval as they are; IPS is times that."""
@@ -166,7 +164,6 @@ def test_self_normalised_does_not_mind_scale(scale: float, seed: int) -> None:
     assert of(other, "ips")["value"] == pytest.approx(scale * of(one, "ips")["value"])
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.integers(0, 1000), st.sampled_from(["action", "examination"]))
 def test_doubly_robust(seed: int, propensity: str) -> None:
     """It is the direct method where rewards are foretold exactly, and IPS where the model says nothing."""
@@ -240,7 +237,7 @@ def test_rows_in_any_order_and_form(tmp_path: Path) -> None:
 GOOD = {"reward": [1, 0, 1], "propensity": [0.5, 0.5, 0.5], "target_propensity": [1.0, 0.0, 1.0]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "options", "error", "says"),
     [
         ({"propensity": [0.5, 0.5, 0.0]}, {}, BadValue, "1 row with a reward and a propensity of 0"),

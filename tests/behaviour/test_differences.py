@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
 
-from rankstone.behaviour import Retention, retention
+from rankstone.online.cohort_retention import retention
 from rankstone.stats import Shared, adjusted, family_level, proportion_difference
+
+if TYPE_CHECKING:
+    from rankstone.online.retention_result import Retention
 
 FIRST = date(2024, 1, 1)
 

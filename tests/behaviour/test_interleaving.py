@@ -11,18 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from tests.rows import each
 
-from rankstone.behaviour import interleave, interleaving_preference
-from rankstone.behaviour.interleaving.methods import (
-    METHODS,
-    _all_lists,
-    _credits,
-    _programme,
-    balanced,
-    optimised,
-    team_draft,
-)
-from rankstone.behaviour.interleaving.testing import _outcome
 from rankstone.errors import (
     BadOption,
     BadValue,
@@ -32,6 +22,17 @@ from rankstone.errors import (
     NotComparable,
     RankstoneError,
 )
+from rankstone.online.interleaved_lists import (
+    METHODS,
+    _all_lists,
+    _credits,
+    _programme,
+    balanced,
+    interleave,
+    optimised,
+    team_draft,
+)
+from rankstone.online.preference_test import _outcome, interleaving_preference
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,8 +217,8 @@ def test_clusters_and_files(tmp_path: Path) -> None:
     """One user with many impressions is one unit; lists and clicks survive files."""
     made = interleave({"q": ["x", "y"]}, {"q": ["y", "z"]}, k=2, draws=30, seed=2)
     log = clicked(made.lists, [(draw, "x") for draw in range(30)]).with_columns(user_id=pl.col("draw") % 3)
-    made.write_csv(tmp_path / "lists.csv")
-    made.write_parquet(tmp_path / "lists.parquet")
+    made.write(tmp_path / "lists.csv")
+    made.write(tmp_path / "lists.parquet")
     log.write_csv(tmp_path / "log.csv")
     one = interleaving_preference(log, made, cluster="user_id").preference
     for name in ("lists.csv", "lists.parquet"):
@@ -244,7 +245,7 @@ LISTS = interleave({"q": ["x", "y"]}, {"q": ["y", "z"]}, k=2, draws=2).lists
 CLICK = {"query_id": ["q"], "draw": [0], "doc_id": ["y"], "impression_id": [1]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "lists", "error", "says"),
     [
         ({"clicked": [7]}, LISTS, BadValue, "1 row whose click is neither 0 nor 1"),

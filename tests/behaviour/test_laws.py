@@ -12,12 +12,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.behaviour.oracle import retention as expected
 
-from rankstone.behaviour import Retention, retention
-from rankstone.behaviour.cohorts import activity
+from rankstone.online import user_activity as activity
+from rankstone.online.cohort_retention import retention
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from rankstone.online.retention_result import Retention
 
 FIRST = date(2024, 2, 20)  # a leap year's February
 WINDOWS = {"exact": "1,2,5,40", "rolling": "1,2,5,40", "bracket": "1,1..3,4..9,20..40"}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.rows import each
 
-from rankstone.behaviour import retention
 from rankstone.errors import (
     BadOption,
     BadValue,
@@ -20,6 +20,7 @@ from rankstone.errors import (
     RankstoneError,
     UsageError,
 )
+from rankstone.online.cohort_retention import retention
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -210,7 +211,7 @@ def test_a_segment_that_nobody_is_in() -> None:
     assert retention(some, "0", by="id", versus="7").differences.height == 59
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "match"),
     [
         ({"unit": "dya"}, "did you mean day"),

@@ -9,11 +9,13 @@ import polars as pl
 import pytest
 from tests.real_data import data
 
-from rankstone.behaviour import Retention, retention
+from rankstone.online.cohort_retention import retention
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from rankstone.online.retention_result import Retention
 
 duckdb = pytest.importorskip("duckdb", reason="no DuckDB: pip install duckdb")
 pd = pytest.importorskip("pandas", reason="no pandas: pip install pandas")
@@ -73,7 +75,7 @@ def in_sql(
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
     connection.register("table_", table.to_arrow())
-    return connection.sql(query).fetchall()  # type: ignore[no-any-return]
+    return connection.sql(query).fetchall()
 
 
 def told(found: Retention) -> list[tuple[Any, ...]]:

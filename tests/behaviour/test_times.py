@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.rows import each
 
-from rankstone.behaviour import retention
-from rankstone.behaviour.cohorts.periods import UNITS, WEEKDAYS, Calendar
-from rankstone.behaviour.times import Clock, read_times
 from rankstone.errors import BadOption, BadValue, EmptyInput, InputError
 from rankstone.io import read_events
+from rankstone.online.cohort_retention import retention
+from rankstone.online.local_times import Clock, read_times
+from rankstone.online.periods import UNITS, WEEKDAYS, Calendar
 
 #: changes of clocks, by night and by day, by an hour and by half of one, and a day that an island left out
 CHANGES = [
@@ -154,7 +155,7 @@ def test_the_unit_of_numbers_is_recognised_or_said() -> None:
             days(unclear)
 
 
-@pytest.mark.parametrize(
+@each(
     ("times", "clock", "error", "match"),
     [
         (["2024-01-31"], {"tz": "UTC"}, BadOption, "neither a zone nor a unit"),

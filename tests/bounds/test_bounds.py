@@ -11,22 +11,23 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.bounds.possibilities import Case, draw, judgments, possible, run
+from tests.rows import each
 
 import rankstone
 from rankstone import UsageError
-from rankstone.bounding.claims import rule_of, sees_all
+from rankstone.diagnostics.bound_questions import rule_of, sees_all
 from rankstone.measures.average_precision import AP
-from rankstone.measures.base import Contributions
+from rankstone.measures.core.measure import Contributions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
 
 
 def interval(found: rankstone.Bounds, run: str = "run") -> tuple[float, float]:
     """Return the bounds of the one measure's mean."""
-    low, high = found.mean.filter(run=run).select("low", "high").row(0)
+    low, high = found.mean().filter(run=run).select("low", "high").row(0)
     return low, high
 
 
@@ -42,7 +43,7 @@ def test_the_extremes_are_neither_all_nor_nothing() -> None:
     ideal = 2 / log2(2) + 2 / log2(3) + 2 / log2(4) + 1 / log2(5)
     assert interval(found) == pytest.approx((shown / ideal, 1.0), abs=1e-15)
     assert both == pytest.approx(0.979, abs=5e-4)  # what a bound by “all of the best grade” would say
-    assert found.mean["certificate"][0] == "proven"
+    assert found.mean()["certificate"][0] == "proven"
 
 
 def test_average_precision_on_paper() -> None:
@@ -58,7 +59,7 @@ def test_a_query_without_value_has_no_bounds() -> None:
     qrels, runs = {"q": {"x": 0}}, {"a": {"q": ["d1", "d2"]}, "b": {"q": ["d3", "d1"]}}
     found = rankstone.bounds(qrels, runs, "RR@1", empty="undefined", grades=[0, 1], difference=("a", "b"))
 
-    assert found.mean.filter(run="a - b").select("low", "high").row(0) == (None, None)
+    assert found.mean().filter(run="a - b").select("low", "high").row(0) == (None, None)
 
 
 def test_holes_below_the_cutoff_count() -> None:
@@ -90,16 +91,16 @@ def test_a_shared_document_has_one_grade() -> None:
     open_ = rankstone.bounds(qrels, {"x": {"q": ["b"]}, "y": {"q": ["c"]}}, "P@1", difference=("x", "y"))
 
     assert interval(same, "x - y") == (0.0, 0.0)
-    assert same.mean.filter(run="x - y")["sign"].to_list() == ["="]
+    assert same.mean().filter(run="x - y")["sign"].to_list() == ["="]
     assert interval(open_, "x - y") == (-1.0, 1.0)
-    assert open_.mean.filter(run="x - y")["sign"].to_list() == ["?"]
+    assert open_.mean().filter(run="x - y")["sign"].to_list() == ["?"]
 
 
 def test_a_certain_difference_is_said_to_be_one() -> None:
     """Whatever the unjudged document is worth, the run with the relevant one on top is above."""
     qrels = {"q": {"a": 1, "b": 0}}
     runs = {"x": {"q": ["a", "b", "u"]}, "y": {"q": ["b", "u", "a"]}}
-    found = rankstone.bounds(qrels, runs, "RR AP", difference=("x", "y")).mean.filter(run="x - y")
+    found = rankstone.bounds(qrels, runs, "RR AP", difference=("x", "y")).mean().filter(run="x - y")
 
     assert found["sign"].to_list() == [">", ">"]
     assert found["low"].to_list() == [1 - 1 / 2, (1 + 2 / 3) / 2 - (1 / 2 + 2 / 3) / 2]
@@ -110,9 +111,9 @@ def test_the_mean_is_bounded_query_by_query() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
     found = rankstone.bounds(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR RR(agg=median)")
 
-    assert found.mean["low"].to_list() == [(1 / 2 + 1 + 0) / 3, 1 / 2]
-    assert found.mean["high"].to_list() == [(1 + 1 + 0) / 3, 1.0]
-    assert found.mean["n"].to_list() == [3, 3]
+    assert found.mean()["low"].to_list() == [(1 / 2 + 1 + 0) / 3, 1 / 2]
+    assert found.mean()["high"].to_list() == [(1 + 1 + 0) / 3, 1.0]
+    assert found.mean()["n"].to_list() == [3, 3]
     assert found.per_query.filter(measure="RR")["holes"].to_list() == [1, 0, 0]
 
 
@@ -169,7 +170,7 @@ def test_queries_without_a_value_have_no_bounds() -> None:
     counted = rankstone.bounds(qrels, {"q1": ["a"], "q2": ["b", "c"]}, "RR")
 
     assert found.per_query["high"].to_list() == [1.0, None]
-    assert found.mean["n"].to_list() == [1]
+    assert found.mean()["n"].to_list() == [1]
     assert counted.per_query["high"].to_list() == [1.0, 1 / 2]
 
 
@@ -215,8 +216,8 @@ def test_batches_and_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     runs = {"r0": run(cases, 0), "r1": run(cases, 1)}
     texts = ["nDCG@3", "AP", "RR", "P@2", "R@2", "Rprec", "Q", "ERR(max_grade=2)"]
     whole = rankstone.bounds(judgments(cases), runs, texts, difference=("r0", "r1"))
-    monkeypatch.setattr("rankstone.bounding.filling.slices.__defaults__", (7,))
-    monkeypatch.setattr("rankstone.bounding.conduct._HOLES", 5)
+    monkeypatch.setattr("rankstone.diagnostics.bound_search.slices.__defaults__", (7,))
+    monkeypatch.setattr("rankstone.diagnostics.score_bounds._HOLES", 5)
     pieces = rankstone.bounds(judgments(cases), runs, texts, difference=("r0", "r1"))
 
     assert whole.per_query.equals(pieces.per_query)
@@ -258,11 +259,11 @@ def test_where_there_is_no_bound_there_is_none() -> None:
     found = rankstone.bounds({"q": {"d0": 1}}, {"q": docs}, "Utility")
 
     assert found.per_query.select("low", "high", "certificate").row(0) == (None, None, "outer")
-    assert found.mean.select("low", "high", "certificate").row(0) == (None, None, "outer")
+    assert found.mean().select("low", "high", "certificate").row(0) == (None, None, "outer")
 
 
 # -- refusals ----------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("measures", "options", "words"),
     [
         ("Judged@10", {}, "nothing to bound"),
@@ -305,15 +306,15 @@ def test_bounds_are_data(tmp_path: Path) -> None:
     assert found.per_query.columns == [
         "run", "query_id", "measure", "value", "low", "high", "certificate", "holes",
     ]  # fmt: skip
-    assert found.mean.columns == ["run", "measure", "value", "low", "high", "certificate", "n", "sign"]
+    assert found.mean().columns == ["run", "measure", "value", "low", "high", "certificate", "n", "sign"]
     for name, write, read in (
-        ("a.parquet", found.write_parquet, pl.read_parquet),
-        ("a.csv", found.write_csv, pl.read_csv),
-        ("a.jsonl", found.write_ndjson, pl.read_ndjson),
+        ("a.parquet", found.write, pl.read_parquet),
+        ("a.csv", found.write, pl.read_csv),
+        ("a.jsonl", found.write, pl.read_ndjson),
     ):
         write(tmp_path / name)
         assert read(tmp_path / name)["high"].to_list() == found.per_query["high"].to_list()
-    found.write_json(tmp_path / "a.json")
+    found.write(tmp_path / "a.json")
     report = json.loads((tmp_path / "a.json").read_text())
     assert report["runs"]["run"]["RR"]["low"] == 1 / 2
     assert report["conventions"]["bounds"] == {"grades": [0.0, 1.0], "limit": 4096}

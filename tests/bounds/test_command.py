@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from tests.command_line import command
 
 from rankstone import demo
 
@@ -21,18 +20,7 @@ if TYPE_CHECKING:
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
 
 
-def bounds(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own and check how it ends."""
-    done = subprocess.run(
-        [sys.executable, "-m", "rankstone", "bounds", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=dict(os.environ),
-    )
-    assert done.returncode == code, done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    return done
+bounds = partial(command, "bounds")
 
 
 @pytest.fixture
@@ -84,7 +72,7 @@ def test_formats_and_files(tmp_path: Path, files: tuple[Path, Path, Path]) -> No
 
 def test_scale_and_limit(files: tuple[Path, Path, Path]) -> None:
     """--grades gives the scale, --limit how much is tried."""
-    out = bounds(files[0], files[1], "-m", "CG", "--grades", "0,1,5").stdout
+    out = bounds(files[0], files[1], "-m", "CG", "--scale", "0,1,5").stdout
     wide = bounds(*files, "-m", "AP", "--limit", "1").stdout
 
     assert out.splitlines()[1].split()[2:5] == ["1.0000", "1.0000", "6.0000"]
@@ -95,7 +83,7 @@ def test_mistakes_are_explained(files: tuple[Path, Path, Path]) -> None:
     """A user's mistake ends with code 2 and says what to do."""
     assert "at least one run" in bounds(files[0], code=2).stderr
     assert "nothing to bound" in bounds(*files, "-m", "Judged", code=2).stderr
-    assert "numbers with commas" in bounds(*files, "--grades", "a,b", code=2).stderr
+    assert "must be numbers, separated by commas" in bounds(*files, "--scale", "a,b", code=2).stderr
     assert "did you mean" in bounds(*files, "--format", "jsn", code=2).stderr
 
 

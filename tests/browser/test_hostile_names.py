@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 from tests.browser.test_report import CHROMIUM, pytestmark  # noqa: F401 - the same Chromium, skipped alike
 
 import rankstone
-from rankstone import behaviour
+from rankstone import online as behaviour
 from rankstone.cli import cli
 
 if TYPE_CHECKING:
@@ -41,6 +42,19 @@ DAYS = [f"2024-01-0{1 + at % 9}" for at in range(36)]
 LOG = pl.DataFrame(
     {"user_id": [str(at % 7) for at in range(36)], "time": DAYS, STYLE: [NAMES[at % 3] for at in range(36)]}
 )
+SHOWN = pl.DataFrame(
+    {
+        "impression_id": [NAMES[at // 3 % 5] + str(at // 15) for at in range(60)],
+        "query_id": [NAMES[at // 3 % 5] for at in range(60)],
+        "doc_id": [NAMES[at % 3] for at in range(60)],
+        "position": [1 + at % 3 for at in range(60)],
+        "clicked": [at % 7 % 2 for at in range(60)],
+        "variant": [NAMES[at // 3 % 2] for at in range(60)],
+        "user_id": [NAMES[at // 3 % 5] + str(at // 15) for at in range(60)],
+        "propensity": [0.5] * 60,
+        "target_propensity": [0.25 + at % 2 / 2 for at in range(60)],
+    }
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,29 +81,47 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     LOG.write_parquet(folder / "log.parquet")
     meta = [{"query_id": q, STYLE: segment[STYLE]} for q, segment in QUERIES.items()]
     pl.DataFrame(meta).write_parquet(folder / "queries.parquet")
+    SHOWN.write_parquet(folder / "shown.parquet")
+    qrels, a, b = (json.dumps(str(folder / f"{name}.parquet")) for name in ("qrels", "a", "b"))
+    rule = '[[gate.rules]]\nmeasure = "nDCG@3"\nmax_drop = 0.9\n'
+    (folder / "gate.toml").write_text(f"[gate]\nqrels = {qrels}\nbaseline = {a}\ncandidate = {b}\n{rule}")
     return folder
 
 
 #: every command that writes HTML: its arguments, files in braces; what it prints is a page, or what it writes
 COMMANDS = {
+    "eval": "eval {qrels} ID={a} {b} -m nDCG@3 --queries {queries} --by BY --format html",
+    "curve": "curve {qrels} {a} {b} --format html",
+    "sampled": "sampled {qrels} {a} --catalogue-size 9 -m nDCG@3 --format html",
+    "gate": "gate --config {gate} --format html",
+    "power": "power {qrels} {a} {b} -m nDCG@3 -d 0.1 --format html",
+    "check": "check {qrels} {a} {b} -m nDCG@3 --format html",
+    "bounds": "bounds {qrels} {a} {b} -m nDCG@3 --format html",
+    "baseline": "baseline {qrels} {a} {b} -m nDCG@3 --format html",
+    "thresholds": "thresholds {qrels} {a} {b} -m P@3 --format html",
+    "retention": "online retention {log} --by BY --format html",
+    "clicks": "online clicks {shown} --format html",
+    "counterfactual": "online counterfactual {shown} --columns clicked=reward --format html",
+    "interleave": "online interleave {a} {b} --format html",
+    "ab": "online ab {shown} --format html",
     "compare": "compare {qrels} a={a} b={b} -m nDCG@3 --format html",
     "explain": "explain {qrels} {a} -m nDCG@3 --worst 2 --format html",
-    "explain --vs": "explain {qrels} {a} --vs {b} -m nDCG@3 --worst 1 --format html",
+    "explain --versus": "explain {qrels} {a} --versus {b} -m nDCG@3 --worst 1 --format html",
     "identify": "identify {qrels} {a} --value 0.5 -m nDCG@3 --format html",
     "diff --explain": "diff {a} {b} --explain Jaccard@3 -q ID --format html",
     "beyond --explain": "beyond {a} --explain Coverage@3 --catalogue-size 9 --format html",
     "curve --chart": "curve {qrels} {a} {b} --chart {out}",
     "curve --cloud": "curve {qrels} {a} --cloud {out}",
-    "retention --curve": "retention {log} --by BY --curve {out}",
-    "retention --heatmap": "retention {log} --by BY --heatmap {out}",
-    "retention --report": "retention {log} --by BY --lang en --report {out}",
+    "retention --chart": "online retention {log} --by BY --chart {out}",
+    "retention --heatmap": "online retention {log} --by BY --heatmap {out}",
+    "retention --report": "online retention {log} --by BY --lang en --report {out}",
     "report": "report {qrels} {a} {b} -m nDCG@3 --queries {queries} --by BY --lang en -o {out}",
 }
 
 
 def pages(folder: Path) -> Iterator[tuple[str, str]]:
     """Run every command, and show every result as a notebook does."""
-    names = {name: str(folder / f"{name}.parquet") for name in ("qrels", "a", "b", "log", "queries")}
+    names = {file.stem: str(file) for file in folder.iterdir() if file.suffix in {".parquet", ".toml"}}
     for what, line in COMMANDS.items():
         out = folder / f"{re.sub(r'[^a-z]+', '-', what)}.html"
         words = [word.format(**names, out=out) for word in line.split()]
@@ -124,16 +156,16 @@ def fragments() -> Iterator[tuple[str, str]]:
     for name, found in results.items():
         yield name, found._repr_html_()
     charts = {
-        "forest": compared.plot.forest(),
-        "differences": compared.plot.differences(),
-        "scatter": compared.plot.scatter(),
-        "histogram": compared.plot.histogram(),
-        "segments": compared.plot.segments(),
-        "means": traced.plot.means(),
-        "cloud": traced.plot.cloud(),
-        "retention curve": seen.plot.curve(),
-        "retention heatmap": seen.plot.heatmap(),
-        "retention periods": seen.plot.periods(),
+        "forest": rankstone.plots.forest(compared),
+        "differences": rankstone.plots.differences(compared),
+        "scatter": rankstone.plots.scatter(compared),
+        "histogram": rankstone.plots.histogram(compared),
+        "segments": rankstone.plots.segments(compared),
+        "means": rankstone.plots.means(traced),
+        "cloud": rankstone.plots.cloud(traced),
+        "retention curve": rankstone.plots.retention_curve(seen),
+        "retention heatmap": rankstone.plots.retention_heatmap(seen),
+        "retention periods": rankstone.plots.retention_periods(seen),
     }
     for name, chart in charts.items():
         shown = chart._repr_mimebundle_()
@@ -181,8 +213,10 @@ def test_fragments_are_inert(browser: Any, files: Path) -> None:
 def test_every_option_that_writes_html_is_tried() -> None:
     """A command that learns to write HTML is tried here, too."""
     ready, found = click.Context(cli), set()
-    for name in cli.list_commands(ready):
-        command = cli.get_command(ready, name)
+    online = cli.get_command(ready, "online")
+    assert isinstance(online, click.Group)
+    for group, name in [(one, name) for one in (cli, online) for name in one.list_commands(ready)]:
+        command = group.get_command(ready, name)
         for one in getattr(command, "params", ()):
             if (
                 "html"
@@ -192,6 +226,6 @@ def test_every_option_that_writes_html_is_tried() -> None:
     tried = {
         words
         for line in COMMANDS.values()
-        for words in (f"{line.split()[0]} {word}" for word in line.split())
+        for words in (f"{line.removeprefix('online ').split()[0]} {word}" for word in line.split())
     }
     assert found <= tried, found - tried

@@ -70,7 +70,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         queries={f"q{at:02}": {"half": "first" if at < 17 else "second"} for at in range(1, 33)},
         by="half",
     )
-    found.report(path, command="rankstone report …")
+    rankstone.report(found, path, command="rankstone report …")
     return path
 
 
@@ -218,7 +218,7 @@ def test_markup_in_ids_does_nothing(browser: Browser, tmp_path: Path) -> None:
     qrels = {EVIL: {EVIL: 1, "b": 0}, "q2": {"a": 1}}
     one = {EVIL: {EVIL: 2.0, "b": 1.0}, "q2": {"a": 1.0}}
     two = {EVIL: {"b": 2.0, EVIL: 1.0}, "q2": {"x": 2.0, "a": 1.0}}
-    rankstone.compare(qrels, {EVIL: one, "b": two}, "nDCG@10").report(tmp_path / "evil.html")
+    rankstone.report(rankstone.compare(qrels, {EVIL: one, "b": two}, "nDCG@10"), tmp_path / "evil.html")
     opened = Opened(browser.new_page(), tmp_path / "evil.html")
 
     for name in (
@@ -276,7 +276,7 @@ def test_print_draws_all_pages(report: Opened) -> None:
 
 @pytest.fixture(scope="module")
 def retention_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from rankstone.behaviour import retention
+    from rankstone.online.cohort_retention import retention
 
     path = tmp_path_factory.mktemp("retention") / "retention.html"
     log: dict[str, list[Any]] = {"user_id": [], "time": [], "app": []}
@@ -285,7 +285,7 @@ def retention_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             log["user_id"].append(user)
             log["time"].append(f"2024-01-{1 + user % 12 + age:02}")
             log["app"].append(EVIL if user % 3 == 0 else "2.0")
-    retention(log, by="app").write_html(path, command="rankstone retention log.csv --by app")
+    rankstone.report(retention(log, by="app"), path, command="rankstone online retention log.csv --by app")
     return path
 
 

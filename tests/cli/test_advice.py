@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rankstone
-from rankstone.cli.ending import ended
-from rankstone.cli.outdated import outdated
-from rankstone.words import quoted
+from rankstone._text import quoted
+from rankstone.cli.ending import ended, outdated
 
 if TYPE_CHECKING:
     import pytest
@@ -74,7 +73,7 @@ def test_an_old_package_is_no_bug_of_ours(
 
     true = metadata.version
     monkeypatch.setattr(
-        "rankstone.cli.outdated.version", lambda name: "1.41.2" if name == "polars" else true(name)
+        "rankstone.cli.ending.version", lambda name: "1.41.2" if name == "polars" else true(name)
     )
     assert ended(AttributeError("no attribute 'collect_batches'")) == 5
     assert capsys.readouterr().err == (
@@ -86,6 +85,6 @@ def test_an_old_package_is_no_bug_of_ours(
 def test_extras_may_be_of_any_age(monkeypatch: pytest.MonkeyPatch) -> None:
     """Packages that only an extra needs have errors of their own."""
     wanted = ["polars<3,>=2.0", 'altair>=5.5; extra == "report"']
-    monkeypatch.setattr("rankstone.cli.outdated.requires", lambda _name: wanted)
-    monkeypatch.setattr("rankstone.cli.outdated.version", lambda name: {"polars": "2.0.1"}.get(name, "0.1"))
+    monkeypatch.setattr("rankstone.cli.ending.requires", lambda _name: wanted)
+    monkeypatch.setattr("rankstone.cli.ending.version", lambda name: {"polars": "2.0.1"}.get(name, "0.1"))
     assert outdated() is None

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.command_line import exit_code
 
 import rankstone
 from rankstone import InputError, demo
-from rankstone.cli import _run
 from rankstone.errors import BadLine, BadOption, BadRuns, DuplicateRows
+from rankstone.evaluation.out_of_core import evaluate_out_of_core
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +68,7 @@ def test_one_bad_run_is_refused_in_its_own_words(runs: dict[str, Path]) -> None:
 @pytest.mark.parametrize("how", ["evaluate", "convention", "out_of_core"])
 def test_others_are_scored_without_bad_runs(runs: dict[str, Path], how: str) -> None:
     """Their numbers are those they have without them, and the audit says what is wrong with which."""
-    verb: Any = rankstone.evaluate_out_of_core if how == "out_of_core" else rankstone.evaluate
+    verb: Any = evaluate_out_of_core if how == "out_of_core" else rankstone.evaluate
     more: dict[str, Any] = {"convention": "trec_eval-9"} if how == "convention" else {}
     measures = ["map", "map[-J]"] if how == "convention" else ["AP", "nDCG@10"]
     if how == "convention":  # trec_eval takes a document twice in its own way
@@ -82,7 +83,7 @@ def test_others_are_scored_without_bad_runs(runs: dict[str, Path], how: str) -> 
     assert f"number  left out: {runs['number']}:6: the score 'high' is no number" in found.audit.lines()
 
 
-@pytest.mark.parametrize("verb", [rankstone.evaluate, rankstone.evaluate_out_of_core])
+@pytest.mark.parametrize("verb", [rankstone.evaluate, evaluate_out_of_core])
 def test_bad_judgments_are_no_bad_runs(verb: Any) -> None:
     """What is wrong with the judgments is said once, and nothing is left out for it."""
     qrels = [("q1", "d1", 1), ("q1", "d1", 0)]
@@ -114,7 +115,7 @@ def test_a_list_leaves_the_order_of_other_runs_alone() -> None:
     runs = {"listed": {"q": ["b", "a"]}, "scored": {"q": {"b": 1.0, "a": 2.0}}}
     want = rankstone.evaluate({"q": {"a": 1}}, runs, "RR").to_dict()
     assert want == {"listed": {"RR": 0.5}, "scored": {"RR": 1.0}}
-    assert rankstone.evaluate_out_of_core({"q": {"a": 1}}, runs, "RR").to_dict() == want
+    assert rankstone.evaluate({"q": {"a": 1}}, runs, "RR", memory="4GB").to_dict() == want
 
 
 @pytest.mark.parametrize("keep_runs", [False, True])
@@ -137,14 +138,14 @@ def test_comparisons_leave_bad_runs_out(runs: dict[str, Path], *, keep_runs: boo
 def test_eval_names_every_bad_run(runs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 3 either way; with skip the table of the others is printed, the whole messages below."""
     line = ["eval", str(demo.QRELS), *map(str, runs.values()), "-m", "AP"]
-    assert _run(line) == 3
+    assert exit_code(line) == 3
     out, err = capsys.readouterr()
     assert not out
     assert err.startswith("error: 5 of 7 runs cannot be scored\n  number: ")
     assert "fix:      choose what to do with --duplicates first_keep_rank" in err
     assert err.endswith("  fix:      --on-bad-run skip leaves them out and scores the others\n")
 
-    assert _run([*line, "--on-bad-run", "skip", "--format", "json", "--quiet"]) == 3
+    assert exit_code([*line, "--on-bad-run", "skip", "--format", "json", "--quiet"]) == 3
     out, err = capsys.readouterr()
     assert json.loads(out)["runs"] == rankstone.evaluate(demo.QRELS, demo.RUNS, "AP").to_dict()
     assert list(json.loads(out)["audit"]["bad_runs"]) == BAD
@@ -163,11 +164,11 @@ def test_comparing_commands_leave_bad_runs_out(
     target = tmp_path / "result.html"
     line = [command, str(demo.QRELS), *map(str, runs.values()), "-m", "nDCG@10", "-o", str(target)]
     more = ["--permutations", "100", "--resamples", "100"]
-    assert _run([*line, *more]) == 3
+    assert exit_code([*line, *more]) == 3
     assert "5 of 7 runs cannot be scored" in capsys.readouterr().err
     assert not target.exists()
 
-    assert _run([*line, *more, "--on-bad-run", "skip"]) == 3
+    assert exit_code([*line, *more, "--on-bad-run", "skip"]) == 3
     err = capsys.readouterr().err
     assert all(f"error: {name} is left out: " in err for name in BAD)
     shown = target.read_text(encoding="utf-8")
@@ -186,5 +187,5 @@ def test_comparing_commands_leave_bad_runs_out(
 )
 def test_where_nothing_can_be_left_out(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One table, saved scores and a cluster know no bad runs."""
-    assert _run(line.split()) == 2
+    assert exit_code(line.split()) == 2
     assert said in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``rankstone clicks`` as a user meets it: tables, files, mistakes."""
+"""``rankstone online clicks`` as a user meets it: tables, files, mistakes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from tests.cli.test_command_line import run
+from tests.command_line import command as run
 
-from rankstone.behaviour import clicks
+from rankstone.online.click_judgments import clicks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def log(tmp_path: Path) -> Path:
 
 def test_what_is_printed(log: Path) -> None:
     """A row a pair, a row a position, the audit, and what the numbers depend on."""
-    lines = run("clicks", log, *NAMED).stdout.splitlines()
+    lines = run("online", "clicks", log, *NAMED).stdout.splitlines()
 
     assert lines[0].split() == [
         "query", "document", "relevance", "shown", "clicks", "effective", "error", "low", "high",
@@ -57,7 +57,7 @@ def test_judgments_are_scored_by(log: Path, tmp_path: Path) -> None:
     told = set()
     for name in ("q.parquet", "q.csv", "q.jsonl", "q.qrels", "q.txt"):
         asked = ("--method", "ips", "--propensities", "1,0.5", "-o", tmp_path / name)
-        run("clicks", log, *NAMED, *asked, "--quiet")
+        run("online", "clicks", log, *NAMED, *asked, "--quiet")
         told.add(run("eval", tmp_path / name, tmp_path / "a.run", "-m", "nDCG", "--format", "csv").stdout)
     assert len(told) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
@@ -68,7 +68,7 @@ def test_judgments_are_scored_by(log: Path, tmp_path: Path) -> None:
 def test_the_numbers_are_pythons(log: Path, tmp_path: Path) -> None:
     """CSV, JSON lines and JSON hold what Python returns, to the last digit; so does the file of JSON."""
     found = clicks(str(log), "pbm", columns={"item": "doc_id", "click": "clicked"}, grades=[0.1, 0.9])
-    asked = ("clicks", log, *NAMED, "--method", "pbm", "--grades", "0.1,0.9")
+    asked = ("online", "clicks", log, *NAMED, "--method", "pbm", "--thresholds", "0.1,0.9")
 
     rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
     lines = [json.loads(line) for line in run(*asked, "--format", "jsonl").stdout.splitlines()]
@@ -83,19 +83,24 @@ def test_the_numbers_are_pythons(log: Path, tmp_path: Path) -> None:
 def test_positions_are_propensities(log: Path, tmp_path: Path) -> None:
     """What the model found may be given to weigh clicks by."""
     positions = tmp_path / "positions.parquet"
-    run("clicks", log, *NAMED, "--method", "pbm", "--positions", positions)
-    lines = run("clicks", log, *NAMED, "--method", "ips", "--propensities", positions).stdout.splitlines()
+    run("online", "clicks", log, *NAMED, "--method", "pbm", "--positions", positions)
+    lines = run(
+        "online", "clicks", log, *NAMED, "--method", "ips", "--propensities", positions
+    ).stdout.splitlines()
 
     assert any(line.startswith("weights  worth") for line in lines)
 
 
 def test_tables_for_people(log: Path) -> None:
-    """Markdown and LaTeX have the same cells; --top says how many; the rest goes to standard error."""
-    done = run("clicks", log, *NAMED, "--format", "md", "--top", 1)
+    """Markdown and LaTeX have the same cells; --top says how many; what was found in the log stands below."""
+    done = run("online", "clicks", log, *NAMED, "--format", "md", "--top", 1)
     assert done.stdout.splitlines()[2].startswith("| q | a | 0.6667 | 3 | 2 |")
-    assert "6 impressions" in done.stderr
-    assert r"q & b & 0.67 & 3 & 2 &" in run("clicks", log, *NAMED, "--format", "latex", "--digits", 2).stdout
-    shown = run("clicks", log, *NAMED, "--top", 1).stdout
+    assert "6 impressions" in done.stdout
+    assert (
+        r"q & b & 0.67 & 3 & 2 &"
+        in run("online", "clicks", log, *NAMED, "--format", "latex", "--digits", 2).stdout
+    )
+    shown = run("online", "clicks", log, *NAMED, "--top", 1).stdout
     assert "shown  1 of 2 pairs, those with the most impressions" in shown
 
 
@@ -103,7 +108,7 @@ def test_mistakes(log: Path, tmp_path: Path) -> None:
     """Flags are named as the shell spells them, codes say whose mistake it is, and nothing is written."""
     for arguments, code, told in (
         (("--method", "magic"), 2, "--method 'magic' is not known"),
-        (("--clip", "0.5"), 2, "--method ips"),
+        (("--min-propensity", "0.5"), 2, "--method ips"),
         (("--lists", "sort"), 2, "error, keep, drop"),
         (("-o", tmp_path / "q.pdf"), 2, "no known suffix"),
         (("-o", log), 2, "is an input, too"),
@@ -113,10 +118,10 @@ def test_mistakes(log: Path, tmp_path: Path) -> None:
         (("--method", "ips", "--propensities", tmp_path / "no.csv"), 3, "there is no such file"),
         (("--columns", "item=doc_id,click=clicked,nothing=session"), 2, "no table has a column nothing"),
     ):
-        done = run("clicks", log, *NAMED, "-o", tmp_path / "out.csv", *arguments, code=code)
+        done = run("online", "clicks", log, *NAMED, "-o", tmp_path / "out.csv", *arguments, code=code)
         assert told in done.stderr, done.stderr
     log.write_text("query_id,item,position,click\nq,\x1b[31ma,1,2\n")
-    done = run("clicks", log, *NAMED, "-o", tmp_path / "out.csv", code=3)
+    done = run("online", "clicks", log, *NAMED, "-o", tmp_path / "out.csv", code=3)
     assert f"{log}:2: 1 row with a click that is no number from 0 to 1" in done.stderr
     assert "\x1b" not in done.stderr
     assert "--invalid drop" in done.stderr

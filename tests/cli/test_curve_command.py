@@ -9,11 +9,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.cli.test_command_line import run
+from tests.command_line import command as run
+from tests.rows import each
 
 import rankstone
 from rankstone import demo
-from rankstone.cli.drawing import Line, drawn
+from rankstone.tables.drawing import Line, drawn
 
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
 
@@ -23,11 +24,11 @@ def test_a_curve_is_drawn_and_told() -> None:
     lines = run("curve", demo.QRELS, BM25, TFIDF).stdout.splitlines()
 
     assert lines[0] == "PR: precision over recall, mean over queries"
-    assert lines[1].startswith("  1 ┤")
-    assert lines[16].strip().startswith("└─")
-    assert lines[18].split() == ["recall", "a", "bm25", "b", "tfidf"]
-    assert lines[19].split()[0] == "0"
-    assert lines[29].split()[0] == "1"
+    assert lines[2].startswith("  1 ┤")
+    assert lines[17].strip().startswith("└─")
+    assert lines[20].split() == ["recall", "a", "bm25", "b", "tfidf"]
+    assert lines[21].split()[0] == "0"
+    assert lines[31].split()[0] == "1"
     text = "\n".join(lines)
     assert "bm25  31 queries have a curve; left out: 1 without a relevant document" in text
     assert " · SD " in text
@@ -74,7 +75,7 @@ def test_targets_are_answered(tmp_path: Path) -> None:
     qrels.write_text("q 0 d 1\n")
     one.write_text("q Q0 d 1 3 t\nq Q0 x 2 2 t\nq Q0 y 3 1 t\n")
     other.write_text("q Q0 x 1 3 t\nq Q0 d 2 2 t\nq Q0 y 3 1 t\n")
-    out = run("curve", qrels, one, other, "-m", "P RR", "-k", "1..3", "--reach", "0.5,0.9").stdout
+    out = run("curve", qrels, one, other, "-m", "P RR", "-k", "1..3", "--target", "0.5,0.9").stdout
 
     assert "a  first reaches 0.5 at k = 1 [1, 1]; at or above it at k = 1, 2" in out
     assert "b  reaches 0.5 at k = 2 [2, 2]" in out
@@ -124,7 +125,7 @@ def test_which_k() -> None:
     rows = run(*asked, "--format", "jsonl").stdout.splitlines()
     frame = rankstone.curve(demo.QRELS, demo.RUNS, "nDCG RR@1,2", k="1..3").which_k()
 
-    assert out.count("pairs told apart") == 2
+    assert out.count("k   pairs") == 2
     assert "told apart: p ≤ 0.05 of the paired t-test, 32 queries" in out
     assert [json.loads(row) for row in rows] == frame.to_dicts()
     both = (*asked, "--target", "RR=0.5", "--format", "csv")
@@ -164,13 +165,14 @@ def test_a_labelled_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", ["46", "80", "160"])
 def test_every_width_is_respected(columns: str) -> None:
-    """No line of a drawing or table is wider than the paper; intervals give way when it is narrow."""
+    """No line of a drawing or table is wider than the paper; a narrow table goes on below."""
     out = run("curve", demo.QRELS, BM25, TFIDF, "-m", "PR nDCG@1..50", env={"COLUMNS": columns}).stdout
     lines = out.splitlines()
     tables = [line for line in lines if "┤" in line or "│" in line or line[:8].strip().isdigit()]
 
     assert max(map(len, tables)) <= int(columns)
-    assert ("0.7689 [" in out) == (columns != "46")
+    assert "0.7689 [" in out
+    assert any("a bm25" in line and "b tfidf" in line for line in lines) == (columns != "46")
 
 
 def test_names_are_untrusted(tmp_path: Path) -> None:
@@ -183,13 +185,13 @@ def test_names_are_untrusted(tmp_path: Path) -> None:
     assert "[bold]" in out
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["-m", "nDCG@10"], "write nDCG@1..10"),
         (["-m", "ROC"], "ROC(negatives=judged)"),
-        (["--band", "0.5"], "--band wants two numbers"),
-        (["--reach", "high"], "--target wants numbers"),
+        (["--band", "0.5"], "--band must be two numbers"),
+        (["--target", "high"], "--target must be numbers"),
         (["--resamples", "0"], "--resamples 0"),
         (["--format", "svg"], "did you mean csv"),
         (["--per-query", "points.xls"], "no known suffix"),

@@ -120,7 +120,7 @@ def test_other_words_on_standard_error_are_passed_on(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text(
         "import os, rankstone\nos.write(2, b'one\\n\\ntwo')\n"
-        "rankstone.register_discount('own1', lambda r: r)\n",
+        "rankstone.measures.register_discount('own1', lambda r: r)\n",
         encoding="utf-8",
     )
     line = [sys.executable, "-m", "rankstone", "eval", "--import", str(own), str(demo.QRELS)]

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import polars as pl
 import pytest
+from tests.command_line import exit_code
 from tests.postgres import a_server, tells_the_password
-
-from rankstone.cli import _run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +34,7 @@ class Shell:
 
     def __call__(self, line: str, code: int = 0) -> tuple[str, str]:
         """Run a command line; return what it says on standard output and error."""
-        ended = _run(shlex.split(line))
+        ended = exit_code(shlex.split(line))
         out, err = self.capsys.readouterr()
         assert ended == code, err
         return out, err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 
 from rankstone.cli import cli
 from rankstone.errors import RankstoneError
+from rankstone.io.file_formats import read_files
 
 DEMO = Path(__file__).parents[2] / "src" / "rankstone" / "demo"
 FILES = (str(DEMO / "qrels.txt"), str(DEMO / "bm25.run"))
@@ -29,8 +31,8 @@ def test_typed_in_grades_need_no_files() -> None:
 
 
 def test_a_query_of_files_in_every_format(tmp_path: Path) -> None:
-    """Text, Markdown, LaTeX, HTML, JSON; to a file, too."""
-    for form, sign in (("text", "numerator"), ("md", "| --: |"), ("latex", "toprule"), ("html", "<table>")):
+    """A table, Markdown, LaTeX, HTML, JSON; to a file, too."""
+    for form, sign in (("table", "numerator"), ("md", "| --: |"), ("latex", "toprule"), ("html", "<table>")):
         assert sign in run(*FILES, "-q", "q03", "--format", form).stdout
     found = json.loads(run(*FILES, "-q", "q03", "--format", "json").stdout)
     assert found["query_id"] == "q03"
@@ -45,7 +47,9 @@ def test_the_worst_and_the_largest_losses() -> None:
     values = [one["value"] for one in found]
     assert values == sorted(values)
     assert len(values) == 3
-    lost = json.loads(run(*FILES, "--worst", "2", "--vs", str(DEMO / "tfidf.run"), "--format", "json").stdout)
+    lost = json.loads(
+        run(*FILES, "--worst", "2", "--versus", str(DEMO / "tfidf.run"), "--format", "json").stdout
+    )
     assert lost[0]["difference"] <= lost[1]["difference"] < 0
 
 
@@ -66,3 +70,28 @@ def test_mistakes_are_told(arguments: tuple[str, ...], said: str) -> None:
     error = run(*arguments).exception
     assert isinstance(error, RankstoneError)
     assert said in str(error)
+
+
+def test_the_worst_of_files_of_a_given_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--format-in holds for --worst, too, and several queries read every file once."""
+    (tmp_path / "q").write_text("query_id,doc_id,relevance\n1,a,1\n2,a,1\n3,a,1\n")
+    (tmp_path / "r").write_text("query_id,doc_id,score\n1,a,2\n1,b,1\n2,a,1\n2,b,2\n3,b,1\n")
+    opened: list[str] = []
+
+    def counted(path: Any, *rest: Any, **options: Any) -> Any:
+        table = read_files(path, *rest, **options)
+        start = table.start
+
+        def again(columns: Any) -> Any:
+            opened.append(str(path))
+            return start(columns)
+
+        return replace(table, start=again)
+
+    monkeypatch.setattr("rankstone.io.read_files", counted)
+    files = [str(tmp_path / "q"), str(tmp_path / "r")]
+    done = CliRunner().invoke(
+        cli, ["explain", *files, "--worst", "2", "--format-in", "csv", "--format", "json"]
+    )
+    assert [one["query_id"] for one in json.loads(done.output)] == ["3", "2"], done.output
+    assert opened.count(files[1]) == 1

@@ -14,7 +14,7 @@ from rankstone.errors import RankstoneError
 
 DEMO = Path(__file__).parents[2] / "src" / "rankstone" / "demo"
 QRELS, BM25, TFIDF = (str(DEMO / name) for name in ("qrels.txt", "bm25.run", "tfidf.run"))
-FORMATS = (("text", "numerator"), ("md", "| --: |"), ("latex", "toprule"), ("html", "<table>"))
+FORMATS = (("table", "numerator"), ("md", "| --: |"), ("latex", "toprule"), ("html", "<table>"))
 
 
 def run(*arguments: str) -> Any:
@@ -59,7 +59,7 @@ def test_several_runs_and_chinese() -> None:
             ("diff", BM25, TFIDF, "--explain", "tau_b", "-q", "q01", "--digits", "2"),
             "--digits cannot go with",
         ),
-        (("diff", BM25, TFIDF, "--explain", "tau_b", "-q", "q01", "--format", "csv"), "--format csv"),
+        (("diff", BM25, TFIDF, "--explain", "tau_b", "-q", "q01", "--format", "svg"), "--format svg"),
         (("diff", BM25, TFIDF, "--lang", "zh"), "--lang cannot go with a table"),
         (("diff", BM25, TFIDF, "--explain", "AP", "-q", "q01"), "not a measure of two rankings"),
         (("beyond", BM25, "--explain", "Entropy@5", "-q", "q01"), "leave the user out"),

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.command_line import command
 
 DEMO = Path(__file__).parents[2] / "src" / "rankstone" / "demo"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ci" / "rankstone.toml"
 
 
-def run(*arguments: str, code: int, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "rankstone", "gate", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env={**os.environ},
-    )
-    assert done.returncode == code, done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    return done
+run = partial(command, "gate")
 
 
 @pytest.fixture
@@ -102,7 +90,7 @@ def test_without_a_configuration(tmp_path: Path) -> None:
 
 def test_the_example_is_understood() -> None:
     """The configuration that people start from."""
-    from rankstone.gating import Config
+    from rankstone.comparison.gate_config import Config
 
     read = Config.read(EXAMPLE, {})
     assert [rule.measure for rule in read.rules] == ["nDCG@10", "R@100"]

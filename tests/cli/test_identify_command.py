@@ -41,9 +41,14 @@ def test_typed_in_grades_need_no_files() -> None:
 
 
 def test_every_format(tmp_path: Path) -> None:
-    """Text, Markdown, LaTeX, HTML, JSON, CSV; to a file, too."""
+    """A table, Markdown, LaTeX, HTML, JSON, CSV; to a file, too."""
     asked = (*FILES, "--value", "0.5704", "-m", "nDCG@10")
-    for form, sign in (("text", "The nearest"), ("md", "| --: |"), ("latex", "toprule"), ("html", "<table>")):
+    for form, sign in (
+        ("table", "The nearest"),
+        ("md", "| --: |"),
+        ("latex", "toprule"),
+        ("html", "<table>"),
+    ):
         assert sign in run(*asked, "--format", form).stdout
     found = json.loads(run(*asked, "--format", "json").stdout)
     assert found["groups"][0]["ways"][0]["measure"] == "nDCG@10"
@@ -78,7 +83,7 @@ def test_numbers_of_several_runs() -> None:
         (("--value", "x", *FILES), "no value to look for"),
         (("--value", "0.5", *FILES, "--format", "xml"), "not known"),
         (("--value", "0.5", *FILES, "-m", "nDGC"), "did you mean"),
-        (("--value", "0.5", *FILES, "--digits", "99"), "out of range"),
+        (("--value", "0.5", *FILES, "--decimals", "99"), "out of range"),
         (("--value", "0.5", *FILES, "--grades", "1,0"), "list of its own"),
         (("--value", "0.5", FILES[0], "/nowhere.run"), "nowhere.run"),
     ],

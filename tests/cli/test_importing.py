@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.command_line import exit_code
 
-from rankstone import MEASURES
-from rankstone.cli import _run
-from rankstone.measures.models import OWN_WALKS
-from rankstone.measures.parts import OWN_DISCOUNTS, OWN_GAINS
+from rankstone.measures import MEASURES
+from rankstone.measures.core.gains_and_discounts import OWN_DISCOUNTS, OWN_GAINS
+from rankstone.measures.walk_models import OWN_WALKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +28,9 @@ def halving(hits, h: float = 5.0):
 def failing(hits):
     return hits.grade / undefined
 
-rankstone.register_gain("root", root)
-rankstone.register_discount("slow", lambda rank: rank**0.5)
-rankstone.register_continuation("patient", lambda rank, gain, gained: 0 * rank + 0.9)
+rankstone.measures.register_gain("root", root)
+rankstone.measures.register_discount("slow", lambda rank: rank**0.5)
+rankstone.measures.register_continuation("patient", lambda rank, gain, gained: 0 * rank + 0.9)
 '''
 
 
@@ -55,7 +55,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_own_measures_are_measures(capsys: pytest.CaptureFixture[str]) -> None:
     """Measures, gains, discounts and user models; neighbours of the file may be imported."""
     asked = "Halving(h=1)@5 DCG(gain=root, discount=slow) CWL(model=patient, max_grade=4)"
-    assert _run(["eval", "q.txt", "a.run", "--import", "own.py", "-m", asked, "--format", "csv"]) == 0
+    assert exit_code(["eval", "q.txt", "a.run", "--import", "own.py", "-m", asked, "--format", "csv"]) == 0
     values = [line.split(",")[-3] for line in capsys.readouterr().out.splitlines()[1:]]
 
     assert list(map(float, values[:2])) == [4 * 0.5 ** ((2 - 1) / 1), 4**0.5 / 2**0.5]
@@ -75,7 +75,7 @@ def test_own_measures_are_measures(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_every_command_that_takes_measures_imports(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The option stands wherever measures do."""
-    assert _run([*line.split(), "--import", "own.py"]) == 0, capsys.readouterr().err
+    assert exit_code([*line.split(), "--import", "own.py"]) == 0, capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_every_command_that_takes_measures_imports(line: str, capsys: pytest.Cap
         ("import no_such_module\n", "bad.py:1: ModuleNotFoundError"),
         ("raise SystemExit(3)\n", "bad.py:1: SystemExit: 3"),
         (
-            "import rankstone\nrankstone.register_gain('linear', abs)\n",
+            "import rankstone\nrankstone.measures.register_gain('linear', abs)\n",
             "bad.py: gain=linear cannot be registered",
         ),
     ],
@@ -98,7 +98,7 @@ def test_files_that_do_not_serve(
     """What is wrong with a file is told with its line, and is no bug of ours."""
     (tmp_path / "bad.py").write_text(text)
 
-    assert _run(["eval", "q.txt", "a.run", "--import", "bad.py"]) == 2
+    assert exit_code(["eval", "q.txt", "a.run", "--import", "bad.py"]) == 2
     assert message in capsys.readouterr().err
 
 
@@ -107,13 +107,13 @@ def test_files_that_do_not_serve(
 )
 def test_what_is_no_file_of_measures(name: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A file that is not there, or no Python."""
-    assert _run(["eval", "q.txt", "a.run", "--import", name]) == 2
+    assert exit_code(["eval", "q.txt", "a.run", "--import", name]) == 2
     assert message in capsys.readouterr().err
 
 
 def test_a_function_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
     """An error inside a user's function names its line, and does not ask for a report of a bug."""
-    assert _run(["eval", "q.txt", "a.run", "--import", "own.py", "-m", "Failing"]) == 2
+    assert exit_code(["eval", "q.txt", "a.run", "--import", "own.py", "-m", "Failing"]) == 2
     err = capsys.readouterr().err
     assert "own.py:12: NameError: name 'undefined' is not defined" in err
     assert "bug in rankstone" not in err

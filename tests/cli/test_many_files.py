@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
+from tests.command_line import exit_code
 
 import rankstone
-from rankstone.cli import _run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +85,7 @@ def write(folder: Path, parts: list[pl.DataFrame], kind: str) -> None:
 
 def evaluated(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> tuple[str, str]:
     """Run an evaluation in this process; return what it says on standard output and error."""
-    ended = _run(["eval", *map(str, arguments), *MEASURES])
+    ended = exit_code(["eval", *map(str, arguments), *MEASURES])
     out, err = capsys.readouterr()
     assert ended == code, err
     assert "Traceback" not in err
@@ -255,7 +255,7 @@ def test_a_full_disk(folder: Path, line: str) -> None:
 @pytest.mark.parametrize("line", ["eval qrels.parquet run", "compare qrels.parquet run a=run"])
 def test_a_full_device(folder: Path, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     """So it is with a device, which is written to when everything is there."""
-    assert _run([*line.split(), "-o", "/dev/full", *MEASURES]) == 3
+    assert exit_code([*line.split(), "-o", "/dev/full", *MEASURES]) == 3
     err = capsys.readouterr().err
     assert "/dev/full: the file cannot be written\n  given:    No space left on device" in err
     assert left(folder) == ["qrels.parquet", "run"]
@@ -265,7 +265,7 @@ def test_a_full_device(folder: Path, line: str, capsys: pytest.CaptureFixture[st
 TELLING = """
 import sys
 from rankstone.cli import main
-from rankstone.cli.ticker import Ticker
+from rankstone.cli.standard_error import Ticker
 counted = Ticker.__call__
 def told(ticker, rows):
     print(rows, flush=True)

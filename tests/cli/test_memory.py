@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.command_line import exit_code
 
 from rankstone import demo
-from rankstone.cli import _run
-from rankstone.out_of_core.budget import Budget
+from rankstone.evaluation.out_of_core import Budget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def three_ranges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def said(line: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[str, str]:
     """Run a command line; return what it says on standard output and error."""
-    assert _run(shlex.split(line)) == code
+    assert exit_code(shlex.split(line)) == code
     out, err = capsys.readouterr()
     return out, err
 

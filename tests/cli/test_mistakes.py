@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-
-from rankstone.cli import _run
+from tests.command_line import exit_code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +29,7 @@ class Shell:
 
     def __call__(self, line: str, code: int = 0) -> tuple[str, str]:
         """Run a command line in this process; return what it says on standard output and error."""
-        ended = _run(line.split())
+        ended = exit_code(line.split())
         out, err = self.capsys.readouterr()
         assert ended == code, err
         return out, err
@@ -155,7 +154,7 @@ def test_standard_input_is_read_once(shell: Shell, line: str) -> None:
         ("conventions list --format xml", "expected: text, json"),
         ("conventions show ranx --format xml", "expected: text, md, json"),
         ("measures list --format jso", "did you mean json?"),
-        ("check q.txt a.run --format csv", "expected: table, json"),
+        ("check q.txt a.run --format xml", "expected: table, csv, json"),
         ("conventions diff ranx beir q.txt a.run -m foo", "there is no measure 'foo'"),
         ("conventions diff ranx beir - -", "standard input can be read only once"),
         ("eval q.txt a.run -k 10", "nDCG@10; --depth cuts every list"),

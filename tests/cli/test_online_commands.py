@@ -1,4 +1,4 @@
-"""``rankstone counterfactual``, ``interleave`` and ``ab`` as a user meets them."""
+"""``rankstone online counterfactual``, ``interleave`` and ``ab`` as a user meets them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.test_command_line import run
+from tests.command_line import command as run
 
-from rankstone.behaviour import ab, counterfactual, interleave, interleaving_preference
+from rankstone.online.ab_test import ab
+from rankstone.online.counterfactual_estimates import counterfactual
+from rankstone.online.interleaved_lists import interleave
+from rankstone.online.preference_test import interleaving_preference
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +36,7 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
     names = {"click": "reward", "pscore": "propensity"}
     named = ("--columns", ",".join(f"{a}={b}" for a, b in names.items()))
     how = ("--propensity", "examination", "--discount", "log2", "--k", 10, "--cluster", "user")
-    asked = ("counterfactual", log, tmp_path / "new.run", *named, *how)
+    asked = ("online", "counterfactual", log, tmp_path / "new.run", *named, *how)
     found = counterfactual(
         log,
         tmp_path / "new.run",
@@ -50,13 +53,13 @@ def test_counterfactual(log: Path, tmp_path: Path) -> None:
     assert table[0].split() == ["estimator", "value", "error", "low", "high", "bias"]
     assert table[-1].startswith("conventions  propensity=examination discount=log2 k=10 cluster=user")
     assert any("2 impressions · 2 rewarded" in line for line in table)
-    assert run(*asked, "--format", "latex", "--quiet").stdout.startswith("% conventions")
+    assert run(*asked, "--format", "latex", "--quiet").stdout.startswith("% log  4 rows")
 
 
 def test_counterfactual_mistakes(log: Path) -> None:
     """Mistakes end with a code and a sentence, never a traceback."""
-    assert "--columns click=reward" in run("counterfactual", log, code=3).stderr
-    assert "no discount 'log3'" in run("counterfactual", log, "--discount", "log3", code=2).stderr
+    assert "--columns click=reward" in run("online", "counterfactual", log, code=3).stderr
+    assert "no discount 'log3'" in run("online", "counterfactual", log, "--discount", "log3", code=2).stderr
 
 
 @pytest.fixture
@@ -71,15 +74,17 @@ def runs(tmp_path: Path) -> tuple[Path, Path]:
 def test_interleave(runs: tuple[Path, Path], tmp_path: Path) -> None:
     """Lists are made, written and printed; clicks on them are tested; all as from Python."""
     lists = tmp_path / "lists.parquet"
-    done = run("interleave", *runs, "-o", lists, "--draws", 5, "--seed", 3)
+    done = run("online", "interleave", *runs, "-o", lists, "--draws", 5, "--seed", 3)
     assert "1 query in both runs · 5 lists · 1 query in a only: no list" in done.stderr
     made = interleave(*runs, draws=5, seed=3)
-    printed = run("interleave", *runs, "--draws", 5, "--seed", 3, "--format", "jsonl").stdout.splitlines()
+    printed = run(
+        "online", "interleave", *runs, "--draws", 5, "--seed", 3, "--format", "jsonl"
+    ).stdout.splitlines()
     assert [json.loads(line) for line in printed] == made.lists.to_dicts()
 
     log = tmp_path / "clicks.csv"
     log.write_text("query_id,draw,item,impression_id,user\nq,0,x,1,u\nq,1,y,2,u\nq,4,x,3,v\n")
-    asked = ("interleave", lists, "--clicks", log, "--columns", "item=doc_id", "--cluster", "user")
+    asked = ("online", "interleave", lists, "--clicks", log, "--columns", "item=doc_id", "--cluster", "user")
     found = interleaving_preference(log, lists, columns={"item": "doc_id"}, cluster="user")
     assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
     assert "warning  there is no column clicked" in run(*asked).stdout
@@ -89,11 +94,16 @@ def test_interleave_mistakes(runs: tuple[Path, Path], tmp_path: Path) -> None:
     """Options of making and of testing do not mix; files that nobody can write are refused first."""
     assert (
         "--k cannot go with --clicks"
-        in run("interleave", runs[0], "--clicks", runs[1], "--k", 3, code=2).stderr
+        in run("online", "interleave", runs[0], "--clicks", runs[1], "--k", 3, code=2).stderr
     )
-    assert "--margin cannot go with two runs" in run("interleave", *runs, "--margin", 0.1, code=2).stderr
-    assert "two runs are interleaved" in run("interleave", runs[0], code=2).stderr
-    assert "no known suffix" in run("interleave", *runs, "-o", tmp_path / "lists.run", code=2).stderr
+    assert (
+        "--margin cannot go with two runs"
+        in run("online", "interleave", *runs, "--margin", 0.1, code=2).stderr
+    )
+    assert "two runs are interleaved" in run("online", "interleave", runs[0], code=2).stderr
+    assert (
+        "no known suffix" in run("online", "interleave", *runs, "-o", tmp_path / "lists.run", code=2).stderr
+    )
 
 
 def test_ab(tmp_path: Path) -> None:
@@ -101,7 +111,19 @@ def test_ab(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     rows = [f"{n},{n // 2},{'xy'[n // 2 % 2]},1,{n % 3 == 0}" for n in range(60)]
     log.write_text("\n".join(["impression_id,uid,arm,position,click", *rows]) + "\n")
-    asked = ("ab", log, "--by", "arm", "--versus", "y", "--columns", "uid=user_id", "--shares", "x=1,y=1")
+    asked = (
+        "online",
+        "ab",
+        log,
+        "--variant",
+        "arm",
+        "--versus",
+        "y",
+        "--columns",
+        "uid=user_id",
+        "--shares",
+        "x=1,y=1",
+    )
     found = ab(log, "arm", versus="y", columns={"uid": "user_id"}, shares={"x": 1, "y": 1})
     assert json.loads(run(*asked, "--format", "json").stdout) == found.report()
     table = run(*asked, env={"COLUMNS": "200"}).stdout.splitlines()
@@ -115,7 +137,9 @@ def test_ab(tmp_path: Path) -> None:
     assert json.loads(run(*asked, "--sequential", "--format", "json").stdout) == always.report()
     assert always.differences["low"][0] < found.differences["low"][0]
     assert "--planned 0" in run(*asked, "--planned", 0, code=2).stderr
-    alone = run("ab", log, "--by", "arm", "--cluster", "impression_id", "--format", "json").stdout
+    alone = run(
+        "online", "ab", log, "--variant", "arm", "--cluster", "impression_id", "--format", "json"
+    ).stdout
     assert json.loads(alone)["conventions"]["cluster"] is None
-    assert "--shares x" in run("ab", log, "--by", "arm", "--shares", "x", code=2).stderr
-    assert "no column variant" in run("ab", log, code=3).stderr
+    assert "--shares x" in run("online", "ab", log, "--variant", "arm", "--shares", "x", code=2).stderr
+    assert "no column variant" in run("online", "ab", log, code=3).stderr

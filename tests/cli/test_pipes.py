@@ -85,7 +85,7 @@ def told(text: str) -> list[str]:
         "beyond one=<RUN> --explain Entropy@5",
         "bounds <QRELS> one=<RUN> -m RR@10 --format csv",
         "conventions diff ranx beir <QRELS> one=<RUN>",
-        "retention <EVENTS.csv> --format csv",
+        "online retention <EVENTS.csv> --format csv",
         "trec-eval <QRELS> <RUN>",
         "ltr eval <FEATURES> one=<SCORES> -m RR --format csv",
         "ltr score <MODEL> <FEATURES>",

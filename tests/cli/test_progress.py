@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 
 import rankstone
-from rankstone.cli.ticker import Ticker
+from rankstone.cli.standard_error import Ticker
 from rankstone.io import read_run
-from rankstone.io.extent import rows_about
+from rankstone.io.streams import rows_about
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ WRITE: dict[str, Callable[[Path], object]] = {
 #: the command line with a bar that is never waited for
 AT_ONCE = """
 import sys
-import rankstone.cli.ticker as ticker
+import rankstone.cli.standard_error as ticker
 ticker._PATIENCE = -1.0
 from rankstone.cli import main
 main(sys.argv[1:])

@@ -26,7 +26,7 @@ QRELS, BM25, TFIDF = str(demo.QRELS), str(demo.RUNS["bm25"]), str(demo.RUNS["tfi
 @pytest.fixture(autouse=True)
 def _little_vega(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave Vega out: these tests look at the command."""
-    monkeypatch.setattr("rankstone.plots.vega.script", lambda: "/* Vega */")
+    monkeypatch.setattr("rankstone.reports.chart_style.script", lambda: "/* Vega */")
 
 
 def run(*arguments: str) -> Result:

@@ -1,4 +1,4 @@
-"""``rankstone retention`` as a user meets it: tables, drawings, files, mistakes."""
+"""``rankstone online retention`` as a user meets it: tables, drawings, files, mistakes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from tests.cli.test_command_line import run
+from tests.command_line import command as run
 
-from rankstone.behaviour import retention
+from rankstone.online.cohort_retention import retention
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,10 +40,10 @@ NAMED = ("--columns", "uid=user_id,ts=time")
 
 def test_what_is_printed(log: Path) -> None:
     """A row a day, what was left out, the audit, and what the numbers depend on."""
-    lines = run("retention", log, *NAMED).stdout.splitlines()
+    lines = run("online", "retention", log, *NAMED).stdout.splitlines()
 
     assert lines[0].split("  ")[0] == "day"
-    assert [line.split()[:6] for line in lines[1:5]] == [
+    assert [line.split()[:6] for line in lines[2:6]] == [
         ["1", "2", "0", "5", "2", "0.4000"],
         ["3", "2", "0", "5", "2", "0.4000"],
         ["7", "1", "1", "4", "1", "0.2500"],
@@ -58,35 +58,37 @@ def test_the_numbers_are_pythons(log: Path) -> None:
     found = retention(str(log), columns={"uid": "user_id", "ts": "time"}, by="platform")
     frames = {"days": found.days, "cohorts": found.triangle, "periods": found.periods, "curve": found.curve}
     for show, frame in (frames | {"differences": found.differences}).items():
-        asked = ("retention", log, *NAMED, "--by", "platform", "--show", show)
+        asked = ("online", "retention", log, *NAMED, "--by", "platform", "--show", show)
         rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
         lines = [json.loads(line) for line in run(*asked, "--format", "jsonl").stdout.splitlines()]
         assert lines == frame.cast({pl.Date: pl.String}).to_dicts()
         assert [list(row) for row in rows] == [frame.columns] * frame.height
-    report = json.loads(run("retention", log, *NAMED, "--by", "platform", "--format", "json").stdout)
+    report = json.loads(
+        run("online", "retention", log, *NAMED, "--by", "platform", "--format", "json").stdout
+    )
     assert report == found.report()
 
 
 def test_tables_for_people(log: Path) -> None:
     """The triangle is a row a cohort, blank where nobody knows; Markdown and LaTeX have the same cells."""
-    table = run("retention", log, *NAMED, "--show", "cohorts", "--digits", 2).stdout.splitlines()
-    assert table[0].split() == ["cohort", "size", "day", "1", "day", "3", "day", "7", "day", "30"]
-    assert table[1].split() == ["2024-01-01", "4", "0.50", "0.50", "0.25"]
-    assert table[2].split() == ["2024-01-02", "1", "0.00", "0.00"]
-    markdown = run("retention", log, *NAMED, "--format", "md").stdout.splitlines()
+    table = run("online", "retention", log, *NAMED, "--show", "cohorts", "--digits", 2).stdout.splitlines()
+    assert [line.split() for line in table[:2]] == [["cohort", "size", *["day"] * 4], ["1", "3", "7", "30"]]
+    assert table[2].split() == ["2024-01-01", "4", "0.50", "0.50", "0.25"]
+    assert table[3].split() == ["2024-01-02", "1", "0.00", "0.00"]
+    markdown = run("online", "retention", log, *NAMED, "--format", "md").stdout.splitlines()
     assert markdown[2].startswith("| 1 | 2 | 0 | 5 | 2 | 0.4000 |")
-    latex = run("retention", log, *NAMED, "--show", "periods", "--format", "latex").stdout
+    latex = run("online", "retention", log, *NAMED, "--show", "periods", "--format", "latex").stdout
     assert r"2024-01-02 & 1 & 2 & 3 & 3.0000 &  \\" in latex
     asked = ("--by", "platform", "--versus", "app", "--days", "1")
-    segments = run("retention", log, *NAMED, *asked, env={"COLUMNS": "200"}).stdout
+    segments = run("online", "retention", log, *NAMED, *asked, env={"COLUMNS": "200"}).stdout
     assert segments.splitlines()[0].startswith("platform  day  cohorts")
     assert ["web", "app", "1", "2", "3", "1.0000"] in [line.split()[:6] for line in segments.splitlines()]
 
 
 def test_the_curve_is_drawn(log: Path) -> None:
     """--plot draws it above the table, with a legend for segments."""
-    plain = run("retention", log, *NAMED, "--plot").stdout
-    segments = run("retention", log, *NAMED, "--plot", "--by", "platform").stdout
+    plain = run("online", "retention", log, *NAMED, "--plot").stdout
+    segments = run("online", "retention", log, *NAMED, "--plot", "--by", "platform").stdout
 
     assert "┤" in plain.splitlines()[0]
     assert "└─" in plain
@@ -95,7 +97,7 @@ def test_the_curve_is_drawn(log: Path) -> None:
 
 def test_files_are_written(log: Path, tmp_path: Path) -> None:
     """-o takes the text, --cohorts the whole triangle, in the format of its suffix."""
-    run("retention", log, *NAMED, "-o", tmp_path / "out.txt", "--cohorts", tmp_path / "all.parquet")
+    run("online", "retention", log, *NAMED, "-o", tmp_path / "out.txt", "--cohorts", tmp_path / "all.parquet")
     found = retention(str(log), columns={"uid": "user_id", "ts": "time"})
 
     assert (tmp_path / "out.txt").read_text().startswith("day")
@@ -106,10 +108,23 @@ def test_charts_and_the_page(log: Path, tmp_path: Path) -> None:
     """Charts by their suffix, and the page, are whole files."""
     pytest.importorskip("vl_convert", reason="charts need the extra: report")
     page, chart, heat = tmp_path / "r.html", tmp_path / "c.svg", tmp_path / "h.png"
-    run("retention", log, *NAMED, "--report", page, "--curve", chart, "--heatmap", heat, "--by", "platform")
+    run(
+        "online",
+        "retention",
+        log,
+        *NAMED,
+        "--report",
+        page,
+        "--chart",
+        chart,
+        "--heatmap",
+        heat,
+        "--by",
+        "platform",
+    )
 
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
-    assert "rankstone retention" in page.read_text("utf-8")
+    assert "rankstone online retention" in page.read_text("utf-8")
     assert chart.read_text("utf-8").startswith("<svg")
     assert heat.read_bytes()[:4] == b"\x89PNG"
 
@@ -117,24 +132,27 @@ def test_charts_and_the_page(log: Path, tmp_path: Path) -> None:
 def test_from_standard_input_and_a_database(log: Path, tmp_path: Path) -> None:
     """A log may come through a pipe, or from a table of a database, in pieces."""
     duckdb = pytest.importorskip("duckdb", reason="no DuckDB: pip install duckdb")
-    expected = run("retention", log, *NAMED, "--format", "csv").stdout
+    expected = run("online", "retention", log, *NAMED, "--format", "csv").stdout
 
-    assert run("retention", "-", *NAMED, "--format", "csv", stdin=log.read_text()).stdout == expected
+    assert (
+        run("online", "retention", "-", *NAMED, "--format", "csv", stdin=log.read_text()).stdout == expected
+    )
     with duckdb.connect(str(tmp_path / "logs.db")) as connection:
         connection.execute(f"CREATE TABLE log AS SELECT uid, ts::TIMESTAMP AS ts FROM '{log}'")  # noqa: S608 - a test's
     assert (
-        run("retention", f"duckdb:{tmp_path / 'logs.db'}#log", *NAMED, "--format", "csv").stdout == expected
+        run("online", "retention", f"duckdb:{tmp_path / 'logs.db'}#log", *NAMED, "--format", "csv").stdout
+        == expected
     )
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--kind", "exat"], 2, "did you mean exact"),
+        (["--returns", "exat"], 2, "did you mean exact"),
         (["--show", "differences"], 2, "--by COLUMN"),
         (["--show", "day"], 2, "did you mean days"),
         (["--cohorts", "all.xls"], 2, "--cohorts all.xls: no known suffix"),
-        (["--curve", "c.gif"], 2, "--curve c.gif: no known suffix"),
+        (["--chart", "c.gif"], 2, "--chart c.gif: no known suffix"),
         (["--tz", "Europe/Berlin"], 2, "leave --tz Europe/Berlin out"),
         (["--format", "xls"], 2, "--format xls"),
         (["--by", "plattform"], 3, "did you mean platform"),
@@ -144,7 +162,7 @@ def test_from_standard_input_and_a_database(log: Path, tmp_path: Path) -> None:
 )
 def test_mistakes(log: Path, arguments: list[str], code: int, said: str) -> None:
     """Each ends with its exit code and what to do, in the words of a shell, and prints nothing."""
-    done = run("retention", log, *NAMED, *arguments, code=code)
+    done = run("online", "retention", log, *NAMED, *arguments, code=code)
 
     assert said in done.stderr
     assert not done.stdout
@@ -152,7 +170,7 @@ def test_mistakes(log: Path, arguments: list[str], code: int, said: str) -> None
 
 def test_the_input_is_spared(log: Path) -> None:
     """No output may be the input."""
-    done = run("retention", log, *NAMED, "--cohorts", log, code=2)
+    done = run("online", "retention", log, *NAMED, "--cohorts", log, code=2)
 
     assert "is an input, too" in done.stderr
     assert log.read_text().startswith("uid,ts")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.command_line import exit_code
 from tests.real_data import data
 
 import rankstone
 from rankstone import InputError, demo
-from rankstone.cli import _run
 from rankstone.errors import MissingColumn
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def test_files_with_different_tags_are_several_runs(
     folder(tmp_path / "my runs", bm25=BM25, tfidf=TFIDF)
     monkeypatch.chdir(tmp_path)
     for more in ([], ["--duplicates", "first_drop"]):
-        assert _run(["eval", str(demo.QRELS), "my runs", *more]) == 3
+        assert exit_code(["eval", str(demo.QRELS), "my runs", *more]) == 3
         err = capsys.readouterr().err
         assert "error: my runs: these 2 files look like several runs, not like parts of one" in err
         assert "tags in column 6: bm25.run (bm25), tfidf.run (tfidf)" in err
@@ -195,14 +195,14 @@ def test_eval_compare_and_report_take_long_tables(tmp_path: Path, capsys: pytest
     long().write_csv(tmp_path / "long.csv")
     line = [str(demo.QRELS), str(tmp_path / "long.csv"), "--run-column", "algorithm"]
     line += ["--columns", "user=query_id,item=doc_id", "-m", "nDCG@10"]
-    assert _run(["eval", *line, "--format", "json"]) == 0
+    assert exit_code(["eval", *line, "--format", "json"]) == 0
     assert (
         json.loads(capsys.readouterr().out)["runs"]
         == rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10").to_dict()
     )
-    assert _run(["compare", *line, "--baseline", "tfidf"]) == 0
+    assert exit_code(["compare", *line, "--baseline", "tfidf"]) == 0
     assert "bm25" in capsys.readouterr().out
-    assert _run(["report", *line, "-o", str(tmp_path / "page.html")]) == 0
+    assert exit_code(["report", *line, "-o", str(tmp_path / "page.html")]) == 0
     assert "tfidf" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
@@ -230,11 +230,11 @@ def test_mistakes_in_long_tables_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "flag", [["--memory", "1GB"], ["--truth", "x.run", "--depth", "3"], ["--labeled", "x.csv"]]
+    "flag", [["--memory", "1GB"], ["--exact-run", "x.run", "--depth", "3"], ["--labeled", "x.csv"]]
 )
 def test_where_long_tables_are_no_runs(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Elsewhere the option is refused, and not passed over."""
-    assert _run(["eval", str(demo.QRELS), "x.csv", "--run-column", "algorithm", *flag]) == 2
+    assert exit_code(["eval", str(demo.QRELS), "x.csv", "--run-column", "algorithm", *flag]) == 2
     assert "--run-column" in capsys.readouterr().err
 
 

@@ -9,9 +9,9 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from tests.command_line import exit_code
 
 import rankstone
-from rankstone.cli import _run
 from rankstone.errors import BadLine, MissingColumn, RankstoneError, UsageError
 from rankstone.io import parse_columns, read_judgments, read_run
 
@@ -124,7 +124,7 @@ def test_fixes_lead_to_the_number(
         (tmp_path / name).write_text(text)
     line = f"eval {WRONG[what][0][0]} run={WRONG[what][1][0]} -m RR --format json"
     said: list[str] = []
-    while _run(shlex.split(line)) != 0:
+    while exit_code(shlex.split(line)) != 0:
         _, err = capsys.readouterr()
         assert err not in said, err
         said.append(err)
@@ -151,9 +151,9 @@ def test_files_and_folders_are_quoted(
     (tmp_path / "my run.csv").write_text(GOOD_RUN[1])
     (tmp_path / "q.csv").write_text(GOOD_QRELS[1])
 
-    assert _run(["eval", "q.csv", "my rum.csv"]) != 0
+    assert exit_code(["eval", "q.csv", "my rum.csv"]) != 0
     assert 'did you mean "my run.csv"?' in capsys.readouterr().err
-    assert _run(["eval", "q.csv", "my run.csv", "-o", "not here/scores.csv"]) != 0
+    assert exit_code(["eval", "q.csv", "my run.csv", "-o", "not here/scores.csv"]) != 0
     said = capsys.readouterr().err
     assert f"there is no folder {tmp_path / 'not here'}" in said
     assert "make the folder first" in said

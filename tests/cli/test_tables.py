@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.test_command_line import run
+from tests.command_line import command as run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,7 @@ def test_weights_and_sessions(files: dict[str, Path]) -> None:
     out = run("eval", files["qrels"], files["a"], "--queries", files["queries"], "-m", measures).stdout
 
     session = 1 + 1 / math.log2(3) + 1 / math.log2(3) / (1 + math.log(2, 4))
-    assert out.splitlines()[1].split() == ["a", f"{(3 * 0.75 + 0.5) / 4:.4f}", f"{session:.4f}"]
+    assert out.splitlines()[2].split() == ["a", f"{(3 * 0.75 + 0.5) / 4:.4f}", f"{session:.4f}"]
 
 
 def test_weights_of_intents(files: dict[str, Path]) -> None:
@@ -71,13 +71,13 @@ def test_weights_of_intents(files: dict[str, Path]) -> None:
 
 
 def test_an_exact_run_is_the_truth(files: dict[str, Path]) -> None:
-    """--truth judges by the head of a run; its default measure is found / k, ties with the k-th are right."""
-    out = run("eval", "--truth", files["exact"], "--depth", 2, files["a"]).stdout.splitlines()
+    """--exact-run judges by the head of a run; the default measure is found / k, ties with the k-th count."""
+    out = run("eval", "--exact-run", files["exact"], "--depth", 2, files["a"]).stdout.splitlines()
 
     assert out[0].split() == ["run", "R(denom=min_R_k)@2"]
     assert out[1].split() == ["a", f"{(2 / 2 + 1 / 1) / 2:.4f}"]
     assert "judgments  2 queries, 4 judgments" in out
-    report = json.loads(run("eval", "--truth", files["exact"], "--depth", 2, files["a"], "-m", "P@1 AP",
+    report = json.loads(run("eval", "--exact-run", files["exact"], "--depth", 2, files["a"], "-m", "P@1 AP",
                             "--format", "json").stdout)  # fmt: skip
     assert report["runs"]["a"]["P@1"] == (1 + 0) / 2
     assert report["inputs"]["judgments"] == f"first 2 of {files['exact']}"
@@ -85,7 +85,7 @@ def test_an_exact_run_is_the_truth(files: dict[str, Path]) -> None:
 
 def test_epsilon_for_the_truth(files: dict[str, Path]) -> None:
     """--within counts scores near the k-th as tied with it."""
-    one = ("eval", "--truth", files["exact"], "--depth", 1)
+    one = ("eval", "--exact-run", files["exact"], "--depth", 1)
     assert run(*one, files["a"]).stdout.splitlines()[1].split() == ["a", "0.0000"]
     assert run(*one, "--within", 0.11, files["a"]).stdout.splitlines()[1].split() == ["a", "0.5000"]
 
@@ -94,14 +94,18 @@ def test_epsilon_for_the_truth(files: dict[str, Path]) -> None:
     ("arguments", "code", "message"),
     [
         (("{qrels}", "{a}", "--by", "country"), 2, "--by needs --queries FILE"),
-        (("{qrels}", "{a}", "--within", "1"), 2, "--within needs --truth RUN"),
+        (("{qrels}", "{a}", "--within", "1"), 2, "--within needs --exact-run RUN"),
         (("{qrels}", "{a}", "--queries", "{queries}", "--by", "contry"), 3, "did you mean country?"),
         (("{qrels}", "{a}", "--queries", "{queries}", "--by", "country", "--format", "trec"), 2, "no place"),
         (("{qrels}", "{a}", "--queries", "{qrels}"), 3, "a table with column names is needed"),
         (("{qrels}", "{a}", "-m", "sDCG"), 2, "needs a query table"),
-        (("--truth", "{exact}", "{a}"), 2, "--truth needs --depth"),
-        (("--truth", "{exact}", "--depth", "2"), 2, "--truth needs at least one run"),
-        (("--truth", "{exact}", "--depth", "2", "--exclude", "{a}", "{a}"), 2, "--exclude cannot go with"),
+        (("--exact-run", "{exact}", "{a}"), 2, "--exact-run needs --depth"),
+        (("--exact-run", "{exact}", "--depth", "2"), 2, "--exact-run needs at least one run"),
+        (
+            ("--exact-run", "{exact}", "--depth", "2", "--exclude", "{a}", "{a}"),
+            2,
+            "--exclude cannot go with",
+        ),
         (("--labeled", "{queries}", "--intents", "{intents}"), 2, "--intents cannot go with --labeled"),
         (("{qrels}", "{a}", "--queries", "{queries}", "-o", "{queries}"), 2, "is an input, too"),
     ],

@@ -379,3 +379,19 @@ def test_duplicates_have_no_option_here(files: tuple[str, str], tmp_path: Path) 
         with pytest.raises(RankstoneError, match="keep one of the rows: trec_eval ends here, too") as raised:
             invoked(*pair)
         assert "duplicates=" not in str(raised.value)
+
+
+def test_several_runs(tmp_path: Path) -> None:
+    """The lines of each run stand below its runid, and are those it has alone."""
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 2\n")
+    for name, order in (("one", "ab"), ("two", "ba")):
+        rows = [f"q Q0 {doc} {at} {9 - at} {name}\n" for at, doc in enumerate(order)]
+        (tmp_path / name).write_text("".join(rows))
+    files = [str(tmp_path / name) for name in ("qrels", "one", "two")]
+    shell = CliRunner()
+    both = shell.invoke(command, ["-m", "recip_rank", "-l", "2", *files]).output.splitlines()
+    alone = [
+        shell.invoke(command, ["-m", "recip_rank", "-l", "2", files[0], run]).output for run in files[1:]
+    ]
+    assert [line.split()[-1] for line in both] == ["one", "0.5000", "two", "1.0000"]
+    assert [both[1], both[3]] == [text.rstrip("\n") for text in alone]

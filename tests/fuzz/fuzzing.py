@@ -32,7 +32,7 @@ import polars as pl
 import rankstone
 from rankstone import ltr
 from rankstone.errors import RankstoneError
-from rankstone.measures.trec_table import TREC
+from rankstone.measures.core.trec_eval_names import TREC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,8 +134,8 @@ def measure_text(rng: random.Random) -> str:
     if rng.random() < 0.3:
         text = f"{rng.choice(sorted(TREC))}.{','.join(rng.choice(NASTY) for _ in range(rng.randint(0, 4)))}"
     else:
-        name = rng.choice(sorted(rankstone.MEASURES))
-        kind = rankstone.MEASURES[name]
+        name = rng.choice(sorted(rankstone.measures.MEASURES))
+        kind = rankstone.measures.MEASURES[name]
         chosen = [f for f in fields(kind) if f.name != "k" and rng.random() < 0.5]
         inside = ", ".join(f"{f.name}={_parameter(rng, f)}" for f in chosen)
         cutoff = (

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 import rankstone
-from rankstone.behaviour import clicks
+from rankstone.online.click_judgments import clicks
 
 #: clicks of a list → DCG, and MPD, the greatest there can be, which others call the ideal DCG
 _LISTS: Final = [

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
 import yaml
+from tests.rows import each
 
 import rankstone
 from rankstone import RankstoneError
@@ -51,7 +51,7 @@ def same(one: float | str | None, other: float | str | None) -> bool:
     return abs(one - other) <= WITHIN
 
 
-@pytest.mark.parametrize(
+@each(
     ("case", "answer"),
     [(case, answer) for case in CASES for answer in case["reads"]],
     ids=lambda part: f"{part['library']} {part['measure']}" if "library" in part else part["id"],

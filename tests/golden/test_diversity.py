@@ -11,6 +11,7 @@ from tests.golden.worked import calculate
 from tests.oracle import diversity
 from tests.oracle.oracle import Facts, Slot, read_measure
 from tests.oracle.worlds import close
+from tests.rows import each
 
 import rankstone
 
@@ -32,7 +33,7 @@ def named(example: dict[str, Any]) -> tuple[dict[str, dict[str, float]], list[st
     return about, [f"d{at}" for at in range(len(example["ranked"]))] + again
 
 
-@pytest.mark.parametrize(("example", "row"), ROWS)
+@each(("example", "row"), ROWS)
 def test_the_engine_has_the_worked_value(example: dict[str, Any], row: dict[str, Any]) -> None:
     """The engine's number is the formula's."""
     about, ranked = named(example)

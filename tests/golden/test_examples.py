@@ -9,6 +9,7 @@ import pytest
 from tests.golden.worked import calculate, classic, load, rows, said, world
 from tests.oracle.oracle import align, scores
 from tests.oracle.worlds import close
+from tests.rows import each
 
 import rankstone
 
@@ -35,7 +36,7 @@ BY_HAND: Final = cases(
 )
 
 
-@pytest.mark.parametrize(("example", "row"), cases(ROWS))
+@each(("example", "row"), cases(ROWS))
 def test_the_engine_has_the_worked_value(example: dict[str, Any], row: dict[str, Any]) -> None:
     """The engine's number is the formula's."""
     qrels, run = world(example)
@@ -43,7 +44,7 @@ def test_the_engine_has_the_worked_value(example: dict[str, Any], row: dict[str,
     assert close(calculate(row["value"]), found.to_dict()["run"][row["measure"]], 1e-12)
 
 
-@pytest.mark.parametrize(("example", "row"), BY_HAND)
+@each(("example", "row"), BY_HAND)
 def test_the_oracle_has_the_worked_value(example: dict[str, Any], row: dict[str, Any]) -> None:
     """The slow derivation arrives at the formula's number too, so that it may judge the engine."""
     qrels, run = world(example)
@@ -56,7 +57,7 @@ def test_the_oracle_has_the_worked_value(example: dict[str, Any], row: dict[str,
     assert close(calculate(row["value"]), total, 1e-12)
 
 
-@pytest.mark.parametrize(("example", "row"), STATED)
+@each(("example", "row"), STATED)
 def test_the_verdict_on_the_source_holds(example: dict[str, Any], row: dict[str, Any]) -> None:
     """What the source prints agrees with the formula to its last digit, nearly, or not at all."""
     assert example["source"]
@@ -70,7 +71,7 @@ def test_the_verdict_on_the_source_holds(example: dict[str, Any], row: dict[str,
     assert nearly or verdict != "cut"
 
 
-@pytest.mark.parametrize("example", CLASSIC["examples"], ids=lambda example: example["id"])
+@each("example", CLASSIC["examples"], ids=lambda example: example["id"])
 def test_the_verdict_on_a_classic_example_is_that_on_its_numbers(example: dict[str, Any]) -> None:
     """An example is right when all its numbers are, rounded when one of them is, wrong when one is."""
     found = [row.get("verdict", "right") for row in stated_rows(example)]
@@ -90,7 +91,7 @@ def stated_rows(example: dict[str, Any]) -> list[dict[str, Any]]:
     return [row for case in example.get("cases", []) for row in rows(case) if "stated" in row]
 
 
-@pytest.mark.parametrize("example", CLASSIC["examples"], ids=lambda example: example["id"])
+@each("example", CLASSIC["examples"], ids=lambda example: example["id"])
 def test_classic_examples_are_told_in_both_languages(example: dict[str, Any]) -> None:
     """Title, claim and reason are there in English and in Chinese, and their formulas calculate."""
     assert set(example["sources"]) <= set(CLASSIC["sources"])

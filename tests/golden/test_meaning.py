@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 import rankstone
-from rankstone.baselines import (
+from rankstone.diagnostics.expected_by_chance import (
     at_random,
     harmonic,
     mrr_depth,
@@ -198,7 +198,9 @@ def test_auc_of_users(weight: str, value: Fraction) -> None:
     """Σ ω AUC / Σ ω; who has one class only has no weight, and is counted."""
     qrels = {user: {f"d{i}": v for i, v in enumerate(seen)} for user, seen in CLICKED.items()}
     run = {user: list(judged) for user, judged in qrels.items()}
-    found = rankstone.evaluate(qrels, run, [rankstone.GAUC(negatives="candidates", weight=weight)]).mean()
+    found = rankstone.evaluate(
+        qrels, run, [rankstone.measures.GAUC(negatives="candidates", weight=weight)]
+    ).mean()
 
     assert found["value"].item() == exactly(value)
     assert found.select("n", "n_undefined").row(0) == (2, 1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from tests.golden.worked import calculate, counted, load
+from tests.rows import each
 
 if TYPE_CHECKING:
     from tests.golden.worked import Example
@@ -20,9 +21,7 @@ _ROWS: Final = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("example", "row"), _ROWS, ids=[f"{example['id']}-{at}" for at, (example, _) in enumerate(_ROWS)]
-)
+@each(("example", "row"), _ROWS)
 def test_a_worked_example(example: Example, row: Example) -> None:
     """What is counted is the formula's value, or nothing where nobody knows."""
     found = counted(example["log"], row)

@@ -65,7 +65,7 @@ def logged(log: Mapping[int, Sequence[str]]) -> dict[str, list[object]]:
 
 def counted(log: Mapping[int, Sequence[str]], row: Example) -> float | None:
     """Return what rankstone counts in a log: a column of one row of a frame."""
-    from rankstone.behaviour import retention
+    from rankstone.online.cohort_retention import retention
 
     asked = row["of"]
     days = {"period", "cohort"} & asked["where"].keys()

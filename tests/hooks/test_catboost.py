@@ -9,7 +9,7 @@ import pytest
 from tests.hooks.conftest import Data, drawn
 
 from rankstone import InputError, UsageError
-from rankstone.hooks import catboost as hook
+from rankstone.integrations import catboost as hook
 
 if TYPE_CHECKING:
     from pathlib import Path

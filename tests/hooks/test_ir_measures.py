@@ -10,7 +10,7 @@ import pytest
 
 import rankstone
 from rankstone import UsageError
-from rankstone.hooks import ir_measures as hook
+from rankstone.integrations import ir_measures as hook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

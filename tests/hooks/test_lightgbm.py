@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from tests.hooks.conftest import Data, drawn
 
-from rankstone import InputError, UsageError, functional
-from rankstone.hooks import lightgbm as hook
+from rankstone import InputError, UsageError
+from rankstone.integrations import arrays as functional
+from rankstone.integrations import lightgbm as hook
 
 pytestmark = [pytest.mark.hooks, pytest.mark.filterwarnings("ignore::UserWarning")]
 lightgbm = pytest.importorskip("lightgbm")

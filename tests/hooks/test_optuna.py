@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rankstone import InputError, UsageError
-from rankstone.hooks.optuna import mean_or_prune
+from rankstone.integrations.optuna import mean_or_prune
 
 pytestmark = pytest.mark.hooks
 

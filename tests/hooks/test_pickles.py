@@ -33,7 +33,7 @@ CONVENTIONS = [
 @pytest.mark.parametrize(("measures", "convention"), CONVENTIONS)
 def test_scoring(measures: str, convention: str | None) -> None:
     """Measures under our rules or a library's come back with their names and numbers, without old labels."""
-    from rankstone.hooks.scoring import Scoring
+    from rankstone.integrations.trainer_scores import Scoring
 
     data = drawn(1)
     scoring = Scoring(measures, convention=convention)
@@ -50,7 +50,7 @@ def test_scoring(measures: str, convention: str | None) -> None:
 
 def test_lightgbm() -> None:
     """Both evaluation functions, and a ranker that was trained with one."""
-    from rankstone.hooks.lightgbm import eval_metric, feval
+    from rankstone.integrations.lightgbm import eval_metric, feval
 
     lightgbm = pytest.importorskip("lightgbm")
     data = drawn(1)
@@ -79,7 +79,7 @@ def test_xgboost() -> None:
     """Evaluation functions, early stopping and the callback; rankers that have them are cloned and dumped."""
     from sklearn.base import clone
 
-    from rankstone.hooks.xgboost import custom_metric, early_stopping, watch
+    from rankstone.integrations.xgboost import custom_metric, early_stopping, watch
 
     xgboost = pytest.importorskip("xgboost")
     data = drawn(1)
@@ -106,7 +106,7 @@ def test_catboost(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The metric keeps its name and its data; models that have it are cloned and dumped."""
     from sklearn.base import clone
 
-    from rankstone.hooks.catboost import eval_metric
+    from rankstone.integrations.catboost import eval_metric
 
     catboost = pytest.importorskip("catboost")
     monkeypatch.chdir(tmp_path)
@@ -133,7 +133,7 @@ def test_sklearn() -> None:
     from sklearn.linear_model import LinearRegression
     from sklearn.model_selection import GridSearchCV, GroupKFold
 
-    from rankstone.hooks.sklearn import scorer, scorers
+    from rankstone.integrations.sklearn import scorer, scorers
 
     data = drawn(1)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -158,7 +158,7 @@ def test_sklearn() -> None:
 
 def test_grouped_ranker() -> None:
     """A ranker with groups, trained, is read under the name by which it is imported."""
-    from rankstone.hooks import sklearn as hook
+    from rankstone.integrations import sklearn as hook
 
     lightgbm = pytest.importorskip("lightgbm")
     data = drawn(1)
@@ -172,7 +172,7 @@ def test_grouped_ranker() -> None:
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])
 def test_grouped_ranker_looks_at_names(library: str) -> None:
     """A frame with its columns in another order, or with other ones, is refused whatever ranker there is."""
-    from rankstone.hooks.sklearn import GroupedRanker
+    from rankstone.integrations.grouped_ranker import GroupedRanker
 
     pandas, module = pytest.importorskip("pandas"), pytest.importorskip(library)
     data = drawn(1)
@@ -193,7 +193,7 @@ def test_grouped_ranker_looks_at_names(library: str) -> None:
 
 def test_ir_measures() -> None:
     """A measure and the provider; the measure computes where it arrives."""
-    from rankstone.hooks.ir_measures import measure, provider
+    from rankstone.integrations.ir_measures import measure, provider
 
     pytest.importorskip("ir_measures")
     qrels, run = {"1": {"a": 2, "b": 0}}, {"1": {"b": 2.0, "a": 1.0}}

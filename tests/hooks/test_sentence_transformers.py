@@ -52,7 +52,7 @@ def test_its_own_numbers(model: Any, world: Any, chunk: int) -> None:
     """Binary judgments, ties by ascending id, queries without relevant documents left out: the same."""
     from sentence_transformers.evaluation import InformationRetrievalEvaluator
 
-    from rankstone.hooks.sentence_transformers import GradedEvaluator
+    from rankstone.integrations.sentence_transformers import GradedEvaluator
 
     queries, corpus, qrels = world
     relevant = {query: {doc for doc, grade in docs.items() if grade} for query, docs in qrels.items()}
@@ -75,7 +75,7 @@ def test_its_own_numbers(model: Any, world: Any, chunk: int) -> None:
 
 def test_graded(model: Any, world: Any, tmp_path: Path) -> None:
     """Grades count, every query has a row, and nothing depends on how many are compared at a time."""
-    from rankstone.hooks.sentence_transformers import GradedEvaluator, retrieved
+    from rankstone.integrations.sentence_transformers import GradedEvaluator, retrieved
 
     queries, corpus, qrels = world
     asked = "nDCG(gain=exp2)@5 RR@10"
@@ -96,7 +96,7 @@ def test_the_library_knows_it(model: Any, world: Any) -> None:
     """Trainers take it as it is, sequences choose by its primary metric, cards of models show it."""
     from sentence_transformers.evaluation import SentenceEvaluator, SequentialEvaluator
 
-    from rankstone.hooks.sentence_transformers import GradedEvaluator
+    from rankstone.integrations.sentence_transformers import GradedEvaluator
 
     evaluator = GradedEvaluator(*world, "RR@10")
 
@@ -109,7 +109,7 @@ def test_the_library_knows_it(model: Any, world: Any) -> None:
 
 def test_mistakes(model: Any, world: Any) -> None:
     """Judged queries without a text, nothing to search, no better and no worse, NaN: told in words."""
-    from rankstone.hooks.sentence_transformers import GradedEvaluator
+    from rankstone.integrations.sentence_transformers import GradedEvaluator
 
     queries, corpus, qrels = world
     with pytest.raises(InputError, match=r"(?s)query qx.*no text"):
@@ -136,7 +136,7 @@ def test_an_evaluator_can_be_pickled() -> None:
     """An evaluator with judgments is a value like any other."""
     import pickle
 
-    from rankstone.hooks.sentence_transformers import GradedEvaluator
+    from rankstone.integrations.sentence_transformers import GradedEvaluator
 
     evaluator = GradedEvaluator({"q": "x"}, {"d": "y"}, {"q": {"d": 1}}, "nDCG@10")
     again = pickle.loads(pickle.dumps(evaluator))  # noqa: S301 - our own

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from tests.hooks.conftest import Data, drawn
 
-from rankstone import InputError, UsageError, functional
+from rankstone import InputError, UsageError
+from rankstone.integrations import arrays as functional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,7 @@ def test_its_own_numbers(data: Data) -> None:
     """Ties are averaged and an empty query is 0, as in ndcg_score, query by query."""
     from sklearn.metrics import ndcg_score
 
-    from rankstone.hooks.sklearn import scorers
+    from rankstone.integrations.sklearn import scorers
 
     two = np.flatnonzero(data.sizes >= 2)  # it refuses lists of one
     rows = np.isin(data.qid, two)
@@ -62,7 +63,7 @@ def test_cross_validation(data: Data) -> None:
     from sklearn.linear_model import LinearRegression
     from sklearn.model_selection import GroupKFold, cross_validate
 
-    from rankstone.hooks.sklearn import scorers
+    from rankstone.integrations.sklearn import scorers
 
     found = cross_validate(
         LinearRegression(),
@@ -85,7 +86,7 @@ def test_a_classifier_ranks_by_its_chances() -> None:
     """And not by the classes it predicts."""
     from sklearn.linear_model import LogisticRegression
 
-    from rankstone.hooks.sklearn import scorer
+    from rankstone.integrations.sklearn import scorer
 
     data = drawn(2, grades=2)
     model = LogisticRegression().fit(data.X, data.y)
@@ -103,7 +104,8 @@ def test_rankers_in_a_search(library: str, data: Data) -> None:
     from sklearn.base import clone
     from sklearn.model_selection import GridSearchCV, GroupKFold
 
-    from rankstone.hooks.sklearn import GroupedRanker, scorer
+    from rankstone.integrations.grouped_ranker import GroupedRanker
+    from rankstone.integrations.sklearn import scorer
 
     module = pytest.importorskip(library)
     rankers: dict[str, Any] = {
@@ -135,7 +137,7 @@ def test_rankers_in_a_search(library: str, data: Data) -> None:
 def test_the_ranker_is_given_groups() -> None:
     """GroupedRanker learns what the ranker learns from sorted rows and sizes; weights of rows move along."""
     lightgbm = pytest.importorskip("lightgbm")
-    from rankstone.hooks.sklearn import GroupedRanker
+    from rankstone.integrations.grouped_ranker import GroupedRanker
 
     data = drawn(7)
     weight = np.random.Generator(np.random.Philox(2)).random(len(data.y))
@@ -157,7 +159,8 @@ def test_mistakes() -> None:
     """Queries that are not told, and models that take no groups: told in words."""
     from sklearn.linear_model import LinearRegression
 
-    from rankstone.hooks.sklearn import GroupedRanker, scorer
+    from rankstone.integrations.grouped_ranker import GroupedRanker
+    from rankstone.integrations.sklearn import scorer
 
     data = drawn(3)
     with pytest.raises(UsageError, match="not told the queries"):

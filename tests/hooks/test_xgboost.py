@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from tests.hooks.conftest import Data, drawn
 
-from rankstone import InputError, UsageError, functional
-from rankstone.hooks import xgboost as hook
+from rankstone import InputError, UsageError
+from rankstone.integrations import arrays as functional
+from rankstone.integrations import xgboost as hook
 
 pytestmark = pytest.mark.hooks
 xgboost = pytest.importorskip("xgboost")

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from tests.oracle.oracle import FORMULAS
 from tests.oracle.pairs import CANDIDATES
 
-from rankstone import Alignment, Measure, UsageError, parse_measure
+from rankstone import AlignmentOptions, Measure, UsageError, parse_measure
+from rankstone.measures import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+def measure(text: str) -> Measure:
+    """Return the measure a text stands for."""
+    found = parse_measure(text)
+    assert isinstance(found, Measure)
+    return found
+
 
 BINARY = (
     "P",
@@ -372,7 +383,7 @@ TABLES = (
 #: padding a short list with the scale's lowest grade
 PADDED = ("nDCG(pad=min_grade)@8", "nDCG(gain=exp2, pad=min_grade)@4")
 
-FAMILIES: dict[str, tuple[str, ...]] = {
+BY_HAND: dict[str, tuple[str, ...]] = {
     "binary": BINARY,
     "average precision": AVERAGE_PRECISION,
     "reciprocal rank": RECIPROCAL_RANK,
@@ -401,34 +412,29 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "cut pairs": CUT_PAIRS,
     "concordance": CONCORDANCE,
 }
+#: whatever else the oracle knows: a measure that has a formula there is in the table
+REST = tuple(
+    text
+    for name in set(FORMULAS) & set(MEASURES)
+    if not any(re.match(rf"{name}\b", text) for family in BY_HAND.values() for text in family)
+    for text in MEASURES[name].examples or (name,)
+)
+FAMILIES = {**BY_HAND, **({"rest": REST} if REST else {})}
 ALL = tuple(text for family in FAMILIES.values() for text in family)
+#: all of them, gain tables and padding included
+EVERY = (*ALL, *TABLES, *PADDED)
 
 #: value never exceeds 1
 UNIT = tuple(
     t
-    for t in ALL + PADDED
-    if not t.startswith(
+    for t in (*ALL, *PADDED)
+    if t not in REST
+    and not t.startswith(
         ("CG", "DCG", "IDCG", "sDCG", "Num", "TBG", "U(", "Utility", "yaap", "alpha_n", "nERR_IA", "nNRBP")
     )
     and not t.startswith(("AvgRelPosition", "LastRel"))
     and ("CWL" not in t or "output=" not in t)
 )
-#: the only measures that may refuse ties="expected", "best" and "worst", or be exempt from promotion
-MAY_REFUSE_EITHER = ("AP(denom=hits)", "AP(denom=hits)@3", "nDCG(gain=exp2, ideal=topk)@3", *ADAPTIVE_WALKS)
-MAY_REFUSE_EXPECTED = (
-    *MAY_REFUSE_EITHER, *NOVELTY, *CASCADES, *GRADED_PRECISION, *NAVIGATION, *TABLES, *INTERPOLATED,
-    *LOG_ODDS, *SHORTFALLS, "SetAP@3", "ndcg_rel", "ndcg_rel(gain=exp2)", *CUT_PAIRS, *CONCORDANCE,
-)  # fmt: skip
-#: measures for which a better document further up may be worse
-UNORDERED = (*GROUP_MEANS, *NAVIGATION, *COUNTS_OF_BAD, "G", "G@3", "G(gain=exp2)")
-UNJUDGED_COUNTS = ("Judged", "Judged@3", *(t for t in WEIGHTED_WALKS if t.startswith("RBP_residual")))
-MAY_REFUSE_EXTREMES = (
-    *UNORDERED, *MAY_REFUSE_EITHER, *NOVELTY, *INTENTS, *UNJUDGED_COUNTS, *ZERO_COUNTS, *TABLES,
-    *PAIRS, *CUT_PAIRS, *CONCORDANCE,
-)  # fmt: skip
-MAY_FALL_WHEN_PROMOTED = (
-    *UNORDERED, *MAY_REFUSE_EITHER, *NOVELTY, *INTENTS, *UNJUDGED_COUNTS, *TABLES, *CUT_PAIRS, *CONCORDANCE,
-)  # fmt: skip
 #: what stands below the last relevant document plays no part here
 TAIL_PROOF = tuple(
     text
@@ -488,7 +494,7 @@ TAIL_PROOF = tuple(
 IDEAL_IS_BEST = tuple(
     text
     for text in TAIL_PROOF
-    if text not in MAY_FALL_WHEN_PROMOTED and "ideal=list" not in text and "NumRel" not in text
+    if measure(text).claims.promotion_helps and "ideal=list" not in text and "NumRel" not in text
 )
 #: … and the value is 1 there (some document has the scale's highest grade)
 IDEAL_IS_ONE = tuple(
@@ -502,16 +508,9 @@ IDEAL_IS_ONE = tuple(
 )
 
 
-def measure(text: str) -> Measure:
-    """Return the measure a text stands for."""
-    found = parse_measure(text)
-    assert isinstance(found, Measure)
-    return found
-
-
 def refused(text: str, options: Mapping[str, Any]) -> bool:
     """Return whether the value of a measure is not known under some options, and therefore refused."""
-    alignment = Alignment.of({"candidates": CANDIDATES, **options})
+    alignment = AlignmentOptions.of({"candidates": CANDIDATES, **options})
     try:
         measure(text).check(alignment.ties, alignment.depth, alignment.negative)
         measure(text).check_needs(alignment)

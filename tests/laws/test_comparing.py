@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstone import compare_scores
-from rankstone.comparing.answer import verdict
-from rankstone.stats import PAIRED, adjusted, randomised_tukey, sign_flips
-from rankstone.stats.units import Units
+from rankstone.stats import PAIRED, adjusted, randomised_tukey, sign_flips, verdict
+from rankstone.stats.sampling_units import Units
 
 #: scores as measures give them: few values, many ties, 0 and 1 among them
 VALUES = st.one_of(st.sampled_from([0.0, 0.5, 1.0, 1 / 3, 0.1]), st.floats(0, 1).map(lambda x: round(x, 4)))
@@ -24,7 +23,6 @@ def tables(draw: st.DrawFn, systems: int = 2) -> np.ndarray:
     return np.array(cells).reshape(queries, systems)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables())
 def test_p_is_a_chance_and_has_no_side(table: np.ndarray) -> None:
     """Every p is in (0, 1] or exactly 0 for certainty by t, and the same for a - b and b - a."""
@@ -38,7 +36,6 @@ def test_p_is_a_chance_and_has_no_side(table: np.ndarray) -> None:
             assert 0 <= test(one) == test(other) <= 1
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables(4))
 def test_the_order_of_systems_plays_no_part(table: np.ndarray) -> None:
     """Systems in another order: the same gaps, and p between 0 and 1."""
@@ -50,7 +47,6 @@ def test_the_order_of_systems_plays_no_part(table: np.ndarray) -> None:
     assert ((found.p > 0) & (found.p <= 1)).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_corrections_only_raise(p: list[float]) -> None:
     """No correction lowers a p, all keep their order, and Holm is never above Bonferroni."""
@@ -63,7 +59,6 @@ def test_corrections_only_raise(p: list[float]) -> None:
     assert (adjusted(p, "hochberg") <= adjusted(p, "holm") + 1e-15).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables(), st.sampled_from(["t", "bca", "percentile", "studentised"]))
 def test_turned_round(table: np.ndarray, interval: str) -> None:
     """Who is held against whom only turns things round: differences, verdicts, wins and losses."""

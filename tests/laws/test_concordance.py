@@ -15,7 +15,7 @@ from tests.oracle.worlds import close, values
 
 import rankstone
 from rankstone.measures import ideal_orders
-from rankstone.measures.concordance import RC
+from rankstone.measures.ideal_agreement import RC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -119,7 +119,7 @@ PLACES: Final = [
 def test_rc_is_the_best_of_all_ideal_orders(family: str, on: str, combine: str, ties: str) -> None:
     """On 2,000 lists the value is the maximum over all ideal orders, and is known to be."""
     text = str(rankstone.parse_measure(f"RC({family}, weight_on={on}, combine={combine}, ties={ties})"))
-    found = rankstone.evaluate_labelled(table(LISTS), text, ties="input").per_query
+    found = rankstone.evaluate(table=table(LISTS), measures=text, ties="input").per_query
     for at, (value, status) in enumerate(found.select("value", "status").iter_rows()):
         expected = ENUMERATED[at].values(FAMILIES[family], on, combine, ties)
         assert (status == "undefined") == (expected is None)
@@ -132,7 +132,7 @@ def test_rc_is_the_best_of_all_ideal_orders(family: str, on: str, combine: str, 
 def test_uniform_weights(ties: str) -> None:
     """So it is when every pair weighs the same."""
     text = "RC" if ties == "max" else "RC(ties=drop)"
-    found = rankstone.evaluate_labelled(table(LISTS), text, ties="input").per_query["value"].to_list()
+    found = rankstone.evaluate(table=table(LISTS), measures=text, ties="input").per_query["value"].to_list()
     for at, value in enumerate(found):
         expected = ENUMERATED[at].values(np.ones_like, "model", "multiply", ties)
         assert (value is None) == (expected is None)
@@ -165,7 +165,7 @@ def test_what_is_not_proven_is_a_lower_bound(combine: str, monkeypatch: pytest.M
     monkeypatch.setattr(ideal_orders, "_MOST_ORDERS", 1)
     family = "weight=geometric, p=0.5"
     text = str(rankstone.parse_measure(f"RC({family}, weight_on=ideal, combine={combine})"))
-    scored = rankstone.evaluate_labelled(table(LISTS), text, ties="input")
+    scored = rankstone.evaluate(table=table(LISTS), measures=text, ties="input")
     frame = scored.per_query
     bounded = 0
     for at, (value, status) in enumerate(frame.select("value", "status").iter_rows()):
@@ -186,7 +186,7 @@ def test_a_long_list_is_searched_and_says_so() -> None:
     frame = table([(grades, list(range(50)))])
     for combine in ("add", "multiply"):
         text = f"RC(weight=geometric, p=0.9, weight_on=ideal, combine={combine})".replace(", combine=add", "")
-        scored = rankstone.evaluate_labelled(frame, text, ties="input").per_query
+        scored = rankstone.evaluate(table=frame, measures=text, ties="input").per_query
         assert scored["status"].to_list() == ["lower_bound"]
 
 
@@ -201,7 +201,7 @@ def test_two_grades(binary: list[bool], scores: list[int], rule: str) -> None:
     n, relevant = len(binary), sum(binary)
     rows = {"query_id": ["q"] * n, "score": scores[:n], "relevance": [int(b) for b in binary]}
     texts = ["RC", "RC(ties=drop)", "AUC(negatives=judged)"]
-    found = rankstone.evaluate_labelled(pl.DataFrame(rows), texts, ties=rule).to_dict()["run"]
+    found = rankstone.evaluate(table=pl.DataFrame(rows), measures=texts, ties=rule).to_dict()["run"]
     rc, dropped, auc = (found[text] for text in texts)
     assert rc is not None
     if auc is None:
@@ -216,7 +216,7 @@ def test_two_grades(binary: list[bool], scores: list[int], rule: str) -> None:
 def test_distinct_grades(grades: list[int], scores: list[int]) -> None:
     """Where all grades differ, RC = (1 + tau_a) / 2, tau_a = (agreeing − disagreeing pairs) / all pairs."""
     rows = pl.DataFrame({"query_id": ["q"] * 9, "score": scores, "relevance": grades})
-    found = rankstone.evaluate_labelled(rows, "RC").to_dict()["run"]["RC"]
+    found = rankstone.evaluate(table=rows, measures="RC").to_dict()["run"]["RC"]
     signs = [
         np.sign(scores[u] - scores[v]) * np.sign(grades[u] - grades[v])
         for u, v in itertools.combinations(range(9), 2)

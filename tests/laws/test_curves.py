@@ -19,7 +19,9 @@ from tests.oracle.pairs import CANDIDATES
 from tests.oracle.worlds import World, options, worlds
 
 import rankstone
-from rankstone import PR, ROC, AtK, Curves, UsageError
+from rankstone import Curves, UsageError
+from rankstone.measures import PR, ROC, AtK
+from rankstone.measures.at_cutoffs import parse_curves
 
 if TYPE_CHECKING:
     from tests.oracle.oracle import Facts
@@ -33,7 +35,7 @@ CUTOFFS = (1, 2, 3, 5)
 WITHIN = 1e-12
 
 
-def traced(world: World, *curves: str | rankstone.Curve, **further: Any) -> Curves:
+def traced(world: World, *curves: str | rankstone.measures.Curve, **further: Any) -> Curves:
     """Trace curves of a world, without intervals worth waiting for."""
     texts = [str(curve.measure) for curve in curves if isinstance(curve, AtK)]
     return rankstone.curve(
@@ -84,7 +86,7 @@ def test_pr_is_its_text(levels: int | tuple[float, ...], interp: str, k: int | N
 def test_a_measure_over_k_is_its_text(text: str, cutoffs: set[int]) -> None:
     """Cutoffs are written as runs and read back."""
     curve = AtK(measure=measure(f"{text}@1"), cutoffs=tuple(cutoffs))
-    (read,) = rankstone.Tracer({"q": {"d": 1}}, str(curve)).curves
+    (read,) = parse_curves(str(curve))
     assert read == curve
     assert hash(read) == hash(curve)
 
@@ -257,7 +259,9 @@ def test_what_is_said_to_grow_with_k_grows(
     family: str, ties: str, world: World, chosen: dict[str, Any]
 ) -> None:
     """No query's value falls with k where the measure says that none does."""
-    curves = [curve for curve in over_k(FAMILIES[family], ties=ties, **chosen).values() if curve.grows_with_k]
+    curves = [
+        curve for curve in over_k(FAMILIES[family], ties=ties, **chosen).values() if curve.claims.grows_with_k
+    ]
     if not curves:
         return
     found = traced(world.under(ties=ties, candidates=CANDIDATES, **chosen), *curves).per_query
@@ -277,8 +281,8 @@ def test_some_measures_grow_with_k() -> None:
         "R(denom=min_R_k)@1",
         "Judged@1",
     ]
-    assert all(measure(text).grows_with_k for text in grows)
-    assert not any(measure(text).grows_with_k for text in falls)
+    assert all(measure(text).claims.grows_with_k for text in grows)
+    assert not any(measure(text).claims.grows_with_k for text in falls)
 
 
 # -- tie rules -----------------------------------------------------------------------------------------

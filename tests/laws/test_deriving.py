@@ -17,16 +17,17 @@ from tests.lists.worlds import TEXTS as OF_TWO
 from tests.lists.worlds import random_ranking, scores
 
 import rankstone
-from rankstone import MEASURES, parse_measure
+from rankstone import parse_measure
 from rankstone.conventions import convention as library
 from rankstone.conventions import conventions
-from rankstone.measures.curves import Curve
+from rankstone.measures import MEASURES
+from rankstone.measures.core.curve import Curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rankstone import BeyondScores, Similarity
-    from rankstone.lists.telling.derivation import Derivation
+    from rankstone.rankings.derivation import Derivation
 
 #: couples of lists (never so few that a measure is defined for none), and worlds
 CASES = max(30, int(os.environ.get("RANKSTONE_CASES", "30")))

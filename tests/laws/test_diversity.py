@@ -16,8 +16,8 @@ from tests.oracle.oracle import read_measure, scores
 from tests.oracle.worlds import World, close, differences, options, values, worlds
 
 import rankstone
-from rankstone.hits.greedy import greedy
-from rankstone.measures.novelty import GREEDY
+from rankstone.hits.ideal_lists import greedy
+from rankstone.measures.subtopic_diversity import GREEDY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -212,7 +212,7 @@ def test_a_greedy_order_is_made_once_for_all_runs(monkeypatch: pytest.MonkeyPatc
         calls.append(1)
         return greedy(*given)
 
-    monkeypatch.setattr("rankstone.measures.novelty.greedy", counted)
+    monkeypatch.setattr("rankstone.measures.subtopic_diversity.greedy", counted)
     about = {"d0": {"a": 1}, "d1": {"b": 1}}
     runs = {f"run{at}": {"q": ["d0", "d1"]} for at in range(10)}
     rankstone.evaluate({"q": about}, runs, "alpha_nDCG@5")

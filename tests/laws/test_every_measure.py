@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rankstone import MEASURES, Measure
+from rankstone import Measure
+from rankstone.measures import MEASURES
 from rankstone.testing import check_measure
 
 TEXTS = [

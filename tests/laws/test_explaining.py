@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rankstone import MEASURES, Measure, evaluate, parse_measure
-from rankstone.explaining import Explainer
-from rankstone.testing.worlds import small_world
+from rankstone import Measure, evaluate, parse_measure
+from rankstone.explanation.explain_scores import Explainer
+from rankstone.measures import MEASURES
+from rankstone.testing.laws import small_world
 
 if TYPE_CHECKING:
-    from rankstone.explaining import Explanation
-    from rankstone.testing.worlds import World
+    from rankstone.explanation.explanation_result import Explanation
+    from rankstone.testing.laws import World
 
 TEXTS = [
     text
@@ -23,7 +24,7 @@ TEXTS = [
     for text in dict.fromkeys(kind.examples or (name,))
 ]
 #: queries of each measure; RANKSTONE_CASES=500 takes two minutes
-CASES = int(os.environ.get("RANKSTONE_CASES", "20"))
+CASES = int(os.environ.get("RANKSTONE_CASES", "10"))
 #: another draws other worlds
 SEED = int(os.environ.get("RANKSTONE_SEED", "0"))
 

@@ -18,9 +18,6 @@ from tests.laws.table import (
     IDEAL_IS_BEST,
     IDEAL_IS_ONE,
     LOG_ODDS,
-    MAY_FALL_WHEN_PROMOTED,
-    MAY_REFUSE_EXPECTED,
-    MAY_REFUSE_EXTREMES,
     TABLES,
     TAIL_PROOF,
     UNIT,
@@ -31,9 +28,10 @@ from tests.oracle.diversity import split
 from tests.oracle.oracle import aggregate, judge, pooled
 from tests.oracle.pairs import CANDIDATES
 from tests.oracle.worlds import CHOICES, WHOLE, World, close, options, values, worlds
+from tests.rows import each
 
 import rankstone
-from rankstone.hits.options import IMPUTATIONS
+from rankstone.hits.alignment_options import IMPUTATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +69,7 @@ def bits(world: World, measures: Sequence[str]) -> dict[tuple[str, str], tuple[s
 
 
 # -- texts ---------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("text", [*ALL, *TABLES])
+@each("text", [*ALL, *TABLES])
 def test_a_measure_is_its_text(text: str) -> None:
     """Reading a canonical text and printing the measure gives the text back, for each aggregation too."""
     assert str(measure(text)) == text
@@ -81,13 +79,13 @@ def test_a_measure_is_its_text(text: str) -> None:
 
 
 @given(
-    name=st.sampled_from(sorted(rankstone.MEASURES)),
+    name=st.sampled_from(sorted(rankstone.measures.MEASURES)),
     k=st.none() | st.integers(1, 1000),
     data=st.data(),
 )
 def test_any_measure_survives_its_text(name: str, k: int | None, data: st.DataObject) -> None:
     """Every measure that can be built prints a text that reads as the same measure."""
-    cls = rankstone.MEASURES[name]
+    cls = rankstone.measures.MEASURES[name]
     number = st.sampled_from([0.1, 0.5, 1 / 3, 1.0, 2.0, 1e-7])
     given_: dict[str, Any] = {}
     for declared in cls.__dataclass_fields__.values():
@@ -103,14 +101,6 @@ def test_any_measure_survives_its_text(name: str, k: int | None, data: st.DataOb
         return
     assert rankstone.parse_measure(str(built)) == built
     assert hash(rankstone.parse_measure(str(built))) == hash(built)
-
-
-def test_few_measures_are_exempt() -> None:
-    """Only measures whose denominator moves with the order may refuse a law, and the table names them."""
-    for text in (*ALL, *TABLES):
-        assert measure(text).closed_under_ties or text in MAY_REFUSE_EXPECTED
-        assert measure(text).extremal_under_ties or text in MAY_REFUSE_EXTREMES
-        assert measure(text).promotion_helps or text in MAY_FALL_WHEN_PROMOTED
 
 
 # -- bounds --------------------------------------------------------------------------------------------
@@ -157,7 +147,7 @@ def test_promoting_a_better_document_never_lowers(
     at = data.draw(st.sampled_from(worse))
     (query, upper, high), (_, lower, low) = run[at], run[at + 1]
     better = [*run[:at], (query, lower, high), (query, upper, low), *run[at + 2 :]]
-    texts = [t for t in ALL if measure(t).promotion_helps and not t.startswith("Judged")]
+    texts = [t for t in ALL if measure(t).claims.promotion_helps and not t.startswith("Judged")]
     before = table_of(World(world.qrels, tuple(run), chosen), texts)
     after = table_of(World(world.qrels, tuple(better), chosen), texts)
     for key, value in before.items():
@@ -198,7 +188,7 @@ def test_a_worthless_tail_changes_nothing(world: World, data: st.DataObject) -> 
 )
 def test_monotone_scores_change_nothing(world: World, ties: str, turn: Any) -> None:
     """Only the order of the scores counts: any increasing function of them gives the same bits."""
-    texts = [t for t in ALL if measure(t).closed_under_ties and measure(t).extremal_under_ties]
+    texts = [t for t in ALL if measure(t).claims.closed_under_ties and measure(t).claims.extremal_under_ties]
     turned = tuple((query, doc, turn(score)) for query, doc, score in world.run)
     assert bits(world.under(ties=ties), texts) == bits(replace(world, run=turned).under(ties=ties), texts)
 
@@ -243,7 +233,7 @@ def test_batch_borders_change_nothing(scattered: bool, world: World, chosen: dic
     world = world.under(**chosen)
     large = bits(world, DISTINCT)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankstone.io.table.ROWS", 3)
+        patch.setattr("rankstone.io.input_table.ROWS", 3)
         patch.setattr("rankstone.hits.batches._ROWS", 3)
         small = bits(world, DISTINCT)
     assert large == small
@@ -262,8 +252,8 @@ def test_batch_borders_in_text_change_nothing(
     run.write_text("".join(f"{q} Q0 {d} 1 {s!r} tag\n" for q, d, s in world.run), "utf-8")
     expected = world.under(**chosen).evaluate(plain).per_query.drop("run")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankstone.io.text.ROWS", 3)
-        patch.setattr("rankstone.io.table.ROWS", 3)
+        patch.setattr("rankstone.io.trec_text.ROWS", 3)
+        patch.setattr("rankstone.io.input_table.ROWS", 3)
         patch.setattr("rankstone.hits.batches._ROWS", 3)
         found = rankstone.evaluate(qrels, run, plain, candidates=CANDIDATES, **chosen).per_query.drop("run")
     assert found.sort("measure", "query_id").equals(expected.sort("measure", "query_id"))
@@ -273,7 +263,7 @@ def test_batch_borders_in_text_change_nothing(
 @given(world=worlds(), chosen=options("unjudged", "empty", "missing", "extra"))
 def test_best_expected_worst(world: World, chosen: dict[str, Any]) -> None:
     """The best order scores no less than the mean over orders, and that no less than the worst."""
-    texts = [t for t in ALL if measure(t).closed_under_ties and measure(t).extremal_under_ties]
+    texts = [t for t in ALL if measure(t).claims.closed_under_ties and measure(t).claims.extremal_under_ties]
     best, expected, worst = (
         table_of(world.under(ties=ties, **chosen), texts) for ties in ("best", "expected", "worst")
     )
@@ -292,7 +282,7 @@ def test_best_expected_worst(world: World, chosen: dict[str, Any]) -> None:
 @given(world=worlds(ties=False), chosen=options("unjudged", "empty", "missing", "extra"))
 def test_open_ties_move_no_bit_where_nothing_ties(world: World, chosen: dict[str, Any]) -> None:
     """A list in which nothing ties has one order, whose numbers come out whatever its neighbours do."""
-    texts = [t for t in ALL if measure(t).closed_under_ties and "min_grade" not in t]
+    texts = [t for t in ALL if measure(t).claims.closed_under_ties and "min_grade" not in t]
     settled, open_ = (world.under(ties=ties, **chosen) for ties in ("input", "expected"))
     plain = bits(settled, texts)
     assert bits(open_, texts) == plain
@@ -320,7 +310,7 @@ def test_open_ties_move_no_bit_where_nothing_ties(world: World, chosen: dict[str
 def test_a_value_is_numerator_over_denominator(world: World, chosen: dict[str, Any]) -> None:
     """Value = numerator / denominator to the bit, and a mean is the exact sum of values over their count."""
     ratios = [t for t in ALL if t not in LOG_ODDS]
-    texts = [t for t in ratios if chosen["ties"] != "expected" or measure(t).closed_under_ties]
+    texts = [t for t in ratios if chosen["ties"] != "expected" or measure(t).claims.closed_under_ties]
     world = world.under(**chosen)
     scored = world.evaluate(known(world, texts))
     for value, above, below, status in scored.per_query.select(

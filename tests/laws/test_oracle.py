@@ -39,9 +39,9 @@ def agree(world: World, measures: tuple[str, ...]) -> None:
 def allowed(family: tuple[str, ...], ties: str) -> tuple[str, ...]:
     """Return the measures whose value under a rule for ties is known."""
     if ties == "expected":
-        return tuple(text for text in family if measure(text).closed_under_ties)
+        return tuple(text for text in family if measure(text).claims.closed_under_ties)
     if ties in ("best", "worst"):
-        return tuple(text for text in family if measure(text).extremal_under_ties)
+        return tuple(text for text in family if measure(text).claims.extremal_under_ties)
     return family
 
 

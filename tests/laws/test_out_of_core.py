@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.laws.test_explaining import TEXTS
 
 import rankstone
-from rankstone import Measure, evaluate_out_of_core, parse_measure
+from rankstone import Measure, parse_measure
 from rankstone.errors import (
     BadOption,
     BadParameter,
@@ -23,14 +23,13 @@ from rankstone.errors import (
     NotComparable,
     RankstoneError,
 )
-from rankstone.out_of_core.budget import Budget, parse_size
-from rankstone.out_of_core.ranges import QueryRange, ranges
-from rankstone.testing.worlds import small_world
+from rankstone.evaluation.out_of_core import Budget, QueryRange, evaluate_out_of_core, parse_size, ranges
+from rankstone.testing.laws import small_world
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankstone.out_of_core.ranges import Survey
+    from rankstone.evaluation.out_of_core import Survey
 
 KINDS: dict[tuple[Any, ...], list[str]] = {}
 for text in TEXTS:
@@ -219,7 +218,7 @@ def test_files_are_gone_when_nobody_needs_them(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     scores = evaluate_out_of_core(QRELS, broken(), "AP RR")
     assert len(list(tmp_path.rglob("*.parquet"))) == 4
-    scores.write_parquet(tmp_path / "rows.parquet")
+    scores.write(tmp_path / "rows.parquet")
     assert pl.read_parquet(tmp_path / "rows.parquet").equals(scores.per_query)
     del scores
     assert [path.name for path in tmp_path.rglob("*.parquet")] == ["rows.parquet"]
@@ -271,7 +270,7 @@ def test_declared_queries(many_ranges: list[int]) -> None:
     run = {f"q{i}": ["d1", "d0"] for i in range(0, 40, 2)}
     about = {f"q{i}": {"judged": i % 4 == 0} for i in range(50)}
     for measures in ("RR AP nDCG@2", "alpha_nDCG@2"):
-        table: object = judged
+        table: Any = judged
         if measures.startswith("alpha"):
             table = {query: {doc: {"1": 1} for doc in docs} for query, docs in judged.items()}
         check(table, run, measures, queries=about)

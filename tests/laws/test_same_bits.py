@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import rankstone
-from rankstone.out_of_core.budget import Budget
+from rankstone.evaluation.out_of_core import Budget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,8 +93,8 @@ def test_formats_engines_and_orders(ties: Any, tmp_path: Path, monkeypatch: pyte
         mixed = qrels.sample(fraction=1, shuffle=True, seed=seed)
         assert bits(rankstone.evaluate(mixed, path, MEASURES, ties=ties).per_query) == expected, form
         if form in ("parquet", "csv", "txt"):
-            stored = rankstone.evaluate_out_of_core(mixed, path, MEASURES, ties=ties)
-            assert bits(stored.rows().collect()) == expected, f"{form}, out of core"
+            stored = rankstone.evaluate(mixed, path, MEASURES, ties=ties, memory="4GB")
+            assert bits(stored.lazy().collect()) == expected, f"{form}, out of core"
     for seed in range(2):
         mixed = run.sample(fraction=1, shuffle=True, seed=seed)
         for held in (mixed, mixed.to_pandas(), mixed.to_arrow(), mixed.lazy()):
@@ -131,6 +131,6 @@ def test_labelled_tables_agree_with_themselves() -> None:
     for seed in range(5):
         mixed = table.sample(fraction=1, shuffle=True, seed=seed)
         for frame in (mixed, mixed.drop("doc_id")):
-            found = bits(rankstone.evaluate_labelled(frame, measures, ties="expected").per_query)
+            found = bits(rankstone.evaluate(table=frame, measures=measures, ties="expected").per_query)
             expected = expected or found
             assert found == expected

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from tests.command_line import command
 
 from rankstone import demo
 
@@ -21,19 +20,7 @@ if TYPE_CHECKING:
 BM25, TFIDF = demo.RUNS["bm25"], demo.RUNS["tfidf"]
 
 
-def run(*arguments: object, stdin: str | None = None, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own and check how it ends."""
-    done = subprocess.run(
-        [sys.executable, "-m", "rankstone", "diff", *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "200"},
-    )
-    assert done.returncode == code, done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-    return done
+run = partial(command, "diff", env={"COLUMNS": "200"})
 
 
 @pytest.fixture
@@ -48,13 +35,21 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_a_table_says_everything(files: tuple[Path, Path]) -> None:
     """Means with their spread, the audit and the conventions."""
     lines = run(*files, "-m", "Jaccard@2 tau_b").stdout.splitlines()
+    words = [line.split() for line in lines]
+    head = [
+        word
+        for line in words[: words.index(next(line for line in words if "0.3333" in line))]
+        for word in line
+    ]
 
-    assert lines[0].split() == ["measure", "mean", "min", "median", "max", "queries", "without", "value"]
-    assert lines[1].split() == ["Jaccard@2", "0.3333", "0.3333", "0.3333", "0.3333", "1", "2"]
-    assert lines[2].split() == ["tau_b", "-1.0000", "-1.0000", "-1.0000", "-1.0000", "1", "2"]
-    assert lines[3] == "old   2 queries × 1–3 (median 2) documents · 2 tied rows in 1 query"
-    assert lines[5].startswith("both  1 query in common · 1 query only in old (q2), without a value")
-    assert lines[6] == "conventions  order=score score_dtype=float64 ties=docid_desc duplicates=error"
+    assert head == ["measure", "mean", "min", "median", "max", "queries", "without", "value"]
+    assert ["Jaccard@2", "0.3333", "0.3333", "0.3333", "0.3333", "1", "2"] in words
+    assert ["tau_b", "-1.0000", "-1.0000", "-1.0000", "-1.0000", "1", "2"] in words
+    assert "old   2 queries × 1–3 (median 2) documents · 2 tied rows in 1 query" in lines
+    assert any(
+        line.startswith("both  1 query in common · 1 query only in old (q2), without") for line in lines
+    )
+    assert lines[-1] == "conventions  order=score score_dtype=float64 ties=docid_desc duplicates=error"
 
 
 def test_two_lists_side_by_side(files: tuple[Path, Path]) -> None:
@@ -62,13 +57,13 @@ def test_two_lists_side_by_side(files: tuple[Path, Path]) -> None:
     lines = run(*files, "--query", "q1", "-m", "Jaccard").stdout.splitlines()
 
     assert lines[0] == "query q1 · Jaccard 0.5000"
-    assert [line.split() for line in lines[1:5]] == [
-        ["rank", "old", "now", "at", "new", "moved"],
+    assert lines[2].split() == ["rank", "old", "now", "new", "moved"]  # "at" is below
+    assert [line.split() for line in lines[4:7]] == [
         ["1", "d1", "2", "d2", "▲", "2"],
         ["2", "d3", "~", "gone", "d1", "▼", "1"],
         ["3", "d2", "~", "1", "d4", "new"],
     ]
-    assert lines[5].startswith("~ ties in score with a neighbour")
+    assert any(line.startswith("~ ties in score with a neighbour") for line in lines[7:])
 
 
 def test_long_lists_are_cut_for_the_eye() -> None:
@@ -76,8 +71,12 @@ def test_long_lists_are_cut_for_the_eye() -> None:
     out = run(BM25, TFIDF, "--query", "q14").stdout.splitlines()
 
     assert out[-1] == "30 more ranks; --depth N shows and compares the first N"
-    assert sum(line.split()[0].isdigit() for line in out[2:22]) == 20
-    assert len(run(BM25, TFIDF, "--query", "q14", "--depth", "5").stdout.splitlines()) == 2 + 5
+    assert _ranks(out[:-1]) == list(range(1, 21))
+    assert _ranks(run(BM25, TFIDF, "--query", "q14", "--depth", "5").stdout.splitlines()) == [1, 2, 3, 4, 5]
+
+
+def _ranks(lines: list[str]) -> list[int]:
+    return [int(line.split()[0]) for line in lines if line.strip() and line.split()[0].isdigit()]
 
 
 def test_queries_that_changed_most() -> None:
@@ -89,8 +88,8 @@ def test_queries_that_changed_most() -> None:
 
     assert "changed most by RBO(p=0.9)" in out
     assert [row["query_id"] for row in rows] == [
-        line.split()[0] for line in out.splitlines() if line.startswith("q")
-    ][1:]
+        line.split()[0] for line in out.splitlines() if line.startswith(" q") and " 0." in line
+    ]
     assert [row["RBO(p=0.9)"] for row in rows] == sorted(row["RBO(p=0.9)"] for row in rows)
 
 
@@ -116,8 +115,8 @@ def test_a_query_in_every_format(files: tuple[Path, Path]) -> None:
 
     assert query["query_id"] == "q1"
     assert [row["b"] for row in query["lists"]] == [row["b"] for row in rows] == ["d2", "d1", "d4"]
-    assert run(*files, "--query", "q1", "--format", "md").stdout.startswith(
-        "| rank | old | now at | new | moved |"
+    assert (
+        "\n| rank | old | now at | new | moved |\n" in run(*files, "--query", "q1", "--format", "md").stdout
     )
     assert len(run(*files, "--query", "q1", "--format", "jsonl").stdout.splitlines()) == 3
     assert "(only_a)" in run(*files, "--query", "q2").stdout
@@ -175,15 +174,3 @@ def test_names_and_standard_input(files: tuple[Path, Path]) -> None:
 def test_mistakes_are_explained(arguments: list[object], code: int, said: str) -> None:
     """A user's mistake ends with its exit code and a message, never with a traceback."""
     assert said in run(*arguments, code=code).stderr
-
-
-def test_help_is_fast() -> None:
-    """The help imports neither NumPy nor Polars."""
-    code = (
-        "from rankstone.cli import _run; import io, contextlib, sys\n"
-        "with contextlib.redirect_stdout(io.StringIO()): _run(['diff', '--help'])\n"
-        "print(*sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert not set(done.stdout.split()) & {"numpy", "polars", "rich"}

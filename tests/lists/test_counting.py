@@ -10,7 +10,7 @@ from tests.lists.oracle import block, documents
 from tests.lists.worlds import DOCS, groups, random_ranking, rankings, scores
 
 from rankstone import diff
-from rankstone.lists.counting import counts
+from rankstone.rankings.rank_similarity.rank_correlation import counts
 
 if TYPE_CHECKING:
     from tests.lists.oracle import Ranking

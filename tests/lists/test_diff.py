@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import rankstone
-from rankstone import ListMeasure, Similarity, UsageError, diff
+from rankstone import Similarity, UsageError, diff
 from rankstone.errors import (
     BadOption,
     BadParameter,
@@ -22,7 +22,8 @@ from rankstone.errors import (
     NotComparable,
     TiedScores,
 )
-from rankstone.lists.rankings import Couple
+from rankstone.rankings import ListMeasure
+from rankstone.rankings.rank_similarity.paired_lists import Couple
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +96,7 @@ def test_the_audit_counts(alike: Similarity) -> None:
 
 
 def test_conventions_name_every_choice() -> None:
-    """Options of order and unsaid parameters are in the conventions."""
+    """Options of order and parameters that were not given are in the conventions."""
     found = diff(OLD, NEW, "RBO(p=0.9) Jaccard@2", depth=5).conventions
 
     assert found["alignment"] == {
@@ -144,10 +145,10 @@ def test_two_lists_side_by_side() -> None:
 
 def test_files_hold_what_the_frame_holds(alike: Similarity, tmp_path: Path) -> None:
     """Parquet, CSV and JSON lines read back as the per-query frame; JSON as the report."""
-    alike.write_parquet(tmp_path / "s.parquet")
-    alike.write_csv(tmp_path / "s.csv")
-    alike.write_ndjson(tmp_path / "s.jsonl")
-    alike.write_json(tmp_path / "s.json")
+    alike.write(tmp_path / "s.parquet")
+    alike.write(tmp_path / "s.csv")
+    alike.write(tmp_path / "s.jsonl")
+    alike.write(tmp_path / "s.json")
     values = alike.per_query["value"].to_list()
 
     assert pl.read_parquet(tmp_path / "s.parquet")["value"].to_list() == values
@@ -365,7 +366,7 @@ def test_a_measure_of_ones_own() -> None:
         name: ClassVar[str] = "SameTop"
         family: ClassVar[str] = "test"
         conjoint: ClassVar[bool] = False
-        card: ClassVar[rankstone.Card] = rankstone.Card(
+        card: ClassVar[rankstone.measures.Card] = rankstone.measures.Card(
             sentence="Is the first document the same?",
             formula="1 or 0",
             symbols="none",
@@ -383,6 +384,6 @@ def test_a_measure_of_ones_own() -> None:
     try:
         found = diff({"q": ["a", "b"], "r": ["a"]}, {"q": ["b"], "r": ["a", "c"]}, "SameTop").to_dict()
     finally:
-        rankstone.MEASURES.remove("SameTop")
+        rankstone.measures.MEASURES.remove("SameTop")
 
     assert found == {"SameTop": (0 + 1) / 2}

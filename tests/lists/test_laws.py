@@ -11,9 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.lists.oracle import cut, documents
 from tests.lists.worlds import DOCS, TEXTS, groups, random_ranking, rankings, scores
+from tests.rows import each
 
 import rankstone
-from rankstone import ListMeasure
+from rankstone.rankings import ListMeasure
 
 if TYPE_CHECKING:
     from tests.lists.worlds import Scores
@@ -44,13 +45,13 @@ def measure(text: str) -> ListMeasure:
 
 def test_every_measure_is_under_the_laws() -> None:
     """The registry holds these measures of two rankings, and the laws' texts speak of all of them."""
-    known = [name for name, kind in rankstone.MEASURES.items() if issubclass(kind, ListMeasure)]
+    known = [name for name, kind in rankstone.measures.MEASURES.items() if issubclass(kind, ListMeasure)]
 
     assert sorted(known) == sorted(NAMES)
     assert {measure(text).name for text in TEXTS} == set(NAMES)
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each("text", TEXTS)
 def test_text_and_value_are_one(text: str) -> None:
     """Parsing a measure's text gives the measure; so does its repr's life as a key."""
     assert measure(str(measure(text))) == measure(text)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.rows import each
 
 import rankstone
 from rankstone import InputError, UsageError, similarity
 from rankstone.errors import BadOption
-from rankstone.lists.base import ListMeasure
+from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 
 
 def test_ids_scores_and_dicts_are_one() -> None:
@@ -52,7 +53,7 @@ def test_no_value_is_none() -> None:
     assert similarity(["a", "b"], ["c", "d"], "tau_ap") is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("x", "y", "message"),
     [
         ([1.0, 2.0], [1.0], "2 scores and y has 1"),
@@ -91,7 +92,7 @@ OF_ITSELF = [
 
 
 @pytest.mark.parametrize("order", ["docid_desc", "docid_asc", "input", "reverse_input"])
-@pytest.mark.parametrize("text", OF_ITSELF)
+@each("text", OF_ITSELF)
 def test_a_run_with_ties_against_itself(text: str, order: str) -> None:
     """It is as like as can be, by every rule of ties, or a note says by which measure it is."""
     run = {"q": {"a": 3.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 1.0, "f": 1.0, "g": 0.5}}
@@ -112,5 +113,5 @@ def test_a_run_with_ties_against_itself(text: str, order: str) -> None:
 
 def test_every_list_measure_is_held_against_itself() -> None:
     """No measure of two rankings is missing above."""
-    known = {name for name, kind in rankstone.MEASURES.items() if issubclass(kind, ListMeasure)}
+    known = {name for name, kind in rankstone.measures.MEASURES.items() if issubclass(kind, ListMeasure)}
     assert known == {rankstone.parse_measure(text).name for text in OF_ITSELF}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from tests.live.running import load
+from tests.rows import each
 
 from rankstone.conventions import Convention, conventions
 
@@ -21,14 +21,14 @@ for path in sorted((HERE / "runners").rglob("*.py")):
 COMPARED = [one for one in conventions() if one.checked or str(one) in ASKED]
 
 
-@pytest.mark.parametrize("one", COMPARED, ids=str)
+@each("one", COMPARED, ids=str)
 def test_every_measure_of_a_library_is_asked(one: Convention) -> None:
     """A convention that says it was compared was, measure by measure."""
     found = {reading.entry.spelling for text in ASKED.get(str(one), ()) for reading in one.read([text])}
     assert {entry.spelling for entry in one.entries} - found == set()
 
 
-@pytest.mark.parametrize("one", COMPARED, ids=str)
+@each("one", COMPARED, ids=str)
 def test_the_page_tells_of_every_comparison(one: Convention) -> None:
     """At least 500 cases for every measure, and no difference without a reason."""
     lines = [

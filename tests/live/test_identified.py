@@ -16,7 +16,7 @@ from tests.live.worlds import Traits, cases
 
 import rankstone
 from rankstone.conventions import convention
-from rankstone.identifying.asked import Asked, kind
+from rankstone.conventions.identification.reported_number import Asked, kind
 
 pytestmark = pytest.mark.live
 

@@ -10,6 +10,7 @@ import pytest
 from tests.live import running
 from tests.live.asking import theirs
 from tests.live.worlds import Traits, cases
+from tests.rows import each
 
 DRAWN = cases(7, 400, Traits())
 
@@ -64,7 +65,7 @@ SEEN = {
 }
 
 
-@pytest.mark.parametrize("kind", SEEN)
+@each("kind", SEEN)
 def test_what_libraries_trip_over_is_drawn(kind: str) -> None:
     """Four hundred cases have each kind."""
     assert SEEN[kind]()

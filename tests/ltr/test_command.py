@@ -14,10 +14,11 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
-from tests.cli.test_command_line import run
+from tests.command_line import command as run
+from tests.command_line import exit_code
 from tests.ltr.worlds import world
 
-from rankstone.cli import _run, cli
+from rankstone.cli import cli
 from rankstone.ltr import RankSVM, load, read
 
 if TYPE_CHECKING:
@@ -69,14 +70,14 @@ def test_ascent_from_a_model(train: Path, tmp_path: Path) -> None:
     model, better = tmp_path / "m.json", tmp_path / "b.json"
     ask("train", train, "-o", model)
     told = ask(
-        "train", train, "-o", better, "--method", "ascent", "--start", model, "--restarts", 0, "-m", "RR"
+        "train", train, "-o", better, "--method", "ascent", "--init", model, "--restarts", 0, "-m", "RR"
     ).output
 
     assert "RR on the training rows" in told
     start, found = load(model), load(better)
     data = read(train)
-    from rankstone.ltr.inputs import queries_of
-    from rankstone.ltr.scoring import mean_of
+    from rankstone.ltr.estimator_inputs import queries_of
+    from rankstone.ltr.predictions import mean_of
 
     values = [mean_of(m.scores(data), data.y, queries_of(data.qid, len(data)), "RR") for m in (start, found)]
     assert values[1] >= values[0]
@@ -131,7 +132,7 @@ def test_eval(train: Path, tmp_path: Path) -> None:
         (("train", "{train}", "-o", "{out}", "--c", "-1"), 2, "C=-1.0"),
         (("train", "{flat}", "-o", "{out}"), 3, "nothing to learn from"),
         (("train", "{train}", "-o", "{out}", "-m", "nDGC@10"), 2, "did you mean nDCG"),
-        (("tune", "{train}", "--values", "a"), 2, "--values a cannot be read"),
+        (("tune", "{train}", "--values", "a"), 2, "--values must be numbers"),
         (("tune", "{train}", "--folds", "99"), 2, "a number of folds from 2 to 12"),
         (("eval", "{train}", "{broken}"), 3, "is no score"),
         (("eval", "{train}", "{zero}", "--baseline", "zero"), 2, "--baseline cannot go with a single system"),
@@ -149,7 +150,7 @@ def test_mistakes(train: Path, tmp_path: Path, arguments: tuple[str, ...], code:
     given = ["ltr", *(word.format(**files) for word in arguments)]
     told_to = io.StringIO()
     with contextlib.redirect_stderr(told_to), contextlib.redirect_stdout(io.StringIO()):
-        assert _run(given) == code
+        assert exit_code(given) == code
     assert told in told_to.getvalue()
     assert not files["out"].exists()
     assert train.read_text() == before
@@ -159,7 +160,7 @@ def test_an_interrupted_training_leaves_no_model(tmp_path: Path) -> None:
     """Ctrl-C while it learns: exit code 130, no traceback, nothing beside the data."""
     train = letor(tmp_path / "train.txt", 1, queries=200)
     code = (
-        "import rankstone.ltr.ascent as a, os, signal\n"
+        "import rankstone.ltr.coordinate_ascent as a, os, signal\n"
         "old = a._Climb._searched\n"
         "def now(*given):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"

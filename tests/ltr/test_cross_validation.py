@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from tests.ltr.worlds import world
 
 from rankstone.errors import UsageError
-from rankstone.hooks.sklearn import scorer
+from rankstone.integrations.sklearn import scorer
 from rankstone.ltr import CoordinateAscent, RankSVM
-from rankstone.ltr.inputs import in_cross_validation
+from rankstone.ltr.estimator_inputs import in_cross_validation
 
 MODELS = [RankSVM(), CoordinateAscent("nDCG@10", start=None, restarts=1, max_iter=1)]
 

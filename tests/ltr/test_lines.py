@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.ltr.worlds import world
 
-from rankstone import evaluate_labelled, parse_measure
+import rankstone
+from rankstone import parse_measure
 from rankstone.errors import BadOption, BadParameter
-from rankstone.ltr.inputs import queries_of
-from rankstone.ltr.lines import Line
-from rankstone.ltr.scoring import Lists, checked_measure, mean_of, values_of
+from rankstone.ltr.coordinate_ascent import Line
+from rankstone.ltr.estimator_inputs import queries_of
+from rankstone.ltr.predictions import Lists, checked_measure, mean_of, values_of
 
 MEASURES = st.sampled_from(
     ["nDCG@3", "nDCG(gain=exp2)", "AP", "RR", "P@2", "DCG@4", "Rprec", "AUC(negatives=judged)"]
@@ -30,7 +31,7 @@ def test_lists_are_measured_as_on_the_road(seed: int, text: str, unjudged: bool)
     y = np.where(unjudged & (rng.random(len(y)) < 0.3), -1.0, y)
     scores = rng.integers(0, 4, len(y)).astype(float)
     table = pl.DataFrame({"query_id": qid, "score": scores, "label": y})
-    expected = evaluate_labelled(table, text, ties="expected").per_query["value"].to_list()
+    expected = rankstone.evaluate(table=table, measures=text, ties="expected").per_query["value"].to_list()
 
     found = values_of(scores, y, queries_of(qid, len(y)), parse_measure(text))  # type: ignore[arg-type]
     assert found.tolist() == pytest.approx(

@@ -89,7 +89,9 @@ def test_models_of_libraries(
 ) -> None:
     """Files of boosting libraries are recognised; without the library a sentence says what to install."""
     (tmp_path / name).write_bytes(content)
-    monkeypatch.setattr("rankstone.ltr.models.import_module", lambda _: (_ for _ in ()).throw(ImportError()))
+    monkeypatch.setattr(
+        "rankstone.ltr.model_files.import_module", lambda _: (_ for _ in ()).throw(ImportError())
+    )
     with pytest.raises(MissingExtra, match="pip install"):
         load(tmp_path / name).scores(read(letor))
 

@@ -15,10 +15,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from tests.ltr.worlds import objective, pair_weights, pairs, world, worlds
+from tests.rows import each
 
 from rankstone.errors import BadOption, BadValue, InputError, UsageError
 from rankstone.ltr import RankSVM
-from rankstone.ltr.pairs import Pairs, levels_of
+from rankstone.ltr.pair_sums import Pairs, levels_of
 
 QUERY_WEIGHTS, PAIR_WEIGHTS = st.sampled_from(["query", "pair"]), st.sampled_from(["uniform", "gain"])
 
@@ -145,7 +146,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are held in blocks of whole queries; however these are cut, the weights are the same."""
     X, y, qid = world(3, queries=20)
     whole = RankSVM(10.0, tol=1e-10).fit(X, y, qid)
-    monkeypatch.setattr("rankstone.ltr.hinge._ROWS", 7)
+    monkeypatch.setattr("rankstone.ltr.hinge_objective._ROWS", 7)
     cut = RankSVM(10.0, tol=1e-10).fit(X, y, qid)
 
     assert cut.coef_ == pytest.approx(whole.coef_, rel=1e-7)
@@ -193,7 +194,7 @@ def test_scikit_learn_knows_it() -> None:
 X, Y, QID = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]]), [1, 0, 2], [1, 1, 1]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "error", "told"),
     [
         ({"qid": None}, UsageError, "qid is missing"),

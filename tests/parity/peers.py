@@ -68,9 +68,7 @@ def read_run(path: Path) -> Run:
     return found
 
 
-def ours(
-    qrels: object, run: object, measures: list[str], **options: Any
-) -> dict[str, dict[str, float | None]]:
+def ours(qrels: Any, run: Any, measures: list[str], **options: Any) -> dict[str, dict[str, float | None]]:
     """Return ``{query: {measure: value}}``."""
     frame = rankstone.evaluate(qrels, run, measures, **options).per_query
     found: dict[str, dict[str, float | None]] = {}

@@ -48,7 +48,7 @@ def theirs(qrels: Qrels, run: Run) -> dict[str, list[float]]:
     return {query: [row[f"iprec_at_recall_{level}"] for level in LEVELS] for query, row in found.items()}
 
 
-def ours(qrels: object, run: object, curve: str, **options: Any) -> dict[str, list[float]]:
+def ours(qrels: Any, run: Any, curve: str, **options: Any) -> dict[str, list[float]]:
     """Return ``{query: heights}`` of the queries that have a curve."""
     points = rankstone.curve(qrels, run, curve, resamples=2, **options).per_query
     grouped = points.group_by("query_id", maintain_order=True).agg("y")
@@ -143,7 +143,7 @@ def test_precision_recall_curve() -> None:
         precision, recall, _ = metrics.precision_recall_curve(labels, scores, drop_intermediate=True)
         assert (recall[-1], precision[-1]) == (0, 1)
         theirs_ = set(zip(recall[:-1].tolist(), precision[:-1].tolist(), strict=True))
-        found = rankstone.curve_labelled(frame(labels, scores), "PR(interp=none)", resamples=2)
+        found = rankstone.curve(table=frame(labels, scores), curves="PR(interp=none)", resamples=2)
         ours_ = set(corners(found))
         every, their_every = ours_, metrics.precision_recall_curve(labels, scores)
         assert len(theirs_) == len(ours_), seed
@@ -172,7 +172,7 @@ def test_roc_curve_and_auc() -> None:
         labels, scores = labelled(np.random.Generator(np.random.Philox(seed)))
         false, true, _ = metrics.roc_curve(labels, scores, drop_intermediate=False)
         every = set(zip(false.tolist(), true.tolist(), strict=True))
-        found = rankstone.curve_labelled(frame(labels, scores), "ROC(negatives=candidates)", resamples=2)
+        found = rankstone.curve(table=frame(labels, scores), curves="ROC(negatives=candidates)", resamples=2)
         ours_ = corners(found)
         assert _near(set(ours_), every, part=True), seed
         assert all(_on(point, ours_) for point in every), seed

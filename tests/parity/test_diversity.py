@@ -176,7 +176,7 @@ def test_the_formulas_of_the_xml_repository() -> None:
         cost = 1 / np.log2(np.arange(k) + 2)
         plain = np.concatenate(([1.0], np.cumsum(1 / np.log2(np.arange(labels) + 2))))
         query, doc = np.divmod(np.arange(n * labels), labels)
-        chance = rankstone.label_propensity(frequency, 50)
+        chance = rankstone.measures.label_propensity(frequency, 50)
         judged = {"query_id": query, "doc_id": doc, "relevance": truth.ravel(), "propensity": chance[doc]}
         shown = pl.DataFrame({"query_id": query, "doc_id": doc, "score": score.ravel()})
         for depth in range(1, k + 1):

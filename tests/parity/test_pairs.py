@@ -61,7 +61,7 @@ def collection(*, ties: bool = True) -> tuple[Qrels, Run]:
 def test_scikit_learn_auc(text: str, ties: bool) -> None:  # noqa: FBT001
     """roc_auc_score of every list; one class has no value in either."""
     metrics, rows = peer("sklearn.metrics"), labelled(ties=ties)
-    found = rankstone.evaluate_labelled(rows, text).per_query
+    found = rankstone.evaluate(table=rows, measures=text).per_query
     compared = 0
     for query, value in found.select("query_id", "value").iter_rows():
         part = rows.filter(pl.col("query_id") == int(query))
@@ -79,7 +79,7 @@ def test_scikit_learn_auc_of_all_rows(ties: bool) -> None:  # noqa: FBT001
     metrics, rows = peer("sklearn.metrics"), labelled(ties=ties)
     for seed in range(300):
         part = rows.filter(pl.col("query_id").is_in(np.random.default_rng(seed).choice(CASES, 5).tolist()))
-        found = rankstone.evaluate_labelled(part, "AUC(negatives=candidates)", one_group=True).to_dict()
+        found = rankstone.evaluate(table=part, measures="AUC(negatives=candidates)", one_group=True).to_dict()
         expected = float(metrics.roc_auc_score(part["label"], part["score"]))
         assert close(expected, found["run"]["AUC(negatives=candidates)"], 1e-12)
 
@@ -87,7 +87,7 @@ def test_scikit_learn_auc_of_all_rows(ties: bool) -> None:  # noqa: FBT001
 def test_scipy_mann_whitney() -> None:
     """AUC · R · N is the Mann–Whitney U of the relevant documents' scores."""
     stats, rows = peer("scipy.stats"), labelled(ties=True)
-    found = rankstone.evaluate_labelled(rows, "AUC(negatives=judged)").per_query
+    found = rankstone.evaluate(table=rows, measures="AUC(negatives=judged)").per_query
     for query, numerator in found.filter(status="ok").select("query_id", "numerator").iter_rows():
         part = rows.filter(pl.col("query_id") == int(query))
         good, bad = (part.filter(label=label)["score"].to_numpy() for label in (1, 0))
@@ -183,7 +183,7 @@ WEIGHTED: list[tuple[str, Callable[[int], float], bool]] = [
 def test_scipy_kendall() -> None:
     """RC = (1 + tau) / 2 where neither scores nor grades tie."""
     stats, rows = peer("scipy.stats"), labelled(ties=False, grades=100)
-    found = rankstone.evaluate_labelled(rows, "RC").per_query
+    found = rankstone.evaluate(table=rows, measures="RC").per_query
     for query, value in found.select("query_id", "value").iter_rows():
         part = rows.filter(pl.col("query_id") == int(query))
         tau = float(stats.kendalltau(part["score"], part["label"]).statistic)
@@ -194,7 +194,7 @@ def test_scipy_kendall() -> None:
 def test_scipy_weighted_tau(text: str, weigher: Callable[[int], float], additive: bool) -> None:  # noqa: FBT001
     """RC with weights of the ranking's places = (1 + weighted tau) / 2, ranked by the scores."""
     stats, rows = peer("scipy.stats"), labelled(ties=False, grades=100)
-    found = rankstone.evaluate_labelled(rows, text, ties="input").per_query
+    found = rankstone.evaluate(table=rows, measures=text, ties="input").per_query
     for query, value in found.select("query_id", "value").iter_rows():
         part = rows.filter(pl.col("query_id") == int(query))
         score, label = part["score"].to_numpy(), part["label"].to_numpy()

@@ -103,14 +103,14 @@ def test_the_trec_covid_leaderboard(ties: str) -> None:
     """
     folder = data("trec-covid-r3")
     columns = {column: text for column, (text, rule) in LEADERBOARD.items() if rule == ties}
-    ready = rankstone.Evaluator(folder / "qrels.covid-round3.txt", list(columns.values()), ties=ties)
+    ready = rankstone.Prepared(folder / "qrels.covid-round3.txt", list(columns.values()), ties=ties)  # type: ignore[arg-type]
     with (folder / "leaderboard.csv").open() as file:
         table = {row["run"]: row for row in csv.DictReader(file)}
     runs = sorted((folder / "runs").glob("*.gz"))
     assert len(runs) == 12
     for path in runs:
         row = table[path.name.removesuffix(".gz")]
-        found = ready(path).to_dict()["run"]
+        found = ready.evaluate({"run": path}).to_dict()["run"]
         assert {c: row[c] for c in columns} == {c: f"{found[text]:.4f}" for c, text in columns.items()}
 
 
@@ -119,10 +119,11 @@ def test_the_leaderboard_needs_both_rules() -> None:
     folder = data("trec-covid-r3")
     with (folder / "leaderboard.csv").open() as file:
         table = {row["run"]: row["J@10"] for row in csv.DictReader(file)}
-    ready = rankstone.Evaluator(folder / "qrels.covid-round3.txt", "Judged@10")
+    ready = rankstone.Prepared(folder / "qrels.covid-round3.txt", "Judged@10")
     other = [
         name.name
         for name in sorted((folder / "runs").glob("*.gz"))
-        if f"{ready(name).to_dict()['run']['Judged@10']:.4f}" != table[name.name.removesuffix(".gz")]
+        if f"{ready.evaluate({'run': name}).to_dict()['run']['Judged@10']:.4f}"
+        != table[name.name.removesuffix(".gz")]
     ]
     assert other == ["UPrrf20lgbert50-r3.gz", "factum-sparse.gz"]

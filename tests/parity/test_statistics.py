@@ -23,7 +23,7 @@ from rankstone.stats import (
     two_way,
     wilcoxon,
 )
-from rankstone.stats.units import Units
+from rankstone.stats.sampling_units import Units
 
 pytestmark = pytest.mark.parity
 stats = pytest.importorskip("scipy.stats")

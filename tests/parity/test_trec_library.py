@@ -11,10 +11,10 @@ import pytest
 from tests.oracle.worlds import close
 
 import rankstone
-from rankstone.trec_eval.lines import Line, asked_for, lines_of
-from rankstone.trec_eval.reader import Judgments
-from rankstone.trec_eval.results import Ready, Results
-from rankstone.trec_eval.settings import Settings
+from rankstone.conventions.trec_eval.line_values import Ready, Results
+from rankstone.conventions.trec_eval.output_lines import Line, asked_for, lines_of
+from rankstone.conventions.trec_eval.program import Judgments
+from rankstone.conventions.trec_eval.relevance_evaluator import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -54,7 +54,7 @@ def by_ir_measures(qrels: Qrels, run: Run, texts: Sequence[str]) -> dict[str, di
 
 
 def under_their_text(
-    qrels: Qrels, run: object, texts: Sequence[str], **options: Any
+    qrels: Qrels, run: Any, texts: Sequence[str], **options: Any
 ) -> dict[str, dict[str, float | None]]:
     """Return our values under the texts a peer was asked with."""
     import rankstone

@@ -47,7 +47,7 @@ def labelled_scores(key: str, world: World, texts: Sequence[str], **options: Any
     rows = [(q, d, s, labels.get((q, d), 0.0)) for q, listed in world.run.items() for d, s in listed]
     names = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "label": pl.Float64}
     table = pl.DataFrame(rows, names, orient="row")
-    yield from _each(key, texts, lambda some: rankstone.evaluate_labelled(table, some, **options))
+    yield from _each(key, texts, lambda some: _labelled(table, some, **options))
 
 
 def list_scores(
@@ -99,6 +99,13 @@ def diagnosed(key: str, world: World, text: str, curves: Sequence[str]) -> Itera
     yield from _report(f"{key} curve", lambda: rankstone.curve(*given, list(curves)))
 
 
+def _labelled(table: pl.DataFrame, measures: Sequence[str], **options: Any) -> Any:
+    before: Any = getattr(rankstone, "evaluate_labelled", None)  # version 0.1 has a verb of its own
+    if before is not None:
+        return before(table, measures, **options)
+    return rankstone.evaluate(table=table, measures=measures, **options)
+
+
 def _judged(world: World) -> pl.DataFrame:
     schema = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
     chance = pl.Series("propensity", [1 / (1 + len(doc)) for _, doc, _ in world.judged], pl.Float64)
@@ -145,5 +152,6 @@ def _report(key: str, verb: Callable[[], Any]) -> Iterator[Line]:
     except rankstone.RankstoneError as error:
         yield from refused(key, error)
         return
-    yield from flat(f"{key} ", found.report())
+    for kind, name, value in flat(f"{key} ", found.report()):
+        yield kind, name.replace(".told.", ".values."), value  # as it was called
     yield "words", key, repr(found)

@@ -14,8 +14,8 @@ from tests.spark.test_spark import there
 import rankstone
 import rankstone.spark
 from rankstone.errors import BadOption, UsageError
-from rankstone.spark.pairing import Counting, Drawing, Merging, Resampled, Summed
-from rankstone.testing.worlds import small_world
+from rankstone.spark.score_sums import Counting, Drawing, Merging, Resampled, Summed
+from rankstone.testing.laws import small_world
 
 QUERIES = 60
 
@@ -49,7 +49,7 @@ def both(session: Any, measures: Any, systems: int = 3, **options: Any) -> tuple
 def check(far: Any, here: Any) -> None:
     """Check that all is the same that both know."""
     assert_frame_equal(far.table.drop("es_hsd"), here.table.drop("es_hsd"), check_exact=True)
-    means = [one.means.sort("measure", "system").drop("judged") for one in (far, here)]
+    means = [one.mean().sort("measure", "system").drop("judged") for one in (far, here)]
     assert_frame_equal(*means, check_exact=True)
     assert far.sentences() == here.sentences()
     assert far.conventions["comparison"] == here.conventions["comparison"]

@@ -13,8 +13,8 @@ from tests.spark.test_spark import QRELS, RUN, there
 import rankstone
 import rankstone.spark
 from rankstone.errors import MissingExtra, RankstoneError
-from rankstone.spark.failures import telling_failures
-from rankstone.spark.pairing import Merging, Summed
+from rankstone.spark.score_sums import Merging, Summed
+from rankstone.spark.spark_scores import telling_failures
 
 if TYPE_CHECKING:
     from pathlib import Path

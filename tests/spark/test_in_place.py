@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.spark.layouts import IN_PLACE, LAYOUTS, laid_out
 from tests.spark.test_spark import KINDS, OPTIONS, check, rows, there
 
 import rankstone
 import rankstone.spark
-from rankstone.asked import of_rankings
 from rankstone.errors import BadOption, BadValue, DuplicateRows, RankstoneError
-from rankstone.hits.options import Alignment
-from rankstone.spark.by_query import Beside, ByQuery
+from rankstone.evaluation.request import of_rankings
+from rankstone.evaluation.shares import Trailer
+from rankstone.hits.alignment_options import AlignmentOptions
+from rankstone.spark.executor_task import NUMBERS, Task
 from rankstone.spark.in_place import CutLists, InPlace, Told, lists_in_place
-from rankstone.spark.task import NUMBERS, Task
-from rankstone.tasks import Trailer
-from rankstone.testing.worlds import small_world
+from rankstone.spark.spark_evaluation import Beside, ByQuery
+from rankstone.testing.laws import small_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ class Sent:
 def task_of(measures: str, **options: Any) -> Task:
     """Return what tasks do."""
     wanted = of_rankings(measures)
-    return Task(wanted, Alignment(**options), None, None, None, (), None, "run")
+    return Task(wanted, AlignmentOptions(**options), None, None, None, (), None, "run")
 
 
 def given_back(task: Any, frame: pl.DataFrame, size: int | None = None) -> list[pl.DataFrame]:
@@ -72,7 +72,6 @@ def by_hand(qrels: pl.DataFrame, parts: list[pl.DataFrame], measures: str, rows:
     return pl.concat(scores).select("query_id", *NUMBERS).sort("query_id"), told.whole
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     layout=st.sampled_from(IN_PLACE),
     seed=st.integers(0, 10**6),
@@ -97,7 +96,6 @@ def test_lists_where_they_lie(layout: str, seed: int, batch: int, extra: str) ->
         assert told.sums[at].mean(here.measures[at])[0] == here.to_dict()["run"][name]
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), layout=st.sampled_from(["scattered", "every_query_everywhere"]))
 def test_scattered_rows_are_found(seed: int, layout: str) -> None:
     """Where a query's rows are not together, no partition knows, and all of them together do."""

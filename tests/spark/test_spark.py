@@ -25,7 +25,7 @@ from rankstone.errors import (
     RankstoneError,
     UsageError,
 )
-from rankstone.testing.worlds import small_world
+from rankstone.testing.laws import small_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.command_line import exit_code
 
 import rankstone
 from rankstone import baseline, demo
-from rankstone.baselines import at_random
-from rankstone.cli import _run
+from rankstone.diagnostics.expected_by_chance import at_random
 from rankstone.errors import BadOption, BadParameter
 
 if TYPE_CHECKING:
@@ -255,18 +255,18 @@ def test_options_and_files(tmp_path: Path) -> None:
 def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Every format; what stands in the table is what the function returns."""
     files = f"{demo.QRELS} {demo.RUNS['bm25']}".split()
-    assert _run(["baseline", *files, "-m", "RR", "--format", "json", "--candidates", "5000"]) == 0
+    assert exit_code(["baseline", *files, "-m", "RR", "--format", "json", "--candidates", "5000"]) == 0
     told = json.loads(capsys.readouterr().out)
     expected = baseline(demo.QRELS, demo.RUNS["bm25"], "RR", candidates=5000)
     assert told["values"] == expected.values.to_dicts()
     assert told["meaning"] == expected.meaning()
     assert told["gains"] == []
     for form in ("table", "csv", "md"):
-        assert _run(["baseline", *files, "-m", "RR", "--format", form, "-o", str(tmp_path / form)]) == 0
+        assert exit_code(["baseline", *files, "-m", "RR", "--format", form, "-o", str(tmp_path / form)]) == 0
     assert "5 ranks" not in (tmp_path / "table").read_text()
     assert "chance" in (tmp_path / "md").read_text().splitlines()[0]
     assert len((tmp_path / "csv").read_text().splitlines()) == 2
-    assert _run(["baseline", *files, "--format", "tabel"]) == 2
+    assert exit_code(["baseline", *files, "--format", "tabel"]) == 2
     assert "did you mean table" in capsys.readouterr().err
 
 

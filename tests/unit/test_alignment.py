@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 import rankstone
-from rankstone import Alignment, UsageError
+from rankstone import AlignmentOptions, UsageError
 from rankstone.errors import BadOption, BadValue, DuplicateRows, NotComparable, OutOfRange, TiedScores
 
 QRELS = {"q1": {"d1": 1, "d2": 2}, "q2": {"d3": 1}}
 
 
-def score(run: object, measure: str, qrels: object = QRELS, **options: Any) -> float | None:
+def score(run: Any, measure: str, qrels: Any = QRELS, **options: Any) -> float | None:
     return rankstone.evaluate(qrels, {"r": run}, measure, **options).to_dict()["r"][measure]
 
 
@@ -226,13 +226,13 @@ def test_candidates_cannot_be_fewer_than_retrieved() -> None:
 def test_options_are_checked_by_name_and_value() -> None:
     """Unknown options and values name the nearest known one."""
     with pytest.raises(UsageError, match="did you mean 'ties'"):
-        Alignment.of({"tie": "input"})
+        AlignmentOptions.of({"tie": "input"})
     with pytest.raises(UsageError, match="did you mean 'docid_desc'"):
-        Alignment(ties="docid-desc")  # type: ignore[arg-type]
+        AlignmentOptions(ties="docid-desc")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="whole number from 1 up"):
-        Alignment(depth=0)
+        AlignmentOptions(depth=0)
     with pytest.raises(UsageError, match="cuts through tied"):
-        Alignment(depth=5, ties="expected")
+        AlignmentOptions(depth=5, ties="expected")
 
 
 def test_rank_order_and_input_order() -> None:
@@ -258,13 +258,13 @@ def test_lists_of_documents_say_that_order_is_input() -> None:
     assert scores.conventions["alignment"]["order"] == "input"
 
 
-def test_an_evaluator_keeps_its_judgments() -> None:
+def test_judgments_are_prepared_once() -> None:
     """Judgments prepared once give each run the numbers it gets alone."""
-    ready = rankstone.Evaluator(QRELS, ["nDCG@10", "AP"])
+    ready = rankstone.Prepared(QRELS, ["nDCG@10", "AP"])
     one, two = {"q1": {"d1": 1.0, "d2": 0.5}}, {"q1": {"d2": 1.0}, "q2": {"d3": 1.0}}
-    both = ready.runs({"one": one, "two": two}).to_dict()
+    both = ready.evaluate({"one": one, "two": two}).to_dict()
 
-    assert both == {"one": ready(one).to_dict()["run"], "two": ready(two).to_dict()["run"]}
+    assert both == {"one": ready.evaluate(one).to_dict()["run"], "two": ready.evaluate(two).to_dict()["run"]}
 
 
 def test_labelled_tables() -> None:
@@ -272,12 +272,12 @@ def test_labelled_tables() -> None:
     table = pl.DataFrame(
         {"query_id": ["a", "a", "b", "b"], "score": [2.0, 1.0, 1.0, 1.0], "label": [0, 1, 1, 0]}
     )
-    scores = rankstone.evaluate_labelled(table, ["RR", "P@1"])
+    scores = rankstone.evaluate(table=table, measures=["RR", "P@1"])
 
     assert scores.to_dict() == {"run": {"RR": (1 / 2 + (1 / 1 + 1 / 2) / 2) / 2, "P@1": (0 + 1 / 2) / 2}}
     assert scores.conventions["alignment"]["ties"] == "expected"
     with pytest.raises(BadOption, match="needs a doc_id column"):
-        rankstone.evaluate_labelled(table, "RR", ties="docid_desc")
+        rankstone.evaluate(table=table, measures="RR", ties="docid_desc")
 
 
 def test_labelled_rows_keep_the_order_of_the_table() -> None:
@@ -287,7 +287,7 @@ def test_labelled_rows_keep_the_order_of_the_table() -> None:
         {"query_id": np.repeat(names, 3), "score": np.tile([3.0, 2.0, 1.0], 300), "relevance": 1}
     )
 
-    assert rankstone.evaluate_labelled(table, "RR").per_query["query_id"].to_list() == names
+    assert rankstone.evaluate(table=table, measures="RR").per_query["query_id"].to_list() == names
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ import math
 
 import pytest
 from tests.oracle.worlds import close, values
+from tests.rows import each
 
 import rankstone
-from rankstone import baselines
+from rankstone.diagnostics import expected_by_chance as baselines
 
 MEASURES = (
     "P@2", "R@3", "Success@2", "F@2", "AP", "AP@3", "RR", "RR@2", "DCG@3", "nDCG@3", "nDCG", "Rprec",
@@ -108,7 +109,7 @@ def test_one_answer_anywhere_further_down(k: int, stated: float) -> None:
     assert round(baselines.uniform_rr(k), 5) == stated
 
 
-@pytest.mark.parametrize(
+@each(
     ("level", "k"),
     [
         (0.75, 2),
@@ -129,7 +130,7 @@ def test_the_deepest_k_that_reaches_a_level(level: float, k: int) -> None:
     assert baselines.uniform_rr(k) >= level > baselines.uniform_rr(k + 1)
 
 
-@pytest.mark.parametrize("k", [1, 2, 17, 999, 1000, 1001, 54_321, 10**9])
+@each("k", [1, 2, 17, 999, 1000, 1001, 54_321, 10**9])
 def test_depth_and_level_are_inverse(k: int) -> None:
     """The depth of H_k / k is k, also where the sum comes from its expansion."""
     assert baselines.uniform_depth(baselines.uniform_rr(k)) == k

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.rows import each
 
 import rankstone
 from rankstone.cli import cli
 from rankstone.conventions import Convention, Entry, convention, conventions
-from rankstone.conventions.convention import named
+from rankstone.conventions.library_convention import named
 from rankstone.errors import BadOption, BadParameter, BadValue, RankstoneError, UnknownMeasure, UsageError
-from rankstone.hits.options import Alignment
-from rankstone.lists.opening import listing_options
+from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures import Measure
+from rankstone.rankings.rank_similarity.run_similarity import listing_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,16 +35,14 @@ def by(library: str, measures: str | None = None, **options: Any) -> dict[str, f
     return found.to_dict()["r"]
 
 
-@pytest.mark.parametrize(
-    ("one", "entry"), ENTRIES, ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling
-)
+@each(("one", "entry"), ENTRIES, ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling)
 def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> None:
     """Every measure can be made, under options of order and of judgments that exist."""
     text = re.sub(r"<\w+>", "7", entry.spelling)
     (reading,) = one.read([text])
     judging = {name: reading.options[name] for name in ("negative",) if name in reading.options}
     listing_options({name: value for name, value in reading.options.items() if name not in judging})
-    Alignment(**judging)
+    AlignmentOptions(**judging)
     assert str(reading.measure) == text
     assert not isinstance(reading.measure, Measure)
     assert entry.options.get("empty", "zero") in {"zero", "drop"}
@@ -52,7 +51,7 @@ def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> 
         assert not isinstance(named(refusal.measure), Measure)
 
 
-@pytest.mark.parametrize(
+@each(
     ("library", "measure", "options", "error", "message"),
     [
         ("rectools", "NDCG@2", {}, BadParameter, "NDCG@2 of RecTools measures lists against judgments"),
@@ -84,7 +83,7 @@ def test_evaluation_sends_measures_of_whole_lists_elsewhere() -> None:
         rankstone.evaluate(qrels, RUN, "MeanInvUserFreq@2", convention="rectools")
     table = pl.DataFrame({"query_id": ["u"], "score": [1.0], "label": [1]})
     with pytest.raises(BadParameter, match=re.escape("rankstone beyond RUN --convention rectools-0.19")):
-        rankstone.evaluate_labelled(table, "MeanInvUserFreq@2", convention="rectools")
+        rankstone.evaluate(table=table, measures="MeanInvUserFreq@2", convention="rectools")
 
 
 def test_everything_that_the_tables_allow() -> None:
@@ -135,51 +134,51 @@ def test_groups_of_users_under_a_librarys_names() -> None:
     """Gaps between groups know a measure that has no name of ours."""
     users = {"u1": "old", "u2": "new", "u3": "new"}
     scores = rankstone.beyond(RUN, "Surprisal@2", history=PAST, convention="replay")
-    gaps = rankstone.group_gaps(scores, "group", users=users)
+    gaps = rankstone.rankings.group_gaps(scores, "group", users=users)
     assert gaps["measure"].to_list() == ["Surprisal@2"]
     assert gaps["worst_group"].to_list() == ["new"]
 
 
 #: the example on the card of each replay: measure, run, tables, the value as a formula
 CARDS: list[tuple[str, dict[str, Any], dict[str, Any], float]] = [
-    ("rectools_beyond.Intersection@2", {"u": ["a", "b"]}, {"baseline": {"u": ["b", "c"]}}, 1 / 2),
-    ("rectools_beyond.SufficientReco@2", {"u": ["a"]}, {}, 1 / 2),
-    ("replay_beyond.Novelty@2", {"u": ["a", "b"]}, {"history": {"u": ["a"], "v": ["a"]}}, (1 / 2 + 1) / 2),
+    ("rectools.Intersection@2", {"u": ["a", "b"]}, {"baseline": {"u": ["b", "c"]}}, 1 / 2),
+    ("rectools.SufficientReco@2", {"u": ["a"]}, {}, 1 / 2),
+    ("replay.Novelty@2", {"u": ["a", "b"]}, {"history": {"u": ["a"], "v": ["a"]}}, (1 / 2 + 1) / 2),
     (
-        "replay_beyond.CategoricalDiversity@4",
+        "replay.CategoricalDiversity@4",
         {"u": ["i", "j", "k"]},
         {"items": {"i": {"category": "a"}, "j": {"category": "a"}, "k": {"category": "b"}}},
         2 / 4,
     ),
     (
-        "recbole_beyond.ShannonEntropy",
+        "recbole.ShannonEntropy",
         {"1": ["a", "b"], "2": ["a", "c"]},
         {},
         (1 / 2 * log(2) + 1 / 2 * log(4)) / 3,
     ),
     (
-        "recbole_beyond.TailPercentage@5",
+        "recbole.TailPercentage@5",
         {"u": ["j", "a", "b", "c", "d"]},
         {"history": {"1": list("abcdefghij"), "2": list("abcdefghi")}},
         1 / 5,
     ),
-    ("recbole_beyond.ItemCoverage@2", {"u": ["a", "b"]}, {"catalogue_size": 4}, 2 / (4 + 1)),
+    ("recbole.ItemCoverage@2", {"u": ["a", "b"]}, {"catalogue_size": 4}, 2 / (4 + 1)),
     (
-        "recbole_beyond.GiniIndex@1",
+        "recbole.GiniIndex@1",
         {"u": ["a"], "v": ["b"], "w": ["b"]},
         {"catalogue_size": 2},
         (0 * 1 + 2 * 2) / (3 * 3),
     ),
     (
-        "elliot_beyond.SEntropy",
+        "elliot.SEntropy",
         {"u": ["a", "b"], "v": ["a"]},
         {},
         ((-log2(2 / 3) - log2(1 / 3)) / 2 - log2(2 / 3)) / 2,
     ),
-    ("elliot_beyond.Gini", {"u": ["a"]}, {"catalogue_size": 2}, 1 - 1),
-    ("evidently_beyond.Personalization@2", {"u": ["a", "b"], "v": ["a"]}, {}, 1 - (5 - 4) / (2 * 2 * 1)),
+    ("elliot.Gini", {"u": ["a"]}, {"catalogue_size": 2}, 1 - 1),
+    ("evidently.Personalization@2", {"u": ["a", "b"], "v": ["a"]}, {}, 1 - (5 - 4) / (2 * 2 * 1)),
     (
-        "evidently_beyond.Serendipity@2",
+        "evidently.Serendipity@2",
         {"u": ["a", "b"]},
         {
             "history": {"u": ["x", "y"]},
@@ -195,20 +194,20 @@ CARDS: list[tuple[str, dict[str, Any], dict[str, Any], float]] = [
         1 - (sqrt(3 / 4) / 2 + 3 / 4),
     ),
     (
-        "lenskit_beyond.CategoryEntropy",
+        "lenskit.CategoryEntropy",
         {"u": ["i", "j", "k", "l"]},
         {"items": {item: {"category": what} for item, what in zip("ijkl", "aabb", strict=True)}},
         1.0,
     ),
-    ("recommenders_beyond.AllNew", {"u": ["a", "b"]}, {"history": {"u": ["b"]}}, 0.0),
+    ("recommenders.AllNew", {"u": ["a", "b"]}, {"history": {"u": ["b"]}}, 0.0),
     (
-        "recommenders_beyond.Diversity",
+        "recommenders.Diversity",
         {"u": ["a", "b"]},
         {"history": {"1": ["a", "b"], "2": ["a"], "3": ["b"]}},
         1 - 1 / sqrt(2 * 2),
     ),
     (
-        "recommenders_beyond.Serendipity",
+        "recommenders.Serendipity",
         {"u": ["i"]},
         {"history": {"u": ["x", "y"], "2": ["i", "x"], "3": ["i"]}},
         1 - (1 / sqrt(2 * 2) + 0) / 2,
@@ -216,7 +215,7 @@ CARDS: list[tuple[str, dict[str, Any], dict[str, Any], float]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "run", "tables", "value"), CARDS, ids=[text for text, *_ in CARDS])
+@each(("text", "run", "tables", "value"), CARDS)
 def test_the_example_of_a_replays_card(
     text: str, run: dict[str, Any], tables: dict[str, Any], value: float
 ) -> None:

@@ -9,6 +9,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pytest
+from tests.rows import each
 
 import rankstone
 from rankstone.errors import RankstoneError
@@ -186,7 +187,7 @@ def test_saved_scores(row: str, tmp_path: Path) -> None:
         rankstone.compare_scores(path)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "set_F.-1",
@@ -209,7 +210,7 @@ def test_every_number_of_every_measure_has_bounds() -> None:
     """Whatever is declared as a number refuses what no number of the field is."""
     from dataclasses import fields
 
-    for name, kind in rankstone.MEASURES.items():
+    for name, kind in rankstone.measures.MEASURES.items():
         for declared in fields(kind):
             rules = declared.metadata
             if rules.get("low") is None and rules.get("above") is None:

@@ -7,9 +7,9 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import pytest
+from tests.rows import each
 
-from rankstone import MEASURES
+from rankstone.measures import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ def equations(example: str) -> Iterator[tuple[str, str]]:
         yield from pairwise(sentence.split(" = "))
 
 
-@pytest.mark.parametrize("name", sorted(MEASURES))
+@each("name", sorted(MEASURES))
 def test_examples_are_computed_rightly(name: str) -> None:
     """Both sides of an equation are the same number, to the decimals that are printed."""
     for left, right in equations(MEASURES[name].card.example):

@@ -13,13 +13,13 @@ from rankstone import check
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankstone.findings import CheckReport
+    from rankstone.diagnostics.findings import CheckReport
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}}
 RUN = "q1 Q0 d1 1 0.9 t\nq1 Q0 d2 2 0.8 t\nq2 Q0 d1 1 0.7 t\n"
 
 
-def found(run: object, qrels: object = QRELS, order: str = "score") -> list[tuple[str, str]]:
+def found(run: Any, qrels: Any = QRELS, order: str = "score") -> list[tuple[str, str]]:
     """Return level and sentence of everything found in a run and its judgments, but of unjudged and nDCG."""
     report = check(qrels, {"a": run}, order=order)
     findings = [finding for file in report.files for finding in file.findings]
@@ -184,7 +184,7 @@ def test_longer_lists_leave_room() -> None:
         (pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "b"], "score": [1.0, 2.0, 1.5]}), {}),
     ],
 )
-def test_every_order_is_looked_at(run: object, options: dict[str, Any]) -> None:
+def test_every_order_is_looked_at(run: Any, options: dict[str, Any]) -> None:
     """Lists, ranks, and documents that stand there twice (an error of its own) are looked at alike."""
     (said,) = of_ndcg(check({"q": {"a": 1, "b": 0}}, run, **options))
     assert said.startswith("warning: nDCG@10 says little in 1 query")

@@ -11,15 +11,15 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from tests.rows import each
 
 import rankstone
 from rankstone import compare, compare_scores, demo, intervals, power
-from rankstone.comparing.answer import verdict
-from rankstone.comparing.matrix import systems_of
-from rankstone.comparing.words import LANGUAGES
+from rankstone.comparison.score_matrix import systems_of
 from rankstone.errors import BadOption, DuplicateRows, NotComparable, RankstoneError, UsageError
-from rankstone.sheets import Table
-from rankstone.stats import adjusted
+from rankstone.stats import adjusted, verdict
+from rankstone.tables.phrases import phrases
+from rankstone.tables.sheet import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,9 +156,9 @@ def test_intervals_are_named_for_what_they_hold(options: dict[str, Any], kind: s
 
     assert set(found.table["interval_kind"]) == {kind}
     assert found.report()["families"][0]["interval_kind"] == kind
-    for text in (found.markdown(), found.html()):
+    for text in (found.to_markdown(), found.to_html()):
         assert head in text
-    assert head.replace("%", r"\%") in found.latex()
+    assert head.replace("%", r"\%") in found.to_latex()
 
 
 def test_one_question_needs_no_word_about_others() -> None:
@@ -247,7 +247,7 @@ def test_less_can_be_better() -> None:
     assert (row["verdict"], row["wins"], row["losses"]) == ("better", 30, 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("ends", "direction", "margin", "word"),
     [
         ((0.01, 0.2), "higher", None, "better"),
@@ -308,7 +308,7 @@ def test_means_are_those_of_evaluate() -> None:
     found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP")
     means = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP").to_dict()
 
-    for system, measure, mean in found.means.select("system", "measure", "mean").rows():
+    for system, measure, mean in found.mean().select("system", "measure", "mean").rows():
         assert mean == means[system][measure]
 
 
@@ -382,7 +382,7 @@ def test_runs_of_one_system() -> None:
     data = scores({"base": 0.0, "new/1": 0.02, "new/2": 0.1, "new/3": 0.18}, noise=0.02)
     found = compare_scores(data)
     alone = compare_scores({"base": data["base"], "new/2": data["new/2"]})
-    means = found.means.filter(system="new").row(0, named=True)
+    means = found.mean().filter(system="new").row(0, named=True)
 
     assert rows(found, "system", "versus") == [("new", "base")]
     assert means["runs"] == 3
@@ -420,7 +420,7 @@ def test_names_with_a_stroke() -> None:
 def test_pool_bias_is_told() -> None:
     """The demo's tf-idf run shows fewer judged documents, and the judgments may be unkind to it."""
     found = compare(demo.QRELS, demo.RUNS, "nDCG@10")
-    judged = dict(found.means.select("system", "judged").rows())
+    judged = dict(found.mean().select("system", "judged").rows())
 
     assert found.pool_bias == [("tfidf", "bm25")]
     assert judged["tfidf"] < judged["bm25"]
@@ -440,7 +440,7 @@ def test_judged_positives_are_no_bias(grades: tuple[int, int], measure: str, alo
     """Where only relevant documents are judged, Judged@k is P@k: that it differs is no caveat."""
     qrels = {q: {f"d{i}": grades[i % 2] for i in range(10)} for q in shares(1)}
     found = compare(qrels, {"s1": shares(1), "s2": shares(2)}, f"{measure} P@10 Judged@10")
-    means = {row[:2]: row[2] for row in found.means.rows()}
+    means = {row[:2]: row[2] for row in found.mean().rows()}
 
     assert found.relevant_alone == alone
     assert found.pool_bias == ([] if alone else [("s2", "s1")])
@@ -468,7 +468,7 @@ def test_many_pairs_judged_apart_are_one_table(lang: str) -> None:
 def test_bounds_of_the_difference() -> None:
     """What unjudged documents leave open stands beside what queries leave open."""
     found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", bounds=True)
-    peer = rankstone.bounds(demo.QRELS, demo.RUNS, "nDCG@10", difference=("tfidf", "bm25")).mean
+    peer = rankstone.bounds(demo.QRELS, demo.RUNS, "nDCG@10", difference=("tfidf", "bm25")).mean()
     row = found.table.row(0, named=True)
 
     assert (row["lowest"], row["highest"]) == peer.filter(run="tfidf - bm25").select("low", "high").row(0)
@@ -479,8 +479,8 @@ def test_bounds_of_the_difference() -> None:
 def test_saved_scores_are_the_same_comparison(tmp_path: Path) -> None:
     """From Parquet, CSV, frames and memory: one table."""
     whole = rankstone.evaluate(demo.QRELS, demo.RUNS, "nDCG@10 AP")
-    whole.write_parquet(tmp_path / "scores.parquet")
-    whole.write_csv(tmp_path / "scores.csv")
+    whole.write(tmp_path / "scores.parquet")
+    whole.write(tmp_path / "scores.csv")
     direct = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP").table
 
     for source in (whole, whole.per_query, tmp_path / "scores.parquet", tmp_path / "scores.csv"):
@@ -517,7 +517,7 @@ def test_two_values_for_one_query() -> None:
         compare_scores(pl.DataFrame([row, row, {**row, "run": "b"}]))
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "error", "message"),
     [
         ({"baseline": "c"}, UsageError, "no system 'c'"),
@@ -598,9 +598,10 @@ def test_intervals_of_single_systems(interval: str) -> None:
     assert ((known["low"] < known["value"]) & (known["value"] < known["high"])).all()
 
 
-def test_both_languages_say_everything() -> None:
+@pytest.mark.parametrize("section", ["comparison", "explanation", "lists", "charts", "pages"])
+def test_both_languages_say_everything(section: str) -> None:
     """Every phrase stands in both languages, with the same parts to fill in."""
-    english, chinese = LANGUAGES["en"], LANGUAGES["zh"]
+    english, chinese = phrases(section, "en"), phrases(section, "zh")
 
     assert english.keys() == chinese.keys()
     for name, phrase in english.items():
@@ -637,7 +638,7 @@ def test_names_are_untrusted() -> None:
     found = compare_scores(scores({"a\x1b[31m": 0.0, "b": 0.1}))
 
     assert "\x1b" not in found.text()
-    assert "<script>" not in compare_scores(scores({"<script>": 0.0, "b": 0.1})).html()
+    assert "<script>" not in compare_scores(scores({"<script>": 0.0, "b": 0.1})).to_html()
 
 
 def test_a_pilot_without_differences_is_a_guess() -> None:

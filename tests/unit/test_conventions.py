@@ -8,20 +8,21 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.rows import each
 
 import rankstone
 from rankstone.cli import cli
 from rankstone.conventions import Convention, Entry, convention, conventions
-from rankstone.conventions.comparing import compare
+from rankstone.conventions.convention_files import compare
 from rankstone.errors import BadOption, BadParameter, BadValue, UnknownConvention, UnknownMeasure
-from rankstone.hits.options import Alignment
+from rankstone.hits.alignment_options import AlignmentOptions
 
 QRELS = {"q1": {"d1": 3, "d2": 2, "d3": 1, "d4": 0}, "q2": {"x": 0}}
 RUN = {"q1": {"d2": 4.0, "d1": 3.0, "d4": 2.0, "d3": 1.0}, "q2": {"x": 1.0}}
 ENTRIES = [(one, entry) for one in conventions() for entry in one.entries if not entry.of_lists]
 
 
-@pytest.mark.parametrize("one", conventions(), ids=str)
+@each("one", conventions(), ids=str)
 def test_a_data_file_says_what_a_library_is(one: Convention) -> None:
     """Every library has a name, a version, a place, a sentence, and no spelling twice."""
     assert re.fullmatch(r"[a-z][a-z0-9_]*(-[a-z][a-z0-9_]*)*", one.name)
@@ -34,9 +35,7 @@ def test_a_data_file_says_what_a_library_is(one: Convention) -> None:
     assert convention(str(one)) is one
 
 
-@pytest.mark.parametrize(
-    ("one", "entry"), ENTRIES, ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling
-)
+@each(("one", "entry"), ENTRIES, ids=lambda v: str(v) if isinstance(v, Convention) else v.spelling)
 def test_an_entry_is_a_measure_and_options_of_ours(one: Convention, entry: Entry) -> None:
     """Every measure can be made, under options that exist and that it is not refused with."""
     text = re.sub(r"<k>", "7", entry.spelling)
@@ -44,7 +43,7 @@ def test_an_entry_is_a_measure_and_options_of_ours(one: Convention, entry: Entry
     text = re.sub(r"<\w+>", "0.5", text)
     (reading,) = one.read([text])
     aligned = {name: value for name, value in reading.options.items() if name != "one_group"}
-    alignment = Alignment.of({**aligned, "candidates": 100})
+    alignment = AlignmentOptions.of({**aligned, "candidates": 100})
     reading.measure.check(alignment.ties, alignment.depth, alignment.negative)
     reading.measure.check_needs(alignment)
     assert str(reading.measure) == text
@@ -110,8 +109,8 @@ def test_a_labelled_table_by_convention() -> None:
     import polars as pl
 
     table = pl.DataFrame({"query_id": ["q"] * 3, "score": [3.0, 2.0, 2.0], "label": [0, 1, 2]})
-    found = rankstone.evaluate_labelled(table, "ndcg@2", convention="xgboost").to_dict()
-    expected = rankstone.evaluate_labelled(table, "nDCG(gain=exp2)@2", ties="input").to_dict()
+    found = rankstone.evaluate(table=table, measures="ndcg@2", convention="xgboost").to_dict()
+    expected = rankstone.evaluate(table=table, measures="nDCG(gain=exp2)@2", ties="input").to_dict()
     assert list(found["run"].values()) == list(expected["run"].values())
 
 
@@ -315,7 +314,7 @@ GRADED = ({"q": {"a": 3, "b": 1, "c": 2, "d": 1}}, {"q": ["c", "x", "a"]})
 GAINS = 3 / math.log2(2) + 7 / math.log2(4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("quepid NDCG@3", GAINS / (7 + 3 / math.log2(3) + 1 / 2 + 1 / math.log2(5))),

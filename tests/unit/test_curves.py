@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.rows import each
 
 import rankstone
-from rankstone.curves import Resampling
+from rankstone.diagnostics.cutoff_choice import Resampling
 from rankstone.errors import BadOption, BadParameter, UsageError
+from rankstone.measures.at_cutoffs import parse_curves
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -169,14 +171,14 @@ def test_cutoffs_that_nothing_takes() -> None:
     """Cutoffs are refused where every curve has its own, and one cutoff may be a number."""
     for asked in ("PR", "nDCG@1..5", "PR R@1,2"):
         with pytest.raises(UsageError, match="cutoffs are for measures that name none"):
-            rankstone.Tracer({"q": {"d": 1}}, asked, k=[1, 2])
-    assert [str(curve) for curve in rankstone.Tracer({"q": {"d": 1}}, "PR R", k=5).curves] == ["PR", "R@5"]
+            parse_curves(asked, [1, 2])
+    assert [str(curve) for curve in parse_curves("PR R", 5)] == ["PR", "R@5"]
 
 
 @pytest.mark.parametrize("cutoffs", ["1..4,10", (10, 4, 3, 2, 1), [1, 2, 3, 4, 10, 10]])
 def test_cutoffs_in_every_spelling(cutoffs: Any) -> None:
     """Cutoffs are ordered, each once; the text names runs briefly."""
-    (curve,) = rankstone.Tracer({"q": {"d": 1}}, "nDCG", k=cutoffs).curves
+    (curve,) = parse_curves("nDCG", cutoffs)
 
     assert str(curve) == "nDCG@1..4,10"
     assert curve.grid().tolist() == [1, 2, 3, 4, 10]
@@ -342,7 +344,7 @@ def test_other_settings_for_the_same_curves() -> None:
 
 
 # -- refusals --------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("curve", "message"),
     [
         ("nDCG@10", r"nDCG@10 is one point of a curve"),
@@ -380,7 +382,7 @@ def test_open_ties_are_refused_where_nothing_is_known(curve: str) -> None:
 def test_thresholds_are_known_under_open_ties() -> None:
     """PR(interp=none) has points between tie blocks only; its means stand there, too."""
     table = pl.DataFrame({"query_id": "q", "score": [2, 2, 1], "label": [1, 0, 1]})
-    found = rankstone.curve_labelled(table, "PR(interp=none, levels=3)")
+    found = rankstone.curve(table=table, curves="PR(interp=none, levels=3)")
 
     assert found.per_query.select("x", "y").rows() == [(1 / 2, 1 / 2), (1, 2 / 3)]
     assert means(found) == [1 / 2, 1 / 2, 2 / 3]
@@ -392,13 +394,13 @@ def test_points_are_written_whole(tmp_path: Path) -> None:
     """Parquet, CSV and JSON lines hold every query's points; JSON holds everything else."""
     found = trace({"a": W11, "b": "X"}, "PR(levels=2) RR@1,2")
     for name, write, read in (
-        ("a.parquet", found.write_parquet, pl.read_parquet),
-        ("a.csv", found.write_csv, pl.read_csv),
-        ("a.jsonl", found.write_ndjson, pl.read_ndjson),
+        ("a.parquet", found.write, pl.read_parquet),
+        ("a.csv", found.write, pl.read_csv),
+        ("a.jsonl", found.write, pl.read_ndjson),
     ):
         write(tmp_path / name)
         assert read(tmp_path / name).rows() == found.per_query.rows()
-    found.write_json(tmp_path / "a.json")
+    found.write(tmp_path / "a.json")
     text = (tmp_path / "a.json").read_text()
     assert '"seed": 0' in text
     assert "NaN" not in text

@@ -15,10 +15,11 @@ from tests.postgres import PASSWORD, a_server, tells_the_password
 import rankstone
 from rankstone import InputError, UsageError
 from rankstone.errors import BadValue, MissingColumn, MissingExtra, MixedIds, masked
+from rankstone.evaluation.request import name_runs
 from rankstone.io import databases, read_attributes, read_judgments, read_run, shown, stem
-from rankstone.io.addresses import parse_address
-from rankstone.io.relations import is_relation
-from rankstone.io.table import ROWS
+from rankstone.io.arrow_batches import is_relation
+from rankstone.io.database_addresses import parse_address
+from rankstone.io.input_table import ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +100,7 @@ def a_filled_server(postgres: str, filled: Path) -> str:
 _ = a_server  # pytest finds fixtures by their names in this module
 
 
-def scores(qrels: object, run: object, **options: Any) -> dict[str, float | None]:
+def scores(qrels: Any, run: Any, **options: Any) -> dict[str, float | None]:
     """Return the means of one run."""
     return next(iter(rankstone.evaluate(qrels, {"run": run}, MEASURES, **options).to_dict().values()))
 
@@ -328,7 +329,7 @@ def test_ids_that_are_none(expression: str) -> None:
 
     with pytest.raises(MixedIds, match="doc_id holds"):
         read_run(duckdb.connect().sql(rows))
-    assert rankstone.evaluate_labelled(duckdb.connect().sql(rows), "RR", one_group=True).to_dict() == {
+    assert rankstone.evaluate(table=duckdb.connect().sql(rows), measures="RR", one_group=True).to_dict() == {
         "run": {"RR": 1}
     }
 
@@ -556,7 +557,7 @@ def test_names_of_runs() -> None:
     same = ["duckdb:a.db#run", "postgresql://ann:hidden@host/db#run"]
 
     assert [stem(path) for path in (*same, "duckdb:a.db?query=SELECT 1")] == ["run", "run", "query"]
-    assert list(rankstone.evaluation.name_runs(same)) == [
+    assert list(name_runs(same)) == [
         "duckdb:a.db#run",
         "postgresql://ann:***@host/db#run",
     ]

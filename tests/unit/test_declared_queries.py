@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.command_line import exit_code
 
 import rankstone
 from rankstone import InputError
-from rankstone.cli import _run
 from rankstone.errors import BadOption, EmptyInput
+from rankstone.evaluation.out_of_core import evaluate_out_of_core
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,9 +32,9 @@ DECLARING: dict[str, object] = {
 }
 
 
-def both(qrels: object, measures: str, **options: Any) -> list[Any]:
+def both(qrels: Any, measures: str, **options: Any) -> list[Any]:
     """Evaluate in memory and in ranges of queries."""
-    within = rankstone.evaluate_out_of_core(qrels, RUN, measures, memory="1GB", **options)
+    within = rankstone.evaluate(qrels, RUN, measures, memory="1GB", **options)
     return [rankstone.evaluate(qrels, RUN, measures, **options), within]
 
 
@@ -127,7 +128,7 @@ def test_judged_below_zero_is_not_declared() -> None:
 
 def test_no_judgment_at_all_is_refused() -> None:
     """Where every query is declared empty there is nothing to measure against."""
-    for evaluate in (rankstone.evaluate, rankstone.evaluate_out_of_core):
+    for evaluate in (rankstone.evaluate, evaluate_out_of_core):
         with pytest.raises(EmptyInput, match="there are no judgments"):
             evaluate({"q1": {}, "q2": {}}, RUN, "RR")
 
@@ -145,8 +146,8 @@ def test_an_exact_run_without_results_declares(tmp_path: Path) -> None:
     for name, run in (("exact", exact), ("near", near)):
         (tmp_path / f"{name}.json").write_text(json.dumps(run), encoding="utf-8")
     out = tmp_path / "out.json"
-    line = ["eval", "--truth", str(tmp_path / "exact.json"), "--depth", "1", str(tmp_path / "near.json")]
-    assert _run([*line, "--format", "json", "-o", str(out)]) == 0
+    line = ["eval", "--exact-run", str(tmp_path / "exact.json"), "--depth", "1", str(tmp_path / "near.json")]
+    assert exit_code([*line, "--format", "json", "-o", str(out)]) == 0
     assert json.loads(out.read_text())["audit"]["judgments"]["declared"] == 1
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from markdown_it import MarkdownIt
+from tests.rows import each
 from tests.unit.test_explaining import NASTY, _compile, _read_html
 
 import rankstone
-from rankstone.sheets import Sheet
-from rankstone.sheets.markup import latex
+from rankstone.tables.markup import latex
+from rankstone.tables.sheet import Sheet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,11 +141,11 @@ def test_whole_lists_in_every_format(measure: str, lang: str, tmp_path: Path) ->
 
 def _readable(found: Any, folder: Path, lang: str) -> None:
     json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    tokens = {token.type for token in MarkdownIt().enable("table").parse(found.markdown())}
+    tokens = {token.type for token in MarkdownIt().enable("table").parse(found.to_markdown())}
     assert "table_open" in tokens
     assert "html_block" not in tokens
-    _read_html(found.html())
-    assert "\x1b" not in found.text() + found.markdown() + found.html() + found.latex()
+    _read_html(found.to_html())
+    assert "\x1b" not in found.text() + found.to_markdown() + found.to_html() + found.to_latex()
     assert max(map(len, found.text(80).splitlines())) <= 80
     if lang == "en":
         _compile(found, folder)
@@ -152,7 +153,7 @@ def _readable(found: Any, folder: Path, lang: str) -> None:
 
 def test_it_is_written_as_json(tmp_path: Path) -> None:
     """As other results are."""
-    two("RBO(p=0.5)").write_json(tmp_path / "it.json")
+    two("RBO(p=0.5)").write(tmp_path / "it.json")
     told = json.loads((tmp_path / "it.json").read_text(encoding="utf-8"))
     assert told["value"] == two("RBO(p=0.5)").value
     assert told["tables"][0]["rows"][0]["depth"] == "1"
@@ -164,7 +165,7 @@ def test_refusals_say_what_to_do() -> None:
     for call, said in (
         (lambda: alike.explain("tau_a", "q"), "tau_a was not computed"),
         (lambda: alike.explain("tau_b", "z"), "in neither run"),
-        (lambda: alike.explain("tau_b", "q", lang="fr"), "no language we speak"),
+        (lambda: alike.explain("tau_b", "q", lang="fr"), "is not known"),
         (lambda: scores.explain("Novelty"), "whose"),
         (lambda: scores.explain("Novelty", "nobody"), "has no list"),
         (lambda: scores.explain("Entropy", "u"), "one value for the whole run"),
@@ -175,10 +176,10 @@ def test_refusals_say_what_to_do() -> None:
             call()  # type: ignore[no-untyped-call]
 
 
-@pytest.mark.parametrize("name", list(rankstone.MEASURES))
+@each("name", list(rankstone.measures.MEASURES))
 def test_latex_writes_every_sign_of_a_card(name: str) -> None:
     """Formulas stand above every table: no sign is left that LaTeX's own fonts lack."""
-    card = rankstone.MEASURES[name].card
-    written = latex(Sheet("", card.formula, card.symbols, ()))
+    card = rankstone.measures.MEASURES[name].card
+    written = latex(Sheet("t", card.formula, card.symbols, ()))
     assert {sign for sign in written if ord(sign) > 127} <= {"ĝ"}
-    assert r"\~{q}" in latex(Sheet("", "q̃", "", ()))
+    assert r"\~{q}" in latex(Sheet("t", "q̃", "", ()))

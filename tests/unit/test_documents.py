@@ -12,10 +12,11 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from tests.rows import each
 
 from rankstone import demo
 from rankstone.cli import cli
-from rankstone.cli.conventions_pages import pages
+from rankstone.cli.conventions_command import pages
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
@@ -41,7 +42,7 @@ def shell_lines(text: str) -> list[str]:
     return [line.split("  #")[0] for line in lines if line.startswith("rankstone ")]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@each("document", DOCUMENTS, ids=lambda path: path.name)
 def test_commands_shown_can_be_given(document: Path) -> None:
     """Every command line in the documents has a command and options that exist."""
     for line in shell_lines(document.read_text(encoding="utf-8")):
@@ -85,18 +86,18 @@ def test_the_list_of_measures_is_the_cards() -> None:
         "compare {qrels} {a} {b} --queries {queries} --by half",
         "power {qrels} {a} {b} -d 0.1",
         "bounds {qrels} {a} {b}",
-        "curve {qrels} {a} {b} --reach 0.5 --resamples 10",
+        "curve {qrels} {a} {b} --target 0.5 --resamples 10",
         "thresholds {qrels} {a} {b}",
-        "sampled {held_out} {candidates} --items 100",
+        "sampled {held_out} {candidates} --catalogue-size 100",
         "diff {a} {b} --top 1",
         "diff {a} {b} -q q01",
         "beyond {a}",
-        "retention {events} --by platform",
-        "clicks {log}",
-        "counterfactual {shown}",
-        "interleave {a} {b}",
-        "ab {tested}",
-        "interleave {lists} --clicks {clicks}",
+        "online retention {events} --by platform",
+        "online clicks {log}",
+        "online counterfactual {shown}",
+        "online interleave {a} {b}",
+        "online ab {tested}",
+        "online interleave {lists} --clicks {clicks}",
     ],
 )
 def test_every_part_of_the_json_is_told(line: str, tmp_path: Path) -> None:

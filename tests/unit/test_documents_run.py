@@ -11,8 +11,8 @@ from tests.unit.test_documents import DOCUMENTS
 
 import rankstone
 from rankstone.measures import MEASURES
-from rankstone.measures.models import OWN_WALKS
-from rankstone.measures.parts import OWN_DISCOUNTS, OWN_GAINS
+from rankstone.measures.core.gains_and_discounts import OWN_DISCOUNTS, OWN_GAINS
+from rankstone.measures.walk_models import OWN_WALKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,10 +56,10 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
 
 @pytest.mark.parametrize("page", PYTHON, ids=lambda page: page.name)
 def test_python_on_a_page_runs(page: Path, given: dict[str, Any]) -> None:
-    """Blocks run from the first to the last."""
-    for block in blocks(page.read_text(encoding="utf-8")):
-        if block.kind == "python":
-            run_python(block.code, given)
+    """Blocks run from the first to the last, and there are some."""
+    code = [block.code for block in blocks(page.read_text(encoding="utf-8")) if block.kind == "python"]
+    assert code
+    assert all(isinstance(run_python(each, given), str) for each in code)
 
 
 @pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.name)

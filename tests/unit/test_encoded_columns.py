@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.rows import each
 
 import rankstone
 from rankstone.errors import BadValue, MissingColumn, MixedIds
@@ -34,7 +35,7 @@ ENCODED = ENCODED.set_column(1, "doc_id", PLAIN["doc_id"].to_arrow().dictionary_
 ENCODED = ENCODED.set_column(2, "score", PLAIN["score"].to_arrow().dictionary_encode())
 
 
-def per_query(run: object, qrels: object = JUDGED) -> pl.DataFrame:
+def per_query(run: Any, qrels: Any = JUDGED) -> pl.DataFrame:
     """Return the values of a run, whatever its name."""
     return rankstone.evaluate(qrels, {"run": run}, MEASURES).per_query
 
@@ -67,7 +68,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("kind", TEXTS)
+@each("kind", TEXTS)
 def test_encoded_ids_and_narrow_scores(kind: str) -> None:
     """How texts and numbers are held moves no bit, in a run or in judgments."""
     assert per_query(TEXTS[kind]).equals(EXPECTED)

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import zlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pytest
 
 import rankstone
 from rankstone.errors import BadLine, InputError
-from rankstone.io.endless import refuse_endless
+from rankstone.io.damaged_files import refuse_endless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,13 @@ def zstd(content: bytes) -> bytes:
 
 
 PACKED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstd}
+
+
+@cache
+def three_gigabytes(packing: str, filling: bytes) -> bytes:
+    """Pack three gigabytes of one byte; the few kilobytes they become are made once."""
+    return PACKED[packing](filling * (64 * _MIB)) * 48
+
 
 #: a command with 4 GiB of address space, which says how much memory it used
 _LIMITED = """
@@ -67,9 +75,8 @@ def test_three_gigabytes_in_one_line_take_no_memory(
     tmp_path: Path, kind: str, packing: str, filling: bytes
 ) -> None:
     """Three gigabytes that unpack from a few kilobytes are refused in the line they begin in."""
-    pack = PACKED[packing]
     bomb, qrels = tmp_path / f"bomb.{kind}.{packing}", tmp_path / "qrels"
-    bomb.write_bytes(pack(_ROW[kind]) + pack(filling * (64 * _MIB)) * 48)
+    bomb.write_bytes(PACKED[packing](_ROW[kind]) + three_gigabytes(packing, filling))
     qrels.write_text("q1 0 d1 1\n")
 
     done = subprocess.run(
@@ -101,9 +108,9 @@ def test_a_plain_file_of_zeros_is_refused(tmp_path: Path) -> None:
 
 def test_every_reader_of_lines_has_the_limit(tmp_path: Path, packing: str) -> None:
     """Parts of a folder, the run's tag for trec_eval, LETOR text, logs, and what trec_eval printed."""
-    from rankstone.io.files import scan_parts
+    from rankstone.conventions.trec_eval.program import tag_of
+    from rankstone.io.file_formats import scan_parts
     from rankstone.ltr import read as read_features
-    from rankstone.trec_eval.reader import tag_of
 
     def bomb(name: str, first: bytes) -> Path:
         path = tmp_path / name / f"{name}.{packing}"

@@ -14,9 +14,9 @@ import pytest
 from tests.postgres import a_server
 
 import rankstone
-from rankstone import functional
 from rankstone.errors import RankstoneError
-from rankstone.io.exact import inexact
+from rankstone.integrations import arrays as functional
+from rankstone.io.number_columns import inexact
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstone.measures.aggregation import exact_sum
-from rankstone.measures.exact_sum import ExactSum
+from rankstone.measures.core.aggregation import ExactSum, exact_sum
 
 NUMBERS = st.lists(
     st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300), max_size=40

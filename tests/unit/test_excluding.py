@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.command_line import exit_code
 
 import rankstone
-from rankstone.cli import _run
 from rankstone.errors import BadOption
+from rankstone.evaluation.out_of_core import evaluate_out_of_core
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ SEEN = {"q1": ["a", "e", "x", "zz"], "q2": ["a"], "q9": ["a"]}
 
 def both(measures: str, **options: Any) -> list[Any]:
     """Evaluate in memory and in ranges of queries."""
-    evaluations = (rankstone.evaluate, rankstone.evaluate_out_of_core)
+    evaluations = (rankstone.evaluate, evaluate_out_of_core)
     return [one(QRELS, RUN, measures, **options) for one in evaluations]
 
 
@@ -109,7 +110,7 @@ def test_a_document_twice_is_two_rows_and_one_pair() -> None:
 
 def test_without_pairs_there_is_no_place() -> None:
     """To say where without saying what is a slip."""
-    for evaluate in (rankstone.evaluate, rankstone.evaluate_out_of_core):
+    for evaluate in (rankstone.evaluate, evaluate_out_of_core):
         with pytest.raises(BadOption, match="exclude_from=both, and nothing is excluded"):
             evaluate(QRELS, RUN, "RR", exclude_from="both")
 
@@ -146,8 +147,8 @@ def test_at_a_shell(tmp_path: Path) -> None:
     files = [str(tmp_path / f"{name}.json") for name in ("qrels", "run")]
     out = tmp_path / "out.json"
     line = ["eval", *files, "--exclude", str(tmp_path / "seen.json"), "--exclude-from", "both", "-m", "R@10"]
-    assert _run([*line, "--format", "json", "-o", str(out)]) == 0
+    assert exit_code([*line, "--format", "json", "-o", str(out)]) == 0
     told = json.loads(out.read_text(encoding="utf-8"))
     assert told["audit"]["runs"]["run"]["excluded"]["rows"] == 3
     assert told["conventions"]["alignment"]["exclude_from"] == "both"
-    assert _run(["eval", *files, "--exclude-from", "both"]) == 2
+    assert exit_code(["eval", *files, "--exclude-from", "both"]) == 2

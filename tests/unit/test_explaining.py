@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 from markdown_it import MarkdownIt
+from tests.rows import each
 
 import rankstone
 from rankstone import Explanation, RankstoneError, explain
-from rankstone.explaining import Comparison
-from rankstone.explaining.typed import typed_in
+from rankstone.explanation.explain_scores import typed_in
+from rankstone.explanation.score_difference import ExplainedDifference
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,10 +47,10 @@ def test_the_table_before_the_sum() -> None:
     """Gains, discounts, contributions and totals are those of the formula."""
     found = of("nDCG@3")
     assert [row.doc_id for row in found.rows] == ["b", "x", "a", "z"]
-    assert found.told == ("gain", "divisor")
-    assert found.rows[2].told == {"gain": 2.0, "divisor": 2.0}
+    assert found.columns == ("gain", "divisor")
+    assert found.rows[2].values == {"gain": 2.0, "divisor": 2.0}
     assert found.numerator == 1 / 1 + 2 / 2
-    assert next((row.doc_id, row.told["contribution"]) for row in found.ideal) == ("a", 2.0)
+    assert next((row.doc_id, row.values["contribution"]) for row in found.ideal) == ("a", 2.0)
     assert found.frame.columns == [
         "rank", "doc_id", "relevance", "judged", "gain", "divisor", "contribution", "running",
     ]  # fmt: skip
@@ -96,16 +97,16 @@ def test_others_and_conventions() -> None:
     "measure", ["nDCG@3", "AP", "AUC(negatives=judged)", "RBP_residual(p=0.8)", "yaap", "RC"]
 )
 @pytest.mark.parametrize("vs", [None, {"q": ["c", "b"]}])
-def test_every_format_can_be_read(measure: str, vs: object, tmp_path: Path) -> None:
+def test_every_format_can_be_read(measure: str, vs: Any, tmp_path: Path) -> None:
     """JSON, Markdown, HTML and LaTeX go through their own readers, whatever ids are made of."""
     qrels = {"q": {NASTY: 2, "b": 1, "c": 1, "z": 0}}
     found = explain(qrels, {NASTY: {"q": ["b", NASTY, "x"]}}, measure, "q", vs=vs)
     json.loads(json.dumps(found.to_dict()))
-    tokens = MarkdownIt().enable("table").parse(found.markdown())
+    tokens = MarkdownIt().enable("table").parse(found.to_markdown())
     assert "table_open" in {token.type for token in tokens}
     assert "html_block" not in {token.type for token in tokens}
-    _read_html(found.html())
-    assert "\x1b" not in found.text() + found.markdown() + found.html() + found.latex()
+    _read_html(found.to_html())
+    assert "\x1b" not in found.text() + found.to_markdown() + found.to_html() + found.to_latex()
     assert max(map(len, found.text(80).splitlines())) <= 80
     _compile(found, tmp_path)
 
@@ -126,9 +127,9 @@ def _read_html(text: str) -> None:
     assert not still_open
 
 
-def _compile(found: Explanation | Comparison, folder: Path) -> None:
+def _compile(found: Explanation | ExplainedDifference, folder: Path) -> None:
     """Put it into a document, and let LaTeX say whether it is one, where there is a LaTeX."""
-    text = found.latex()
+    text = found.to_latex()
     assert text.count(r"\begin{") == text.count(r"\end{")
     assert not re.search(r"(?<!\\)[&](?! )", text.replace(" & ", ""))
     program = shutil.which("pdflatex") or shutil.which("tectonic")
@@ -145,7 +146,7 @@ def _compile(found: Explanation | Comparison, folder: Path) -> None:
 def test_a_difference_is_attributed_to_documents() -> None:
     """Every document's share of both scores, and of the difference."""
     both = explain(QRELS, RUN, "AP", "q", vs={"q": ["c", "b"]})
-    assert isinstance(both, Comparison)
+    assert isinstance(both, ExplainedDifference)
     assert both.difference == pytest.approx(sum(share.difference for share in both.shares), abs=1e-15)
     assert {share.doc_id for share in both.shares} == {"a", "b", "c"}
     assert both.frame["difference"].to_list() == [share.difference for share in both.shares]
@@ -173,7 +174,7 @@ def test_pairs_and_the_nearest_ideal_order() -> None:
     """Rank correlation tells each document's place, ideal place, and its pairs."""
     found = explain({"q": {"a": 1, "b": 0, "c": 1}}, {"q": ["a", "b", "c"]}, "RC", "q")
     assert isinstance(found, Explanation)
-    told = {row.doc_id: dict(row.told) for row in found.rows}
+    told = {row.doc_id: dict(row.values) for row in found.rows}
     assert [told[doc]["ideal_place"] for doc in "abc"] == [1, 3, 2]
     assert [told[doc]["pairs_wrong"] for doc in "abc"] == [0, 1, 1]
     assert found.value == pytest.approx(2 / 3)
@@ -192,12 +193,12 @@ def test_a_curve_tells_its_points() -> None:
     assert "The curve" in found.text()
 
 
-@pytest.mark.parametrize("name", list(rankstone.MEASURES))
+@each("name", list(rankstone.measures.MEASURES))
 def test_every_kind_of_measure_explains_itself(name: str) -> None:
     """Rankings against judgments are unfolded (the laws say how well); lists say what explains them."""
-    kind = rankstone.MEASURES[name]
+    kind = rankstone.measures.MEASURES[name]
     text = (*kind.examples, name)[0]
-    if issubclass(kind, (rankstone.Measure, rankstone.Curve)):
+    if issubclass(kind, (rankstone.Measure, rankstone.measures.Curve)):
         qrels: Any = {"q": {"a": 1, "b": 0}}
         if kind.judgment_columns or "groups" in kind.brings or kind.query_columns:
             return  # needs further tables: the laws give it these

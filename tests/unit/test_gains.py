@@ -8,10 +8,10 @@ import json
 import math
 
 import pytest
+from tests.command_line import exit_code
 
-from rankstone.cli import _run
+from rankstone.diagnostics.expected_by_chance import gain
 from rankstone.errors import BadParameter
-from rankstone.gains import gain
 
 
 def test_the_same_difference_is_not_the_same_gain() -> None:
@@ -65,19 +65,19 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     """Lines, JSON, CSV and Markdown; mistakes are explained."""
 
     def told(*arguments: str, code: int = 0) -> str:
-        assert _run(["baseline", *arguments]) == code
+        assert exit_code(["baseline", *arguments]) == code
         captured = capsys.readouterr()
         return captured.err if code else captured.out
 
     asked = ("--gain", "AP=0.2,0.4", "--gain", "nDCG(gain=exp2)@10=0.7,0.9")
     lines = told(*asked).splitlines()
-    assert lines[0] == gain("AP", 0.2, 0.4).words()
-    assert lines[2].startswith("AP, scale: ")
+    assert gain("AP", 0.2, 0.4).words() in " ".join(lines)
+    assert any(line.startswith("AP, scale: ") for line in lines)
     steps = json.loads(told(*asked, "--format", "json"))["gains"]
     assert [row["measure"] for row in steps] == ["AP", "nDCG(gain=exp2)@10"]
     rows = list(csv.DictReader(io.StringIO(told(*asked, "--format", "csv"))))
     assert [float(row["error_reduction"]) for row in rows] == [row["error_reduction"] for row in steps]
-    assert told(*asked, "--format", "md").startswith("| measure | before |")
+    assert "| measure | before |" in told(*asked, "--format", "md")
 
     for given, message in (
         (("--gain", "AP=0.2"), "a measure and two means"),

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import rankstone
+from rankstone.comparison.gate_config import Config
+from rankstone.comparison.release_gate import plan
 from rankstone.errors import InputError, UsageError
-from rankstone.gating import Config, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -296,7 +297,7 @@ def test_every_format() -> None:
     assert json.loads(json.dumps(found.report()))["verdict"] == "not comparable"
     assert "✘ fail" in found.text()
     assert all(len(line) <= 80 for line in found.text(80).splitlines())
-    assert "| ✘ fail | map |" in found.markdown()
+    assert "| ✘ fail | map |" in found.to_markdown()
     assert "<table>" in found._repr_html_()
     suite = ET.fromstring(found.junit())  # noqa: S314 - our own
     assert {n: suite.get(n) for n in ("tests", "failures", "errors", "skipped")} == {
@@ -313,5 +314,5 @@ def test_names_are_untrusted() -> None:
     old, new = {evil: {"map": 0.9}, "b": {"map": 0.5}}, {evil: {"map": 0.1}, "b": {"map": 0.5}}
     found = gated(old, new, {"measure": "map", "drops": {"by": 0.1}})
     assert "\x1b" not in found.text()
-    assert "<b>" not in found.html()
+    assert "<b>" not in found.to_html()
     assert ET.fromstring(found.junit()).find("testcase/failure") is not None  # noqa: S314 - our own

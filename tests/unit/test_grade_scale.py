@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import rankstone
-from rankstone import functional
-from rankstone.ltr.scoring import Lists
+from rankstone.integrations import arrays as functional
+from rankstone.ltr.predictions import Lists
 
 #: grades, what those below zero mean, and the bottom of the scale
 CHOSEN = [
@@ -36,8 +36,8 @@ def test_every_road_pads_with_the_same_grade(grades: list[int], negative: str | 
 
     kept: list[Any] = [
         rankstone.evaluate(qrels, run, measure, **options),
-        rankstone.evaluate_labelled(table, measure, name="run", **options),
-        rankstone.evaluate_out_of_core(qrels, run, measure, memory="1GB", **options),
+        rankstone.evaluate(table=table, measures=measure, name="run", **options),
+        rankstone.evaluate(qrels, run, measure, memory="1GB", **options),
     ]
     found = [scores.to_dict()["run"][measure] for scores in kept]
     found.append(functional.evaluate(SCORES, grades, measure, qid=QUERIES, **options).mean()[measure])
@@ -52,7 +52,7 @@ def test_rankers_pad_with_the_lowest_label() -> None:
 def test_measures_of_other_measures_say_what_they_read() -> None:
     """A measure over intents reads the bottom of the scale if the one it averages does."""
     read = {
-        text: rankstone.parse_measure(text).reads_lowest_grade
+        text: rankstone.parse_measure(text).claims.reads_lowest_grade
         for text in ("IA(of=nDCG(pad=min_grade))@5", "IA(of=nDCG)@5", "nDCG@5")
     }
     assert list(read.values()) == [True, False, False]

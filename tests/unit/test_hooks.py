@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.rows import each
 
-from rankstone import InputError, UsageError, evaluate_labelled, functional
+import rankstone
+from rankstone import InputError, UsageError
 from rankstone.errors import MissingExtra
-from rankstone.hooks.scoring import Scoring
+from rankstone.integrations import arrays as functional
+from rankstone.integrations.trainer_scores import Scoring
 
 GRADED = {
     "lightgbm": "ndcg@3 auc average_precision map@3",
@@ -40,7 +43,9 @@ def test_conventions(library: str) -> None:
 
     told = Scoring(GRADED[library], convention=library)(scores, labels, sizes=sizes)
 
-    expected = evaluate_labelled(pl.DataFrame(table), GRADED[library], convention=library).to_dict()["run"]
+    expected = rankstone.evaluate(
+        table=pl.DataFrame(table), measures=GRADED[library], convention=library
+    ).to_dict()["run"]
     assert told == pytest.approx(expected, abs=1e-12)
     assert list(told) == GRADED[library].split()
 
@@ -84,7 +89,7 @@ def test_weights() -> None:
     assert scoring(scores, labels, sizes=[2, 2, 1], weights=[2, 2, 2]) == plain
 
 
-@pytest.mark.parametrize(
+@each(
     ("measures", "how", "given", "told"),
     [
         ("ndcg@3", {"convention": "lightgbm", "ties": "best"}, {}, "LightGBM decides ties"),
@@ -130,7 +135,7 @@ def test_a_library_that_is_missing(
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    hook = importlib.import_module(f"rankstone.hooks.{module}")
+    hook = importlib.import_module(f"rankstone.integrations.{module}")
     for made in ("_kinds", "_grouped_ranker", "_graded_evaluator", "_watching"):
         getattr(getattr(hook, made, None), "cache_clear", lambda: None)()
 

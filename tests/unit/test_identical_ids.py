@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.rows import each
 
 import rankstone
 from rankstone.cli import cli
@@ -16,7 +17,7 @@ QRELS = {"q1": {"q1": 1, "a": 1}, "q2": {"b": 2, "q1": 1}, "7": {"c": 1}}
 RUN = {"q1": {"q1": 9.0, "a": 1.0}, "q2": {"q1": 5.0, "b": 4.0}, "7": {"7": 3.0, "c": 2.0}}
 
 
-def rr(run: object, qrels: object = QRELS, **options: Any) -> dict[str, float | None]:
+def rr(run: Any, qrels: Any = QRELS, **options: Any) -> dict[str, float | None]:
     scores = rankstone.evaluate(qrels, {"run": run}, "RR R@2", **options)
     return {f"{m} {q}": v for m, q, v in scores.per_query["measure", "query_id", "value"].iter_rows()}
 
@@ -98,7 +99,7 @@ def test_beir_leaves_them_out_and_mteb_where_a_task_says_so() -> None:
     assert list(found.values()) == [0.5, 1.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("library", "measure", "value"),
     [
         ("beir", "NDCG@5", 1 / 2), ("mteb", "ndcg_at_5", 1 / 2), ("ranx", "ndcg@5", 1 / 2),

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.rows import each
 
 import rankstone
+from rankstone.conventions.identification.candidate_values import Sweeper
+from rankstone.conventions.identification.identification import _searches
+from rankstone.conventions.identification.reported_number import LEFT_OUT, Printed
+from rankstone.conventions.identification.search_space import around, grouped, printed_by_chance
 from rankstone.errors import UsageError
-from rankstone.explaining.typed import QUERY, typed_in
-from rankstone.identifying import Printed
-from rankstone.identifying.chance import printed_by_chance
-from rankstone.identifying.conduct import _searches
-from rankstone.identifying.numbers import LEFT_OUT
-from rankstone.identifying.space import around
-from rankstone.identifying.sweep import Sweeper
-from rankstone.identifying.ways import grouped
+from rankstone.evaluation.prepared import Prepared
+from rankstone.explanation.explain_scores import QUERY, typed_in
 from rankstone.measures import MEASURES, Measure, parse_measure
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ QRELS, RUN = collection()
 
 
 # -- the number ------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("text", "value", "digits", "scales"),
     [
         ("0.827", 0.827, 3, (1.0,)),
@@ -294,10 +293,11 @@ STARTS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "texts"), STARTS, ids=lambda one: getattr(one, "name", ""))
+@each(("kind", "texts"), STARTS, ids=lambda one: getattr(one, "name", ""))
 def test_every_parameter_is_searched_or_says_why_not(kind: type[Measure], texts: tuple[str, ...]) -> None:
     """From some start, no more than two choices away, each parameter has another value; cutoffs, too."""
-    facts = Sweeper({"q": {"a": 3, "b": 1, "c": 2}}, {"q": ["b", "x", "a", "c", "y", "z"]}, "AP").facts()
+    ready = Prepared({"q": {"a": 3, "b": 1, "c": 2}}, "AP")
+    facts = Sweeper(ready, {"q": ["b", "x", "a", "c", "y", "z"]}).facts()
     changed: set[str] = set()
     for start in readable(texts):
         for other, _ in around(start, facts, 2, frozenset()):
@@ -439,7 +439,7 @@ def test_it_is_told_in_every_format() -> None:
     assert found.frame["group"].n_unique() == len(found.groups) + len(found.nearest)
     assert json.loads(json.dumps(found.report()))["groups"][0]["ways"][0]["measure"] == "nDCG@10"
     assert all(len(line) <= 80 for line in found.text(80).splitlines())
-    assert "nDCG@10" in found.markdown()
-    assert "nDCG@10" in found.latex()
+    assert "nDCG@10" in found.to_markdown()
+    assert "nDCG@10" in found.to_latex()
     assert "<h3>" in found._repr_html_()
     assert repr(found) == found.text()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstone.hits import inversions
-from rankstone.hits.inversions import earlier_smaller, weight_of_earlier_smaller
+from rankstone.hits import list_orders as inversions
+from rankstone.hits.list_orders import earlier_smaller, weight_of_earlier_smaller
 
 LISTS = st.lists(st.lists(st.integers(0, 9), max_size=12), max_size=6)
 

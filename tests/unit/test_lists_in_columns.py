@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import rankstone
 from rankstone.errors import BadValue, InputError, MissingColumn, MixedIds, NotComparable
+from rankstone.io import list_columns as module
 from rankstone.io import read_run
-from rankstone.io import unfolding as module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ INNER: Any = FOLDED.select(
 )
 
 
-def scores(run: object, **options: Any) -> dict[str, Any]:
+def scores(run: Any, **options: Any) -> dict[str, Any]:
     """Score a run against the judgments."""
     found = rankstone.evaluate(QRELS, {"run": run}, MEASURES, columns=NAMES, **options)
     return found.to_dict()["run"]
@@ -118,20 +118,20 @@ def test_whole_numbers_are_ids(tmp_path: Path) -> None:
     no_results=st.sampled_from(["missing", "zero", "undefined", "drop"]),
     cut=st.integers(1, 5),
 )
-def test_lists_are_dicts_of_lists(run: dict[str, list[str]], no_results: str, cut: int) -> None:
+def test_lists_are_dicts_of_lists(run: dict[str, list[str]], no_results: Any, cut: int) -> None:
     """Order is the ranking and empty lists are unanswered queries, as for ``{query: [doc, …]}``."""
     lists = {**run, "judged": ["u"]}
     types = {"doc_id": pl.List(pl.String)}
     table = pl.DataFrame({"query_id": list(lists), "doc_id": list(lists.values())}, schema_overrides=types)
-    ready = rankstone.Evaluator(
+    ready = rankstone.Prepared(
         {q: {"u": 1, "w": 2} for q in ("a", "b", "x", "judged")}, MEASURES, no_results=no_results
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "ROWS", cut)  # pieces end anywhere between lists
-        found = ready(table)
+        found = ready.evaluate(table)
 
-    assert found.per_query.equals(ready(lists).per_query)
-    assert found.audit.lines() == ready(lists).audit.lines()
+    assert found.per_query.equals(ready.evaluate(lists).per_query)
+    assert found.audit.lines() == ready.evaluate(lists).audit.lines()
 
 
 def test_a_list_is_judgments_of_grade_one() -> None:
@@ -160,8 +160,8 @@ def test_lists_of_scores_and_labels() -> None:
     flat = table.explode("score", "label")
 
     for one in (True, False):
-        there = rankstone.evaluate_labelled(table, "RR AUC(negatives=judged)", one_group=one)
-        known = rankstone.evaluate_labelled(flat, "RR AUC(negatives=judged)", one_group=one)
+        there = rankstone.evaluate(table=table, measures="RR AUC(negatives=judged)", one_group=one)
+        known = rankstone.evaluate(table=flat, measures="RR AUC(negatives=judged)", one_group=one)
         assert there.to_dict() == known.to_dict()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from docs.making import catalogue
 from docs.making.classic import LANGUAGES, page
 from docs.making.command_line import page as command_line
 from docs.making.markdown import anchor, escaped, number, table
@@ -61,6 +62,12 @@ def test_every_measure_is_told_in_chinese() -> None:
     assert set(CHINESE["families"]) == {f"{family.title} · {family.computed_by}" for family in found}
     assert set(CHINESE["measures"]) == set(MEASURES)
     assert (DOCS / "measures.zh.md").read_text(encoding="utf-8") == chinese(found)
+
+
+def test_the_catalogue_is_what_the_classes_say() -> None:
+    """``make pages`` has been run: each measure is in the catalogue, once, where it is defined."""
+    assert catalogue.CATALOGUE.read_text(encoding="utf-8") == catalogue.stub()
+    assert sorted(name for names in catalogue.collected().values() for name in names) == sorted(MEASURES)
 
 
 def test_families_have_pages_of_their_own() -> None:

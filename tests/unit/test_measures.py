@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.rows import each
 
 import rankstone
-from rankstone import AP, IA, MEASURES, RR, F, P, R, UsageError, nDCG, parse_measure, parse_measures
+from rankstone import AP, RR, F, P, R, UsageError, nDCG, parse_measure, parse_measures
 from rankstone.errors import BadParameter, UnknownMeasure
-from rankstone.measures import GainTable, Threshold, trec_name
+from rankstone.measures import IA, MEASURES, GainTable, Threshold, trec_name
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "canonical"),
     [
         ("nDCG@10", "nDCG@10"),
@@ -62,7 +63,7 @@ def test_several_in_one_text() -> None:
     assert expected == list(parse_measures("nDCG@10,AP P.5,10  nDCG(gain={1: 1, 2: 3}) map"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("nDCG@0", "the cutoff '0' is no rank"),
@@ -142,14 +143,16 @@ def test_a_measure_that_has_no_place_is_not_asked_for_more(given: Any) -> None:
 def test_a_cutoff_stands_behind_an_at() -> None:
     """In Python nDCG @ 10 is what nDCG@10 is in text, for kinds and for measures that have one already."""
     assert rankstone.nDCG @ 10 == rankstone.parse_measure("nDCG@10")
-    assert rankstone.AP(rel=rankstone.Threshold(2.0), k=3) @ 5 == rankstone.parse_measure("AP(rel=2)@5")
-    assert rankstone.Jaccard @ 3 == rankstone.parse_measure("Jaccard@3")
+    assert rankstone.AP(rel=rankstone.measures.Threshold(2.0), k=3) @ 5 == rankstone.parse_measure(
+        "AP(rel=2)@5"
+    )
+    assert rankstone.measures.Jaccard @ 3 == rankstone.parse_measure("Jaccard@3")
     wrong: list[Any] = [0, -1, 2.5, "10"]
     for cutoff in wrong:
         with pytest.raises(UsageError, match="nDCG: k="):
             rankstone.nDCG @ cutoff
     with pytest.raises(UsageError, match="takes no cutoff"):
-        rankstone.NumRel @ 10
+        rankstone.measures.NumRel @ 10
 
 
 @pytest.mark.parametrize("given", [5, None, int, object(), [5], [None]])
@@ -195,7 +198,7 @@ def example(name: str) -> str:
     return (*MEASURES[name].examples, name)[0]
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@each("name", MEASURES)
 def test_measures_are_values(name: str) -> None:
     """Measures compare, hash and cannot be changed."""
     one, other = parse_measure(example(name)), parse_measure(example(name))
@@ -206,7 +209,7 @@ def test_measures_are_values(name: str) -> None:
         one.k = 7  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@each("name", MEASURES)
 def test_every_measure_has_a_whole_card(name: str) -> None:
     """No line of a card is empty, and every parameter has a meaning."""
     card = MEASURES[name].card

@@ -57,7 +57,7 @@ class Data:
         return yielded(RUN)
 
 
-def rr(qrels: object, runs: object, **options: Any) -> dict[str, float | None]:
+def rr(qrels: Any, runs: Any, **options: Any) -> dict[str, float | None]:
     return {
         name: each["RR"] for name, each in rankstone.evaluate(qrels, runs, "RR", **options).to_dict().items()
     }
@@ -82,7 +82,7 @@ def test_rows_are_judgments(kind: str) -> None:
 
 
 @pytest.mark.parametrize("runs", [tuple(RUN), Data(), yielded(RUN), [row._asdict() for row in RUN]])
-def test_rows_are_a_run(runs: object) -> None:
+def test_rows_are_a_run(runs: Any) -> None:
     """A run may come as rows, too."""
     assert rr(QRELS, runs) == {"run": RR}
 
@@ -195,7 +195,7 @@ def test_columns_may_hold_lists_and_labels() -> None:
     """Columns may be lists, labels, pairs to exclude and weights of subtopics, too."""
     assert rr(QRELS, {"query_id": ["q1", "q2"], "doc_id": [["d2", "d1"], ["d3"]]}) == {"run": RR}
     labelled = {"query_id": [1, 1, 2], "score": [0.9, 0.8, 0.5], "label": [0, 1, 1]}
-    assert rankstone.evaluate_labelled(labelled, "RR").to_dict() == {"run": {"RR": RR}}
+    assert rankstone.evaluate(table=labelled, measures="RR").to_dict() == {"run": {"RR": RR}}
     assert rr(QRELS, RUN, exclude={"query_id": ["q1"], "doc_id": ["d2"]}) == {"run": 1.0}
     subtopics = {"q": {"a": {"1": 1}, "b": {"2": 1}}}
     weights = {"query_id": ["q", "q"], "subtopic": ["1", "2"], "weight": [3, 1]}

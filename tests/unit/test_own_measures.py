@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 import rankstone
-from rankstone import Card, Contributions, Measure
+from rankstone import Measure
 from rankstone.errors import BadParameter, BadValue, OutOfRange
-from rankstone.measures.models import OWN_WALKS
-from rankstone.measures.parts import OWN_DISCOUNTS, OWN_GAINS
+from rankstone.measures import Card, Contributions
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.gains_and_discounts import OWN_DISCOUNTS, OWN_GAINS
+from rankstone.measures.walk_models import OWN_WALKS
 from rankstone.testing import LawBroken, check_measure
 
 if TYPE_CHECKING:
@@ -39,10 +41,10 @@ CARD = Card(
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
     """Take out again whatever a test registers."""
-    before = set(rankstone.MEASURES)
+    before = set(rankstone.measures.MEASURES)
     yield
-    for name in set(rankstone.MEASURES) - before:
-        rankstone.MEASURES.remove(name)
+    for name in set(rankstone.measures.MEASURES) - before:
+        rankstone.measures.MEASURES.remove(name)
     OWN_GAINS.clear()
     OWN_DISCOUNTS.clear()
     OWN_WALKS.clear()
@@ -67,7 +69,7 @@ def test_a_function_becomes_a_measure() -> None:
     assert score("Patience(a=2)@2") == (2 / 4 + 1 / 1) / 2
     assert score("Patience(side=top)") == (2 / 2 + 1 / 1) / 2
     assert str(rankstone.parse_measure("patience(a=1, side=all)")) == "Patience"
-    assert rankstone.MEASURES["Patience"].card.sentence == "Gains divided by a power of the rank."
+    assert rankstone.measures.MEASURES["Patience"].card.sentence == "Gains divided by a power of the rank."
     with pytest.raises(BadParameter, match="side='middle' is not known"):
         score("Patience(side=middle)")
     assert "only the order of scores matters" in check_measure("Patience(a=2)@3")
@@ -154,8 +156,8 @@ def test_names_must_be_free_and_whole() -> None:
 
 def test_a_gain_and_a_discount_have_words() -> None:
     """Registered functions join the vocabulary, and the ideal list follows them."""
-    rankstone.register_gain("root", np.sqrt)
-    rankstone.register_discount("slow", lambda rank: 1 + np.log10(rank))
+    rankstone.measures.register_gain("root", np.sqrt)
+    rankstone.measures.register_discount("slow", lambda rank: 1 + np.log10(rank))
 
     slow = 1 + np.log10(np.array([1.0, 2.0, 3.0]))
     dcg = np.sqrt(2) / slow[1] + 1 / slow[2]
@@ -165,11 +167,11 @@ def test_a_gain_and_a_discount_have_words() -> None:
     with pytest.raises(BadParameter, match="gain='rood' is not known"):
         score("DCG(gain=rood)")
     with pytest.raises(BadParameter, match="cannot be registered"):
-        rankstone.register_gain("exp2", np.sqrt)
-    rankstone.register_gain("broken", lambda grade: grade[:1])
+        rankstone.measures.register_gain("exp2", np.sqrt)
+    rankstone.measures.register_gain("broken", lambda grade: grade[:1])
     with pytest.raises(BadValue, match="gain=broken returned something else"):
         score("DCG(gain=broken)")
-    rankstone.register_discount("negative", lambda rank: -rank)
+    rankstone.measures.register_discount("negative", lambda rank: -rank)
     with pytest.raises(BadValue, match="discount=negative returned unusable numbers"):
         score("DCG(discount=negative)")
 
@@ -177,11 +179,11 @@ def test_a_gain_and_a_discount_have_words() -> None:
 def test_a_function_cannot_change_what_others_read() -> None:
     """All measures share the arrays of hits; what a gain is given is a copy."""
 
-    def spoils(hits: Any) -> Any:
+    def without_value(hits: Any) -> Any:
         hits.grade[:] = 5
         return hits.grade
 
-    rankstone.measure("Spoils", span=(0, None), needs_relevant=False)(spoils)
+    rankstone.measure("Spoils", span=(0, None), needs_relevant=False)(without_value)
     with pytest.raises(ValueError, match="read-only"):
         score("Spoils")
 
@@ -189,7 +191,7 @@ def test_a_function_cannot_change_what_others_read() -> None:
         grade *= 2
         return grade
 
-    rankstone.register_gain("doubled", doubled)
+    rankstone.measures.register_gain("doubled", doubled)
     alone = score("DCG") or 0.0
     together = rankstone.evaluate(QRELS, RUN, "DCG(gain=doubled) DCG").mean()
     assert together["value"].to_list() == pytest.approx([2 * alone, alone], abs=1e-15)
@@ -221,7 +223,7 @@ def test_a_head_that_cannot_be_a_measure_is_refused() -> None:
         with pytest.raises(BadParameter, match="is no range"):
             rankstone.measure("Ranged", span=span)(lambda hits: hits.grade)
     with pytest.raises(BadParameter, match="gain=three has no function"):
-        rankstone.register_gain("three", 3)  # type: ignore[arg-type]
+        rankstone.measures.register_gain("three", 3)  # type: ignore[arg-type]
 
 
 def test_a_user_model_of_ones_own_walks_like_ours() -> None:
@@ -233,7 +235,7 @@ def test_a_user_model_of_ones_own_walks_like_ours() -> None:
         left = rank + 2 * goal - gained
         return ((left - 1) / left) ** 2
 
-    rankstone.register_continuation("mine", inst)
+    rankstone.measures.register_continuation("mine", inst)
     for output in ("EU", "ETU", "ED", "ETC", "ResEU"):
         mine = score(f"CWL(max_grade=2, model=mine, output={output})".replace(", output=EU", ""))
         known = score(f"CWL(max_grade=2, model=INST, output={output}, T=2)".replace(", output=EU", ""))
@@ -248,9 +250,9 @@ def test_a_user_model_walks_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
         assert rank.shape == gained.shape
         return np.where(gain > 0, 0.25, 0.5)
 
-    rankstone.register_continuation("half", half)
+    rankstone.measures.register_continuation("half", half)
     whole = score("CWL(gain=binary, model=half, n_max=7)")
-    monkeypatch.setattr("rankstone.measures.own_walks._STEPS", 3)
+    monkeypatch.setattr("rankstone.measures.user_walks._STEPS", 3)
     assert score("CWL(gain=binary, model=half, n_max=7)") == whole
     # q1: finds at ranks 2, 3: V = 1, 1/2, 1/8, 1/32, …; q2: a find at rank 1: V = 1, 1/4, 1/8, …
     first = (1 / 2 + 1 / 8) / (1 + 1 / 2 + 1 / 8 + sum(1 / 2**i for i in range(5, 9)))
@@ -260,14 +262,14 @@ def test_a_user_model_walks_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_user_model_that_makes_no_sense_is_refused() -> None:
     """A chance lies between 0 and 1, one for each rank; a word in use stays what it is."""
-    rankstone.register_continuation("mad", lambda *told: told[0])
+    rankstone.measures.register_continuation("mad", lambda *told: told[0])
     with pytest.raises(BadValue, match=r"model=mad goes on with chance 2 after rank 2"):
         score("CWL(gain=binary, model=mad)")
-    rankstone.register_continuation("short", lambda *told: told[0][:1] * 0)
+    rankstone.measures.register_continuation("short", lambda *told: told[0][:1] * 0)
     with pytest.raises(BadValue, match="model=short did not say for each rank"):
         score("CWL(gain=binary, model=short)")
     with pytest.raises(BadParameter, match="model=INST cannot be registered"):
-        rankstone.register_continuation("INST", lambda *told: told[1])
+        rankstone.measures.register_continuation("INST", lambda *told: told[1])
 
 
 def test_a_package_announces_measures(tmp_path: Path) -> None:
@@ -305,16 +307,13 @@ def test_the_checker_shows_what_breaks() -> None:
         card: ClassVar[Card] = CARD
 
         @property
-        def looks_deeper(self) -> bool:
-            return self.agg == "sum"
+        def claims(self) -> Claims:
+            summed = self.agg == "sum"
+            return Claims(looks_deeper=summed, promotion_helps=summed)
 
         def contributions(self, hits: Any) -> Contributions:
             """Prefer late documents."""
             return Contributions(hits.grade * hits.rank / 1000, np.ones(hits.queries))
-
-        @property
-        def promotion_helps(self) -> bool:
-            return self.agg == "sum"
 
     rankstone.register(Deep)
     with pytest.raises(LawBroken, match="ties=expected is the mean over all orders: query"):

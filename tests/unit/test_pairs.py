@@ -22,7 +22,7 @@ USERS = pl.DataFrame(
 )
 
 
-def one(text: str, run: object, qrels: object = None, **options: Any) -> float | None:
+def one(text: str, run: Any, qrels: Any = None, **options: Any) -> float | None:
     """Return the only number."""
     scored = rankstone.evaluate(QRELS if qrels is None else qrels, run, text, **options)
     value: float | None = next(iter(scored.to_dict()["run"].values()))
@@ -98,8 +98,8 @@ def test_group_auc_weighs_users() -> None:
         "uniform": (auc["u"] + auc["v"]) / 2,
     }
     for weight, value in expected.items():
-        text = str(rankstone.GAUC(negatives="candidates", weight=weight))
-        found = rankstone.evaluate_labelled(both, text)
+        text = str(rankstone.measures.GAUC(negatives="candidates", weight=weight))
+        found = rankstone.evaluate(table=both, measures=text)
         assert close(value, found.to_dict()["run"][text], 1e-12)
         assert values(found, text) == auc
 
@@ -107,15 +107,15 @@ def test_group_auc_weighs_users() -> None:
 def test_users_as_one_group() -> None:
     """Pooled, scores are compared across users: adding to one user's scores changes that, and not GAUC."""
     texts = ["AUC(negatives=judged)", "GAUC(negatives=judged)"]
-    pooled = rankstone.evaluate_labelled(USERS, texts[0], one_group=True)
+    pooled = rankstone.evaluate(table=USERS, measures=texts[0], one_group=True)
     assert close((5 + 4 + 2) / (3 * 5), pooled.to_dict()["run"][texts[0]], 1e-12)
     assert pooled.conventions["alignment"]["one_group"] is True
     moved = USERS.with_columns(pl.col("score") + pl.when(query_id="v").then(100).otherwise(0))
-    again = rankstone.evaluate_labelled(moved, texts[0], one_group=True)
+    again = rankstone.evaluate(table=moved, measures=texts[0], one_group=True)
     assert close((2 + 1 + 4) / (3 * 5), again.to_dict()["run"][texts[0]], 1e-12)
-    apart = [rankstone.evaluate_labelled(frame, texts).to_dict() for frame in (USERS, moved)]
+    apart = [rankstone.evaluate(table=frame, measures=texts).to_dict() for frame in (USERS, moved)]
     assert apart[0] == apart[1]
-    alone = rankstone.evaluate_labelled(USERS.filter(query_id="u"), texts).to_dict()["run"]
+    alone = rankstone.evaluate(table=USERS.filter(query_id="u"), measures=texts).to_dict()["run"]
     assert alone[texts[0]] == alone[texts[1]] == 3 / 4
 
 
@@ -123,7 +123,9 @@ def test_one_group_needs_no_ids() -> None:
     """Rows of scores and labels are enough, and ids that stand twice do no harm."""
     bare = USERS.select("score", "label")
     named = USERS.with_columns(doc_id=pl.lit("the same"))
-    found = [rankstone.evaluate_labelled(t, "AUC(negatives=judged)", one_group=True) for t in (bare, named)]
+    found = [
+        rankstone.evaluate(table=t, measures="AUC(negatives=judged)", one_group=True) for t in (bare, named)
+    ]
     assert found[0].to_dict() == found[1].to_dict()
 
 

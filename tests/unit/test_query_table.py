@@ -10,7 +10,7 @@ import pytest
 
 import rankstone
 from rankstone import InputError, UsageError
-from rankstone.measures.aggregation import aggregated
+from rankstone.measures.core.aggregation import aggregated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ TABLE: dict[str, dict[str, Any]] = {
 }
 
 
-def asked(measures: str, table: object = TABLE, **options: Any) -> rankstone.Scores:
+def asked(measures: str, table: Any = TABLE, **options: Any) -> rankstone.Scores:
     """Evaluate with a query table."""
     return rankstone.evaluate(QRELS, RUN, measures, queries=table, **options)
 
@@ -143,7 +143,7 @@ def test_labelled_tables_have_queries_too() -> None:
     """One table with scores and labels takes a query table like a run does."""
     rows = {"query_id": ["u1", "u1", "u2"], "score": [0.9, 0.5, 0.3], "label": [0, 1, 1]}
     table = {"u1": {"weight": 3, "plan": "free"}, "u2": {"weight": 1, "plan": "paid"}}
-    scores = rankstone.evaluate_labelled(pl.DataFrame(rows), "RR(agg=weighted)", queries=table)
+    scores = rankstone.evaluate(table=pl.DataFrame(rows), measures="RR(agg=weighted)", queries=table)
     assert one(scores) == (3 * 1 / 2 + 1) / 4
     assert scores.mean(by="plan")["value"].to_list() == [1 / 2, 1.0]
 
@@ -193,7 +193,7 @@ def test_without_a_table_nothing_is_said() -> None:
         ),
     ],
 )
-def test_tables_that_do_not_serve(measures: str, table: object, error: type[Exception], message: str) -> None:
+def test_tables_that_do_not_serve(measures: str, table: Any, error: type[Exception], message: str) -> None:
     """What lacks, where, and what to do."""
     with pytest.raises(error, match=message):
         asked(measures, table)

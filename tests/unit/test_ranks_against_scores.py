@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from itertools import permutations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.command_line import exit_code
 
 import rankstone
-from rankstone.cli import _run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,10 +71,11 @@ def test_most_lists_are_worth_a_warning(form: str, tmp_path: Path) -> None:
     (tmp_path / "spaced.txt").write_text(text.replace(" Q0 ", "  Q0\t"), encoding="utf-8")
     names = {"trec": "run.txt", "csv": "run.csv", "parquet": "run.parquet", "spaced": "spaced.txt"}
     given = {"a": run if form == "frame" else tmp_path / names[form]}
+    other: dict[str, Any] = {"b": {query: ["d1"] for query in QRELS}}
     for scores in (
         rankstone.evaluate(QRELS, given, "RR"),
-        rankstone.evaluate_out_of_core(QRELS, given, "RR"),
-        rankstone.compare(QRELS, {**given, "b": {query: ["d1"] for query in QRELS}}, "RR"),
+        rankstone.evaluate(QRELS, given, "RR", memory="4GB"),
+        rankstone.compare(QRELS, {**given, **other}, "RR"),
     ):
         assert scores.audit is not None
         audit = scores.audit.runs["a"]
@@ -110,7 +111,7 @@ def test_ranks_that_say_nothing_are_no_obstacle(rank: str, tmp_path: Path) -> No
 def test_positions_in_a_log_are_no_ranks_of_the_run() -> None:
     """A labelled table may hold the places where rows were shown, beside the scores of another model."""
     run = table(BOTH["ranks"], BOTH["scores"]).with_columns(relevance=1)
-    assert rankstone.evaluate_labelled(run, "RR").audit.runs["run"].contradicted == 0
+    assert rankstone.evaluate(table=run, measures="RR").audit.runs["run"].contradicted == 0
 
 
 def test_check_does_not_end_with_ok(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +119,7 @@ def test_check_does_not_end_with_ok(tmp_path: Path, capsys: pytest.CaptureFixtur
     path = trec(table(BOTH["ranks"], BOTH["scores"]), tmp_path / "run.txt")
     qrels = tmp_path / "qrels.txt"
     qrels.write_text("".join(f"{query} 0 d1 1\n" for query in QRELS), encoding="utf-8")
-    assert _run(["check", str(qrels), str(path)]) == 0
+    assert exit_code(["check", str(qrels), str(path)]) == 0
     out = capsys.readouterr().out
     assert "warning: ranks contradict scores in 3 queries" in out
     assert out.splitlines()[-1].startswith("ok, ")

@@ -41,9 +41,9 @@ def test_ranks_where_files_are_looked_at_otherwise(tmp_path: Path) -> None:
 
     assert rankstone.check(QRELS, run).ok
     assert rankstone.diff(run, {"q1": ["d2", "d1"], "q2": ["d3"]}, "tau_a").to_dict() == {"tau_a": 1.0}
-    assert rankstone.truth_from_run(run, 1)["doc_id"].sort().to_list() == ["d2", "d3"]
+    assert rankstone.qrels_from_run(run, 1)["doc_id"].sort().to_list() == ["d2", "d3"]
     several = {"ranked": run, "scored": {"q1": {"d2": 0.1, "d1": 0.2}, "q2": {"d3": 1.0}}}
-    found = rankstone.evaluate_out_of_core(QRELS, several, "RR", memory="1GB").to_dict()
+    found = rankstone.evaluate(QRELS, several, "RR", memory="1GB").to_dict()
     assert found == {"ranked": RR, "scored": {"RR": 1.0}}
 
 

@@ -14,8 +14,9 @@ from tests.oracle.worlds import close
 from tests.real_data import data
 
 import rankstone
-from rankstone import correct_sampled, evaluate, sampled, thresholds
+from rankstone import evaluate, sampled, thresholds
 from rankstone.errors import BadOption, BadParameter, BadValue, NotComparable
+from rankstone.rankings import correct_sampled
 
 #: three of five items are rated; the others come from users who rated these
 RATINGS = {"u": {"m1": 5, "m3": 2, "m4": 1}, "v": {"m2": 4, "m5": 2, "m9": 3}, "w": {"m2": 1}}
@@ -105,7 +106,7 @@ def test_a_function_serves_explanations_and_labelled_tables() -> None:
     with pytest.raises(BadOption, match=r"unjudged=<lambda>\(\) says what unjudged documents are"):
         rankstone.bounds(RATINGS, LIST, "nDCG@5", unjudged=lambda pairs: [1.0] * pairs.height)
     labelled = pl.DataFrame({"query_id": ["q"] * 2, "score": [2.0, 1.0], "label": [-1, 1]})
-    graded = rankstone.evaluate_labelled(labelled, "CG", unjudged=lambda pairs: [3.0] * pairs.height)
+    graded = rankstone.evaluate(table=labelled, measures="CG", unjudged=lambda pairs: [3.0] * pairs.height)
     assert graded.to_dict() == {"run": {"CG": 4.0}}
 
 
@@ -214,7 +215,7 @@ def test_what_cannot_be_asked_of_samples() -> None:
         sampled(test, run, "RR", items=100, ties="expected")
     with pytest.raises(BadOption, match="sampled=3 of 2 other items"):
         sampled(test, run, "RR", items=3)
-    left = sampled({**test, "z": {"liked": 1}}, run, "RR", items=100, method="naive", missing="drop")
+    left = sampled(test | {"z": {"liked": 1}}, run, "RR", items=100, method="naive", missing="drop")
     assert left.values["queries"].item() == 2
 
 
@@ -226,7 +227,7 @@ def test_sampled_candidates_are_warned_of() -> None:
     assert said in evaluate(test, run, "RR").audit.lines()[-1]
     few = {user: run[user] for user in list(run)[:10]}
     assert said not in evaluate(test, few, "RR", missing="drop").audit.lines()[-1]
-    assert said not in evaluate(test, {**run, "u3": run["u3"][:-1]}, "RR").audit.lines()[-1]
+    assert said not in evaluate(test, run | {"u3": run["u3"][:-1]}, "RR").audit.lines()[-1]
     more = {user: {**grades, run[user][-1]: 0} for user, grades in test.items()}
     assert said not in evaluate(more, run, "RR").audit.lines()[-1]
     everywhere = [finding.what for finding in rankstone.check(test, run).files[1].findings]

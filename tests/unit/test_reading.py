@@ -17,14 +17,7 @@ import pytest
 
 import rankstone
 from rankstone import InputError, UsageError
-from rankstone.errors import (
-    BadLine,
-    BadParameter,
-    BadValue,
-    EmptyInput,
-    MissingColumn,
-    MixedIds,
-)
+from rankstone.errors import BadLine, BadParameter, BadValue, EmptyInput, MissingColumn, MixedIds
 from rankstone.io import read_attributes, read_judgments, read_run
 
 if TYPE_CHECKING:
@@ -40,7 +33,7 @@ RUN_TEXT = "q1 Q0 d2 1 0.9 t\nq1 Q0 d1 2 0.8 t\nq2 Q0 d3 1 0.5 t\n"
 FRAME = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["d2", "d1", "d3"], "score": [0.9, 0.8, 0.5]})
 
 
-def rr(run: object, **options: Any) -> dict[str, dict[str, float | None]]:
+def rr(run: Any, **options: Any) -> dict[str, dict[str, float | None]]:
     return rankstone.evaluate(QRELS, {"run": run}, "RR", **options).to_dict()
 
 
@@ -158,7 +151,7 @@ def test_packed_text_is_read_alike_however_long(tmp_path: Path, monkeypatch: pyt
     packed.write_bytes(gzip.compress(RUN_TEXT.replace(" ", "\t").encode()))
     assert rr(packed) == EXPECTED
 
-    monkeypatch.setattr("rankstone.io.text._INFLATED", 10)
+    monkeypatch.setattr("rankstone.io.trec_text._INFLATED", 10)
     assert rr(packed) == EXPECTED
 
     (tmp_path / "torn.run.gz").write_bytes(packed.read_bytes()[:-12])
@@ -503,7 +496,7 @@ LARGE = 2**63 + 5
     ],
     ids=["dict", "arrays", "UInt64", "Int128", "pandas"],
 )
-def test_whole_numbers_of_more_than_63_bits_are_ids(qrels: object, tmp_path: Path) -> None:
+def test_whole_numbers_of_more_than_63_bits_are_ids(qrels: Any, tmp_path: Path) -> None:
     """Hashes are ids, too: they match whatever writes the same number, and tie by their decimal text."""
     small = {1: {LARGE - 1: 1.0, LARGE: 1.0, 7: 1.0}}
     text = write(tmp_path / "a.run", f"1 Q0 {LARGE - 1} 1 1 t\n1 Q0 {LARGE} 2 1 t\n1 Q0 7 3 1 t\n")
@@ -560,7 +553,7 @@ import sys
 from datetime import datetime, timedelta, timezone
 sys.modules["pyarrow"] = None
 import pandas as pd, polars as pl, rankstone
-from rankstone.behaviour import retention
+from rankstone.online import retention
 from rankstone.io import read_attributes, read_events
 
 days = [datetime(2024, 3, 30, 23, 30), datetime(2024, 3, 31, 23, 30), datetime(2024, 3, 30), None]
@@ -609,7 +602,7 @@ def test_renaming_wins_over_a_column_of_that_name() -> None:
     labelled = pl.DataFrame({"query_id": ["q"], "score": [1.0], "label": [0], "relevance": [1]})
 
     assert rr(run, columns={"item": "doc_id"}) == EXPECTED
-    assert rankstone.evaluate_labelled(labelled, "RR").to_dict() == {"run": {"RR": 1.0}}
+    assert rankstone.evaluate(table=labelled, measures="RR").to_dict() == {"run": {"RR": 1.0}}
 
 
 def test_numbers_beyond_all_scales() -> None:
@@ -621,7 +614,7 @@ def test_numbers_beyond_all_scales() -> None:
             rankstone.evaluate({"q": {"d": grade}}, {"q": {"d": 1}}, "AP")
         table = pl.DataFrame({"query_id": ["q"], "score": [1.0], "label": [float(grade)]})
         with pytest.raises(BadValue, match=r"a label is .*, beyond"):
-            rankstone.evaluate_labelled(table, "AP")
+            rankstone.evaluate(table=table, measures="AP")
     with pytest.raises(BadValue, match="beyond 128 bits"):
         rankstone.evaluate({1: {2**127: 1}}, {1: {2**127: 1.0}}, "AP")
     with pytest.raises(UsageError, match="out of range"):

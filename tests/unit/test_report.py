@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rankstone
-from rankstone import demo
+from rankstone import demo, plots
 from rankstone.errors import MissingExtra
-from rankstone.plots import style
-from rankstone.plots.sampling import thinned
+from rankstone.reports import chart_style as style
+from rankstone.reports.charts.pair_charts import thinned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,11 +61,11 @@ class Page(HTMLParser):
 @pytest.fixture(autouse=True)
 def _little_vega(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave Vega out: these tests look at the page around it."""
-    monkeypatch.setattr("rankstone.plots.vega.script", lambda: "/* Vega */")
+    monkeypatch.setattr("rankstone.reports.chart_style.script", lambda: "/* Vega */")
 
 
 def page_of(found: rankstone.Comparison, path: Path) -> Page:
-    found.report(path / "report.html", command="rankstone report …")
+    rankstone.report(found, path / "report.html", command="rankstone report …")
     return Page((path / "report.html").read_text(encoding="utf-8"))
 
 
@@ -249,9 +249,9 @@ def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def interrupted(*_: object, **__: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankstone.report.lists.Explainer.explain", interrupted)
+    monkeypatch.setattr("rankstone.reports.list_pages.Explainer.explain", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        found.report(target)
+        rankstone.report(found, target)
 
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert target.read_text() == "before"
@@ -263,15 +263,15 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
 
     with pytest.raises(MissingExtra, match=r"altair is not installed(.|\n)*rankstone\[report\]"):
-        found.report(tmp_path / "report.html")
+        rankstone.report(found, tmp_path / "report.html")
 
 
 def test_the_same_page_every_time(tmp_path: Path) -> None:
     """Nothing of the day or the machine's mood is in it."""
     found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
 
-    found.report(tmp_path / "a.html")
-    found.report(tmp_path / "b.html")
+    rankstone.report(found, tmp_path / "a.html")
+    rankstone.report(found, tmp_path / "b.html")
 
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
@@ -292,7 +292,7 @@ def test_charts_are_altair(kind: str) -> None:
     """Every chart is a valid specification with rows in it."""
     found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
 
-    spec = getattr(found.plot, kind)().to_dict()
+    spec = getattr(plots, kind)(found).to_dict()
 
     (rows,) = spec["datasets"].values()
     assert len(rows) > 0
@@ -300,7 +300,7 @@ def test_charts_are_altair(kind: str) -> None:
 
 def test_charts_are_saved(tmp_path: Path) -> None:
     """A chart becomes SVG with the names of the systems in it."""
-    rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10").plot.forest().save(str(tmp_path / "x.svg"))
+    plots.forest(rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")).save(str(tmp_path / "x.svg"))
 
     assert "tfidf − bm25" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 

@@ -8,13 +8,17 @@ import polars as pl
 import pytest
 from tests.unit.test_report import Page
 
-from rankstone.behaviour import Retention, retention
+import rankstone
+from rankstone import plots
 from rankstone.errors import BadOption, UsageError
-from rankstone.plots.of_retention import curve_rows, heatmap_rows, period_rows
-from rankstone.report.retention import RetentionReport
+from rankstone.online.cohort_retention import retention
+from rankstone.reports.charts.retention_charts import curve_rows, heatmap_rows, period_rows
+from rankstone.reports.retention_page import RetentionReport
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rankstone.online.retention_result import Retention
 
 pytest.importorskip("altair", reason="charts need the extra: report")
 pytest.importorskip("vl_convert", reason="charts need the extra: report")
@@ -31,7 +35,7 @@ LOG: dict[str, list[Any]] = {
 @pytest.fixture(autouse=True)
 def _little_vega(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave Vega out: these tests look at the page around it."""
-    monkeypatch.setattr("rankstone.plots.vega.script", lambda: "/* Vega */")
+    monkeypatch.setattr("rankstone.reports.chart_style.script", lambda: "/* Vega */")
 
 
 def read(found: Retention, **how: str) -> Page:
@@ -40,16 +44,16 @@ def read(found: Retention, **how: str) -> Page:
 
 def test_the_page_tells_of_every_day() -> None:
     """Sentences stand in the page itself; tables and charts are data."""
-    html = RetentionReport(retention(LOG), command="rankstone retention log.csv").html()
+    html = RetentionReport(retention(LOG), command="rankstone online retention log.csv").html()
     assert "day 1: 40.0 % of 5 users came back, 2 (interval 11.8 % to 76.9 %)." in html
     assert "day 7: 25.0 % of 4 users came back" in html
     assert "Left out, because not watched for so long: 1 of 2 cohorts." in html
     assert "day 30: no cohort was watched for so long." in html
 
-    content = read(retention(LOG), command="rankstone retention log.csv").data
+    content = read(retention(LOG), command="rankstone online retention log.csv").data
     assert set(content["charts"]) == {"curve", "heatmap", "periods"}
     assert [row["rate"] for row in content["days"]] == [0.4, 0.4, 0.25, None]
-    assert content["provenance"]["command"] == "rankstone retention log.csv"
+    assert content["provenance"]["command"] == "rankstone online retention log.csv"
     assert content["heatmaps"][0]["rows"][0]["cohort"] == "2024-01-01"
 
 
@@ -104,7 +108,7 @@ def test_large_triangles_are_cut_and_say_so() -> None:
 
     assert cut == {"cohorts": 60, "of_cohorts": 92, "ages": 60, "of_ages": 92}
     assert cells["cohort"].n_unique() == 60
-    assert "60 of 92 cohorts" in found.plot.heatmap().to_dict()["title"]
+    assert "60 of 92 cohorts" in plots.retention_heatmap(found).to_dict()["title"]
 
 
 @pytest.mark.parametrize("kind", ["exact", "rolling", "bracket"])
@@ -112,25 +116,25 @@ def test_every_kind_is_drawn(kind: str, tmp_path: Path) -> None:
     """Each chart is written whole, by its suffix; others are refused."""
     found = retention(LOG, "1..3,4..7" if kind == "bracket" else "1,3", kind=kind, by="group")
     for chart in ("curve", "heatmap", "periods"):
-        found.write_chart(tmp_path / f"{chart}.svg", chart)
+        plots.write(getattr(plots, f"retention_{chart}")(found), tmp_path / f"{chart}.svg")
         assert (tmp_path / f"{chart}.svg").read_text("utf-8").startswith("<svg")
     assert EVIL not in (tmp_path / "curve.svg").read_text("utf-8")
-    with pytest.raises(BadOption, match="did you mean curve"):
-        found.write_chart(tmp_path / "c.svg", "curves")
+    with pytest.raises(AttributeError, match=r"rankstone\.plots\.retention_curve"):
+        _ = found.plot  # type: ignore[attr-defined] # there was once such a name
     with pytest.raises(BadOption, match="format='gif'"):
-        found.write_chart(tmp_path / "c.gif")
+        plots.write(plots.retention_curve(found), tmp_path / "c.gif")
     with pytest.raises(BadOption, match="there is no segment z"):
-        found.plot.heatmap("z")
+        plots.retention_heatmap(found, "z")
 
 
 def test_it_writes_itself_whole(tmp_path: Path) -> None:
     """JSON, rows and the page are files; shown in a notebook it is a table."""
     found = retention(LOG)
-    found.write_json(tmp_path / "r.json")
-    found.write_parquet(tmp_path / "r.parquet")
-    found.write_csv(tmp_path / "r.csv")
-    found.write_ndjson(tmp_path / "r.jsonl")
-    found.write_html(tmp_path / "r.html")
+    found.write(tmp_path / "r.json")
+    found.write(tmp_path / "r.parquet")
+    found.write(tmp_path / "r.csv")
+    found.write(tmp_path / "r.jsonl")
+    rankstone.report(found, tmp_path / "r.html")
 
     assert pl.read_parquet(tmp_path / "r.parquet").equals(found.cohorts)
     assert pl.read_csv(tmp_path / "r.csv").height == found.cohorts.height

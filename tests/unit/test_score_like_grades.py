@@ -30,11 +30,11 @@ def table(draw: Callable[[int], NDArray[Any]], queries: int, length: int) -> pl.
     )
 
 
-def warned(qrels: object) -> list[str]:
+def warned(qrels: Any) -> list[str]:
     """Return the warnings about judgments, the same with a limit of memory."""
     run = {"q1": {"d1": 1.0}, "q0": {"d1": 1.0}}
     found = rankstone.evaluate(qrels, run, "RR").audit.judgments
-    within = rankstone.evaluate_out_of_core(qrels, run, "RR").audit.judgments
+    within = rankstone.evaluate(qrels, run, "RR", memory="4GB").audit.judgments
     assert found is not None
     assert within is not None
     assert found.warnings == within.warnings

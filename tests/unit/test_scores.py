@@ -80,10 +80,10 @@ def test_other_aggregations() -> None:
 
 def test_files_hold_what_the_frame_holds(scores: rankstone.Scores, tmp_path: Path) -> None:
     """Parquet, CSV and JSON lines read back as the per-query frame; JSON as the report."""
-    scores.write_parquet(tmp_path / "s.parquet")
-    scores.write_csv(tmp_path / "s.csv")
-    scores.write_ndjson(tmp_path / "s.jsonl")
-    scores.write_json(tmp_path / "s.json")
+    scores.write(tmp_path / "s.parquet")
+    scores.write(tmp_path / "s.csv")
+    scores.write(tmp_path / "s.jsonl")
+    scores.write(tmp_path / "s.json")
     values = scores.per_query["value"].to_list()
 
     assert pl.read_parquet(tmp_path / "s.parquet")["value"].to_list() == values
@@ -96,7 +96,7 @@ def test_files_hold_what_the_frame_holds(scores: rankstone.Scores, tmp_path: Pat
 def test_writing_where_nothing_can_be_written(scores: rankstone.Scores, tmp_path: Path) -> None:
     """A folder that is not there is an input error that names the file."""
     with pytest.raises(InputError, match="nowhere"):
-        scores.write_csv(tmp_path / "nowhere" / "s.csv")
+        scores.write(tmp_path / "nowhere" / "s.csv")
 
 
 def test_pandas_on_request(scores: rankstone.Scores) -> None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.cli.test_command_line import run as at_a_shell
+from tests.command_line import command as at_a_shell
 
 import rankstone
-from rankstone import behaviour, ltr
+from rankstone import ltr
+from rankstone import online as behaviour
 from rankstone.errors import BadLine, BadOption, InputError, MissingColumn, UnknownFormat
 from rankstone.io import parse_columns, read_attributes, read_events, read_judgments, read_run, with_csv
 
@@ -266,7 +267,7 @@ def test_options_at_a_shell(tmp_path: Path) -> None:
     lines.write_text("q1 Q0 d1 1 0.5 t\n")
     told = at_a_shell("eval", plain, lines, "-m", "RR", *said, code=2).stderr
     assert "no CSV file was read, which --csv-separator and --decimal would be for" in told
-    assert "csv_separator='ab' cannot be read" in at_a_shell(*asked, "--csv-separator", "ab", code=2).stderr
+    assert "--csv-separator 'ab' cannot be read" in at_a_shell(*asked, "--csv-separator", "ab", code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -285,19 +286,17 @@ def test_options_in_python(tmp_path: Path) -> None:
     run.write_text("query_id|doc_id|score|relevance\nq1|d2|0,75|0\nq1|d1|0,5|1\n")
     said: Any = {"csv_separator": "|", "decimal": ","}
     assert rankstone.evaluate(run, run, "RR", **said).to_dict() == {"run": {"RR": 0.5}}
-    assert rankstone.Evaluator(run, "RR", **said)(run).to_dict() == {"run": {"RR": 0.5}}
-    assert rankstone.evaluate_labelled(run, "RR", **said).to_dict() == {"run": {"RR": 0.5}}
-    assert rankstone.evaluate_out_of_core(run, run, "RR", memory="1GB", **said).to_dict() == {
-        "run": {"RR": 0.5}
-    }
+    assert rankstone.Prepared(run, "RR", **said).evaluate(run).to_dict() == {"run": {"RR": 0.5}}
+    assert rankstone.evaluate(table=run, measures="RR", **said).to_dict() == {"run": {"RR": 0.5}}
+    assert rankstone.evaluate(run, run, "RR", memory="1GB", **said).to_dict() == {"run": {"RR": 0.5}}
     assert rankstone.curve(run, run, "RR", k=[1, 2], **said).mean()["mean"].to_list() == [0.0, 0.5]
-    assert rankstone.bounds(run, run, "RR", **said).mean["value"].to_list() == [0.5]
+    assert rankstone.bounds(run, run, "RR", **said).mean()["value"].to_list() == [0.5]
     assert rankstone.baseline(run, run, "RR", **said).values["value"].to_list() == [0.5]
     assert rankstone.beyond(run, "Coverage@1", catalogue_size=4, **said).to_dict() == {
         "run": {"Coverage@1": 0.25}
     }
     assert rankstone.diff(run, run, "Jaccard@1", **said).to_dict() == {"Jaccard@1": 1.0}
-    assert rankstone.truth_from_run(run, 1, **said)["doc_id"].to_list() == ["d2"]
+    assert rankstone.qrels_from_run(run, 1, **said)["doc_id"].to_list() == ["d2"]
     assert not [
         f for file in rankstone.check(run, run, **said).files for f in file.findings if f.level == "error"
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.rows import each
 
 import rankstone
 from rankstone import InputError, UsageError
@@ -19,7 +20,7 @@ ROWS = [("q", "1", "a", 1), ("q", "2", "a", 0), ("q", "2", "b", 2), ("r", "9", "
 RUN = {"q": ["b", "a"], "r": ["x", "a"]}
 
 
-def value(qrels: object, text: str = "alpha_nDCG@5", run: object = None, **options: Any) -> float | None:
+def value(qrels: Any, text: str = "alpha_nDCG@5", run: Any = None, **options: Any) -> float | None:
     """Return one number."""
     found = rankstone.evaluate(qrels, run or RUN, text, **options).to_dict()["run"]
     return next(iter(found.values()))
@@ -48,7 +49,7 @@ def test_a_table_without_subtopics_is_refused() -> None:
         value(frame.with_columns(subtopic=pl.lit(None, pl.String)))
     labelled = pl.DataFrame({"query_id": ["q"], "score": [1.0], "relevance": [1.0]})
     with pytest.raises(UsageError, match="needs judgments in a table of their own"):
-        rankstone.evaluate_labelled(labelled, "StRecall@5")
+        rankstone.evaluate(table=labelled, measures="StRecall@5")
 
 
 def test_judgments_without_subtopics_are_wondered_about() -> None:
@@ -151,7 +152,7 @@ def test_intents_that_weigh_nothing_at_all() -> None:
 
 
 # -- names and parameters ------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("spelling", "text"),
     [
         ("alpha-nDCG@20", "alpha_nDCG@20"),
@@ -180,7 +181,7 @@ def test_spellings(spelling: str, text: str) -> None:
     assert rankstone.parse_measure(text) == rankstone.parse_measure(spelling)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("alpha_DCG", "needs a cutoff"),
@@ -242,17 +243,17 @@ def test_propensity_scored_measures() -> None:
 
 def test_the_propensity_of_labels() -> None:
     """Jain, Prabhu and Varma's model: rarer labels are likelier to be missing."""
-    chance = rankstone.label_propensity([0, 1, 10, 1000], 10_000)
+    chance = rankstone.measures.label_propensity([0, 1, 10, 1000], 10_000)
     c = (np.log(10_000) - 1) * 2.5**0.55
     assert chance[1] == 1 / (1 + c * 2.5**-0.55)
     assert (np.diff(chance) > 0).all()
     assert ((chance > 0) & (chance < 1)).all()
-    wiki = rankstone.label_propensity(np.array([3]), 1000, a=0.5, b=0.4)
+    wiki = rankstone.measures.label_propensity(np.array([3]), 1000, a=0.5, b=0.4)
     assert wiki[0] == pytest.approx(1 / (1 + (np.log(1000) - 1) * 1.4**0.5 * 3.4**-0.5))
     for given in ([-1], [np.nan]):
         with pytest.raises(UsageError, match="negative or no number"):
-            rankstone.label_propensity(given, 100)
+            rankstone.measures.label_propensity(given, 100)
     with pytest.raises(UsageError, match="too few"):
-        rankstone.label_propensity([1], 2)
+        rankstone.measures.label_propensity([1], 2)
     with pytest.raises(UsageError, match="above 0"):
-        rankstone.label_propensity([1], 100, b=0)
+        rankstone.measures.label_propensity([1], 100, b=0)

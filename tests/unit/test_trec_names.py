@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from tests.rows import each
 
 from rankstone import UsageError, parse_measure, parse_measures
 from rankstone.measures import trec_name
-from rankstone.measures.trec_table import NICKNAMES, TREC
+from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "ours"),
     [
         ("P.5,10", "P@5 P@10"),
@@ -62,7 +63,7 @@ def test_nicknames(nickname: str) -> None:
     assert len(found) >= len([name for name in NICKNAMES[nickname] if name not in ("runid", "relstring")])
 
 
-@pytest.mark.parametrize("name", [name for name in TREC if name not in ("runid", "relstring")])
+@each("name", [name for name in TREC if name not in ("runid", "relstring")])
 def test_names_there_and_back(name: str) -> None:
     """What a name stands for is called by that name again."""
     for printed, ours in TREC[name].texts(None):
@@ -70,7 +71,7 @@ def test_names_there_and_back(name: str) -> None:
             assert trec_name(parse_measure(ours)) == printed
 
 
-@pytest.mark.parametrize(
+@each(
     ("ours", "theirs"),
     [
         ("P", "set_P"),
@@ -92,7 +93,7 @@ def test_names_of_measures(ours: str, theirs: str) -> None:
     assert trec_name(parse_measure(ours)) == theirs
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["P.0", "P_5,5", "utility.1,2,3", "ndcg.1", "IPrec", "IPrec@2", "IPrec@x", "IAP(levels=1)",
      "IAP(levels=2.5)", "IAP(levels={0.5, 2})", "IAP(levels={0.5, 0.5})", "IAP(levels={a})", "Rprec@5",

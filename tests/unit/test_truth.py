@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EXACT = {"q": {"a": 0.9, "b": 0.8, "c": 0.8, "d": 0.1}, "r": {"x": 1.0}}
 
 
-def recall(truth: object, run: object, k: int) -> float | None:
+def recall(truth: Any, run: Any, k: int) -> float | None:
     """Return found / k."""
     text = f"R(denom=min_R_k)@{k}"
     return rankstone.evaluate(truth, run, text).to_dict()["run"][text]
@@ -26,7 +26,7 @@ def recall(truth: object, run: object, k: int) -> float | None:
 
 def test_ties_with_the_last_document_are_right() -> None:
     """Either of two documents that tie with the k-th may be found; neither is a mistake."""
-    truth = rankstone.truth_from_run({"q": EXACT["q"]}, 2)
+    truth = rankstone.qrels_from_run({"q": EXACT["q"]}, 2)
     assert sorted(truth["doc_id"]) == ["a", "b", "c"]
     assert recall(truth, {"q": ["a", "b"]}, 2) == 2 / 2
     assert recall(truth, {"q": ["c", "a"]}, 2) == 2 / 2
@@ -37,29 +37,29 @@ def test_ties_with_the_last_document_are_right() -> None:
 
 def test_an_exact_list_shorter_than_k() -> None:
     """Where an exact search finds fewer than k, all of them are enough."""
-    truth = rankstone.truth_from_run(EXACT, 3)
+    truth = rankstone.qrels_from_run(EXACT, 3)
     assert recall(truth, {"q": ["a", "b", "c"], "r": ["x", "y", "z"]}, 3) == (3 / 3 + 1 / 1) / 2
 
 
 def test_epsilon() -> None:
     """Scores within a distance of the k-th count as tied, as in ANN-benchmarks."""
     exact = {"q": {"a": -1.0, "b": -2.0, "c": -2.0009, "d": -2.1}}
-    assert rankstone.truth_from_run(exact, 2)["doc_id"].to_list() == ["a", "b"]
-    assert rankstone.truth_from_run(exact, 2, within=1e-3)["doc_id"].to_list() == ["a", "b", "c"]
+    assert rankstone.qrels_from_run(exact, 2)["doc_id"].to_list() == ["a", "b"]
+    assert rankstone.qrels_from_run(exact, 2, within=1e-3)["doc_id"].to_list() == ["a", "b", "c"]
 
 
 def test_lists_and_ranks() -> None:
     """A list of documents is cut at k; a rank column is used when asked for."""
-    assert rankstone.truth_from_run({"q": ["a", "b", "c"]}, 2)["doc_id"].to_list() == ["a", "b"]
+    assert rankstone.qrels_from_run({"q": ["a", "b", "c"]}, 2)["doc_id"].to_list() == ["a", "b"]
     ranked = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": list("abc"), "rank": [3, 1, 2]})
-    assert rankstone.truth_from_run(ranked, 2, order="rank")["doc_id"].to_list() == ["b", "c"]
+    assert rankstone.qrels_from_run(ranked, 2, order="rank")["doc_id"].to_list() == ["b", "c"]
 
 
 def test_ids_of_text_files_match_numbers(tmp_path: Path) -> None:
     """An exact run read from TREC text judges a frame with whole numbers for ids, on the command line too."""
     path = tmp_path / "exact.run"
     path.write_text("1 Q0 10 1 0.9 t\n1 Q0 11 2 0.8 t\n")
-    from rankstone.truth import head_of_run
+    from rankstone.evaluation.exact_run import head_of_run
 
     frame = pl.DataFrame({"query_id": [1, 1], "doc_id": [11, 12], "score": [1.0, 0.5]})
     assert recall(head_of_run(path, 2), frame, 2) == 1 / 2
@@ -77,24 +77,24 @@ def test_the_definition(scores: list[int], order: Any, k: int) -> None:
     order.shuffle(found)
     last = sorted(scores, reverse=True)[: min(k, len(scores))][-1]
     right = sum(exact[doc] >= last for doc in found[:k])
-    assert recall(rankstone.truth_from_run({"q": exact}, k), {"q": found}, k) == right / min(k, len(scores))
+    assert recall(rankstone.qrels_from_run({"q": exact}, k), {"q": found}, k) == right / min(k, len(scores))
 
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True])
 def test_depths_that_are_none(depth: Any) -> None:
     """A depth is a whole number from 1 up."""
     with pytest.raises(UsageError, match="is no count"):
-        rankstone.truth_from_run(EXACT, depth)
+        rankstone.qrels_from_run(EXACT, depth)
 
 
 def test_runs_that_cannot_judge() -> None:
     """A missing score, an empty run and a negative epsilon are refused with a reason."""
     with pytest.raises(UsageError, match="is no distance"):
-        rankstone.truth_from_run(EXACT, 2, within=-1)
+        rankstone.qrels_from_run(EXACT, 2, within=-1)
     frame = pl.DataFrame(
         {"query_id": ["q"], "doc_id": ["a"], "score": [None]}, schema_overrides={"score": pl.Float64}
     )
     with pytest.raises(InputError, match="the score is no number"):
-        rankstone.truth_from_run(frame, 2)
+        rankstone.qrels_from_run(frame, 2)
     with pytest.raises(InputError, match="the run is empty"):
-        rankstone.truth_from_run(frame.clear(), 2)
+        rankstone.qrels_from_run(frame.clear(), 2)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from tests.rows import each
 
 import rankstone
-from rankstone import CWL, INST, RBP, parse_measure
+from rankstone import RBP, parse_measure
 from rankstone.errors import BadOption, BadParameter, BadValue
+from rankstone.measures import CWL, INST
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("ERR@20", "ERR needs max_grade: the highest grade of the scale"),

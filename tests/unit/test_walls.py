@@ -1,303 +1,160 @@
-"""Who may import whom, and what an import costs."""
+"""Who may import whom, what an import costs, and how large the house is."""
 
 from __future__ import annotations
 
-import ast
+import importlib
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from click import Context
+from docs.making import house
 
 import rankstone
+from rankstone.cli import cli
 
 SOURCE = Path(rankstone.__file__).parent
 
-#: room → rooms and modules it may import from (errors and words are for everybody)
-WALLS = {
-    "errors": set(),
-    "words": set(),
-    "io": {"io"},
-    "hits": {"hits"},
-    "measures": {"measures", "hits"},
-    "results": {"io"},
-    "scores": {"scores", "results", "measures", "hits"},
-    "lists": {"lists", "sheets", "results", "scores", "measures", "io", "hits"},
-    "beside": {"measures", "io", "hits"},
-    "road": {"beside", "scores", "measures", "io", "hits"},
-    "truth": {"io"},
-    "beyond_accuracy": {"beyond_by_convention", "lists", "evaluation", "scores", "measures", "io", "hits"},
-    "asked": {"measures", "hits"},
-    "labelled": {"asked", "beside", "road", "measures", "io", "hits"},
-    "naming": {"io"},
-    "evaluation": {
-        "asked",
-        "beside",
-        "by_convention",
-        "labelled",
-        "naming",
-        "road",
-        "scores",
-        "measures",
-        "io",
-        "hits",
-    },
-    "beyond_by_convention": {"beyond_accuracy", "conventions", "lists", "scores", "measures", "hits"},
-    "conventions": {"conventions", "lists", "measures", "hits"},
-    "by_convention": {"conventions", "evaluation", "scores", "measures", "hits"},
-    "curves": {"curves", "plots", "stats", "results", "measures", "hits"},
-    "stats": {"stats"},
-    "out_of_core": {
-        "out_of_core",
-        "tasks",
-        "asked",
-        "beside",
-        "evaluation",
-        "road",
-        "results",
-        "scores",
-        "io",
-        "measures",
-        "hits",
-    },
-    "tasks": {"tasks", "asked", "beside", "road", "scores", "stats", "results", "io", "measures", "hits"},
-    "spark": {
-        "spark",
-        "tasks",
-        "comparing",
-        "stats",
-        "sheets",
-        "results",
-        "asked",
-        "beside",
-        "road",
-        "scores",
-        "io",
-        "measures",
-        "hits",
-    },
-    "plots": {"plots", "io", "behaviour", "comparing", "curves", "tracing", "measures"},
-    "report": {
-        "report",
-        "plots",
-        "behaviour",
-        "comparing",
-        "curves",
-        "explaining",
-        "identifying",
-        "sheets",
-        "io",
-    },
-    "comparing": {
-        "comparing",
-        "plots",
-        "report",
-        "sheets",
-        "stats",
-        "asked",
-        "bounding",
-        "evaluation",
-        "results",
-        "scores",
-        "measures",
-        "io",
-        "hits",
-    },
-    "tracing": {"curves", "evaluation", "measures"},
-    "findings": set(),
-    "checking": {
-        "checking",
-        "against_chance",
-        "asked",
-        "findings",
-        "io",
-        "evaluation",
-        "hits",
-        "measures",
-        "stats",
-    },
-    "baselines": {"measures", "hits"},
-    "gains": {"baselines", "measures"},
-    "random_lists": {"scores", "measures", "hits"},
-    "against_chance": {
-        "baselines",
-        "evaluation",
-        "gains",
-        "random_lists",
-        "results",
-        "road",
-        "scores",
-        "measures",
-        "io",
-        "hits",
-    },
-    "bounding": {"bounding", "evaluation", "road", "results", "scores", "measures", "io", "hits"},
-    "sheets": {"sheets"},
-    "gating": {"gating", "comparing", "hits", "lists", "stats", "sheets", "results", "measures", "io"},
-    "identifying": {
-        "identifying",
-        "naming",
-        "explaining",
-        "sheets",
-        "evaluation",
-        "conventions",
-        "asked",
-        "beside",
-        "road",
-        "results",
-        "scores",
-        "measures",
-        "io",
-        "hits",
-    },
-    "explaining": {
-        "explaining",
-        "sheets",
-        "evaluation",
-        "by_convention",
-        "conventions",
-        "asked",
-        "road",
-        "results",
-        "measures",
-        "io",
-        "hits",
-    },
-    "functional": {
-        "functional",
-        "io",
-        "asked",
-        "beside",
-        "evaluation",
-        "results",
-        "scores",
-        "measures",
-        "hits",
-    },
-    "torch": {"functional", "measures"},
-    "hooks": {"hooks", "functional", "conventions", "asked", "evaluation", "measures", "hits"},
-    "testing": {"testing", "evaluation", "measures"},
-    "behaviour": {"behaviour", "lists", "plots", "report", "stats", "results", "io"},
-    "thresholding": {"comparing", "evaluation", "results", "scores", "measures", "hits"},
-    "sampled_candidates": {
-        "lists",
-        "evaluation",
-        "road",
-        "results",
-        "scores",
-        "measures",
-        "io",
-        "hits",
-    },
-    "ltr": {"ltr", "comparing", "evaluation", "results", "measures", "hits", "io"},
-    "trec_eval": {"trec_eval", "conventions", "evaluation", "scores", "measures", "hits", "io"},
-    "cli": {
-        "cli",
-        "sheets",
-        "behaviour",
-        "gains",
-        "io",
-        "measures",
-        "findings",
-        "demo",
-        "spark",
-        "truth",
-        "trec_eval",
-        "conventions",
-        "by_convention",
-        "explaining",
-        "identifying",
-        "gating",
-        "report",
-        "hits",
-        "ltr",
-        "stats",
-    },
-    "demo": set(),
-}
+#: file names that occur more than once; docs/architecture.md says why: a library's name is the name of its
+#: replays (``conventions/replays/``) and of its integration (``integrations/``)
+LIBRARIES = {"catboost", "ir_measures", "lightgbm", "sentence_transformers", "sklearn", "xgboost"}
 
-#: third-party packages a room may import at all
+#: what a room may import from outside the standard library, at any time
 PACKAGES = {
     "errors": set(),
-    "words": set(),
+    "_text": set(),
     # PyArrow and DuckDB where a database is read, fastexcel where a workbook is
     "io": {"numpy", "polars", "pyarrow", "duckdb", "fastexcel"},
+    "stats": {"numpy", "scipy"},
+    "demo": set(),
+    "tables": {"polars", "pandas", "rich"},
     "hits": {"numpy", "polars"},
     "measures": {"numpy"},
-    "results": {"polars"},
-    "scores": {"numpy", "polars"},
-    "lists": {"numpy", "polars", "scipy"},
-    "beside": {"numpy", "polars"},
-    "road": {"numpy", "polars"},
-    "truth": {"polars"},
-    "beyond_accuracy": {"numpy", "polars"},
-    "beyond_by_convention": set(),
-    "asked": set(),
-    "labelled": {"polars"},
-    "naming": set(),
-    "evaluation": {"polars"},
-    "conventions": {"numpy"},
-    "by_convention": {"numpy", "polars"},
-    "curves": {"numpy", "polars"},
-    "stats": {"numpy", "scipy"},
-    "out_of_core": {"numpy", "polars"},
-    "tasks": {"numpy", "polars"},
-    "spark": {"numpy", "polars", "pyarrow", "pyspark"},
-    "comparing": {"numpy", "polars"},
-    "plots": {"numpy", "polars"},
-    "report": {"numpy", "polars"},
-    "tracing": set(),
-    "findings": set(),
-    "checking": {"numpy", "polars"},
-    "baselines": {"numpy"},
-    "gains": set(),
-    "random_lists": {"numpy", "scipy"},
-    "against_chance": {"numpy", "polars"},
-    "bounding": {"numpy", "polars"},
-    "sheets": {"rich"},
-    "gating": {"numpy", "rich"},
-    "identifying": {"numpy", "polars"},
-    "explaining": {"numpy", "polars"},
-    "functional": {"numpy", "polars", "torch", "jax"},
-    "torch": {"torch", "torchmetrics"},
-    "hooks": {"numpy", "polars"},  # the libraries are imported by name, when a hook asks for them
-    "testing": {"numpy", "polars"},
-    "behaviour": {"numpy", "polars", "scipy"},
-    "thresholding": {"numpy", "polars"},
-    "sampled_candidates": {"numpy", "polars"},
+    "evaluation": {"numpy", "polars"},
+    "rankings": {"numpy", "polars", "scipy"},
+    "conventions": {"numpy", "polars"},
+    "explanation": {"numpy", "polars"},
+    "diagnostics": {"numpy", "polars", "scipy"},
+    "comparison": {"numpy", "polars"},
+    "online": {"numpy", "polars", "scipy"},
     "ltr": {"numpy", "polars", "scipy", "sklearn", "threadpoolctl"},
-    "trec_eval": {"numpy", "polars"},
+    # each library in the module that is named after it
+    "integrations": {"numpy", "polars", "torch", "jax", "torchmetrics", "ir_measures", "sklearn", "xgboost"},
+    "spark": {"numpy", "polars", "pyarrow", "pyspark"},
+    "reports": {"numpy", "polars"},
+    "api": set(),
+    "testing": {"numpy", "polars"},
     "cli": {"click", "rich"},
-    "demo": set(),
+}
+
+#: libraries that any module of ``integrations`` may import: arrays are of one of these
+EVERYWHERE = {"numpy", "polars", "torch", "jax"}
+
+#: modules of ``integrations`` whose names are not those of the libraries they import
+OWN_MODULES = {
+    ("sklearn", "grouped_ranker"),
+    ("torchmetrics", "torch"),
 }
 
 
-def imports(path: Path) -> list[str]:
-    """Return the dotted names a file imports, those inside functions and type checks included."""
-    names = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            names.append(node.module or "")
-    return names
+def test_every_room_has_a_floor() -> None:
+    """The floor plan names every room of the package, and none that is gone."""
+    rooms = {house.room(name) for name in house.modules()} - {"", "__main__"}
+
+    assert rooms == set(house.FLOOR) == set(PACKAGES)
 
 
-FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path.parent != SOURCE or path.stem[0] != "_"]
+def test_imports_go_down() -> None:
+    """No import, lazy or for types only, goes up or to a room of the same floor."""
+    assert house.upward() == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_walls(path: Path) -> None:
-    """No room imports from a room above it, or a package it has no use for."""
-    room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    for name in imports(path):
-        package, _, rest = name.partition(".")
-        if package == "rankstone":
-            inner = rest.partition(".")[0]
-            assert inner in WALLS[room] | {"errors", "words", ""}, f"{path.name} imports {name}"
-        elif package not in sys.stdlib_module_names:
-            assert package in PACKAGES[room], f"{path.name} imports {name}"
+def test_no_circles_between_rooms() -> None:
+    """Rooms do not import one another in a circle."""
+    assert house.circles(set(house.arrows())) == []
+
+
+def test_no_circles_between_files() -> None:
+    """Files do not import one another in a circle while they are being imported."""
+    ours = house.modules()
+    edges = {
+        (one.importer, one.imported)
+        for one in house.imports()[0]
+        if one.at_import and one.imported in ours and not one.importer.startswith(f"{one.imported}.")
+    }
+
+    assert house.circles({edge for edge in edges if edge[0] != edge[1]}) == []
+
+
+def test_third_party_imports() -> None:
+    """A room imports only the packages it is there for."""
+    wrong = [
+        (package, importer)
+        for room, found in house.imports()[1].items()
+        for package, importer in sorted(found)
+        if package not in PACKAGES.get(room, set())
+        or (room == "integrations" and not _is_for(importer.rpartition(".")[2], package))
+    ]
+
+    assert wrong == []
+
+
+def _is_for(module: str, package: str) -> bool:
+    """Return True for a module that is there for a package, and for packages that all may import."""
+    return package in EVERYWHERE or module.startswith(package) or (package, module) in OWN_MODULES
+
+
+def test_the_command_line_uses_the_public_face() -> None:
+    """``cli`` imports packages, ``tables``, ``errors`` and ``_text``, never a module inside a room."""
+    allowed = re.compile(r"rankstone(\.(errors|_text|tables(\.\w+)?|cli(\.\w+)*|[a-z]+))?")
+    wrong = [
+        one
+        for one in house.imports()[0]
+        if house.room(one.importer) == "cli" and not allowed.fullmatch(one.imported)
+    ]
+
+    assert [f"{one.importer}:{one.line} -> {one.imported}" for one in wrong] == []
+
+
+def test_reports_show_results() -> None:
+    """``reports`` imports neither hits nor the core of measures: it shows what it is given."""
+    wrong = [
+        one
+        for one in house.imports()[0]
+        if house.room(one.importer) == "reports"
+        and re.match(r"rankstone\.(hits|measures\.core|evaluation\.prepared)\b", one.imported)
+    ]
+
+    assert [f"{one.importer}:{one.line} -> {one.imported}" for one in wrong] == []
+
+
+def test_the_size_of_the_house() -> None:
+    """The package stays within the limits that ``pyproject.toml`` sets; ``make size`` prints the table."""
+    limits = house.budget()
+    found = {name: house.size(path) for name, path in house.modules().items()}
+    entries = [path for path in SOURCE.iterdir() if path.name not in house.NO_ENTRIES]
+
+    assert sum(one.code for one in found.values()) <= limits["code_lines"], house.size_table()
+    assert len(found) <= limits["files"]
+    assert len(entries) <= limits["top_level_entries"], sorted(path.name for path in entries)
+    assert [name for name, one in found.items() if one.lines > limits["longest_file"]] == []
+
+
+def test_file_names_are_unique() -> None:
+    """A file is found by its name alone."""
+    names = Counter(path.stem for path in house.modules().values() if path.stem != "__init__")
+
+    assert {name for name, times in names.items() if times > 1} <= LIBRARIES
+
+
+def test_the_floor_plan_on_the_page() -> None:
+    """``docs/architecture.md`` shows the floor plan as the code is."""
+    page = (house.ROOT / "docs" / "architecture.md").read_text("utf-8")
+
+    assert house.floor_plan() in page, "run `make pages`"
 
 
 def loaded(code: str) -> set[str]:
@@ -315,31 +172,23 @@ def test_import_is_free() -> None:
     assert not loaded("import rankstone") & {"numpy", "polars", "click", "rich"}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["--version"],
-        ["eval", "--help"],
-        ["check", "--help"],
-        ["curve", "--help"],
-        ["retention", "--help"],
-        ["clicks", "--help"],
-        ["counterfactual", "--help"],
-        ["interleave", "--help"],
-        ["ab", "--help"],
-        ["ltr", "--help"],
-        ["ltr", "train", "--help"],
-    ],
-)
-def test_help_is_fast(arguments: list[str]) -> None:
-    """Help and version import neither NumPy nor Polars."""
+def test_help_is_fast() -> None:
+    """Help and version import neither NumPy nor Polars; the first line that does is named."""
+    lines = ["--help", "--version"]
+    groups = ("ltr", "online")
+    lines += [f"{name} --help" for name in cli.list_commands(Context(cli)) if name not in groups]
+    lines += ["ltr --help", "ltr train --help", "online --help"]
+    lines += [
+        f"online {name} --help" for name in ("retention", "clicks", "counterfactual", "interleave", "ab")
+    ]
     code = (
-        "from rankstone.cli import _run; import io, contextlib\n"
-        f"with contextlib.redirect_stdout(io.StringIO()): _run({arguments})"
+        "import contextlib, io, sys\nfrom rankstone.cli import cli\n"
+        f"for line in {lines}:\n"
+        "    with contextlib.redirect_stdout(io.StringIO()): cli.main(line.split(), standalone_mode=False)\n"
+        "    assert not {'numpy', 'polars', 'rich'} & set(sys.modules), line"
     )
 
-    assert not loaded(code) & {"numpy", "polars", "rich"}
+    loaded(code)
 
 
 def test_public_names() -> None:
@@ -348,11 +197,21 @@ def test_public_names() -> None:
         assert getattr(rankstone, name) is not None
     assert set(rankstone.__all__) <= set(dir(rankstone))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        _ = rankstone.nonsense
+        _ = rankstone.nonsense  # type: ignore[attr-defined]
+
+
+def test_the_public_face_is_small() -> None:
+    """At most sixty names; measures are in ``rankstone.measures``."""
+    assert len(rankstone.__all__) <= 60
 
 
 def test_functions_are_not_hidden_by_modules() -> None:
-    """No module has the name of a public function: importing one would put it in the other's place."""
-    modules = {path.stem for path in SOURCE.glob("*")}
+    """No module has the name of a public function of its package: importing it would hide the function."""
+    hidden = []
+    for name, path in house.modules().items():
+        if path.stem == "__init__":
+            package = importlib.import_module(name)
+            beneath = {one.stem for one in path.parent.iterdir()} - {"__init__"}
+            hidden += [f"{name}.{one}" for one in beneath & set(getattr(package, "__all__", ()))]
 
-    assert not modules & set(rankstone.__all__)
+    assert hidden == []

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import rankstone
-from rankstone.curves.choosing import tau_b
+from rankstone.diagnostics.cutoff_choice import tau_b
 from rankstone.errors import BadParameter, UsageError
 
 #: rank of the only relevant document, query by query
@@ -117,7 +117,7 @@ def test_the_order_in_resamples() -> None:
     with_k = found.races({"RR": 0.5})  # any statistic of the same samples: they are made once
 
     gap = np.array(reciprocal("a", 2)) - np.array(reciprocal("b", 2))
-    from rankstone.stats.drawing import draws
+    from rankstone.stats.random_streams import draws
 
     sums = draws(8, 4, range(300)) @ gap
     signs = np.where(np.abs(sums) <= 1e-9, 0, np.sign(sums))

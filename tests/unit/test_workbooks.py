@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import pytest
-from tests.cli.test_command_line import run as at_a_shell
+from tests.command_line import command as at_a_shell
 
 import rankstone
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, MissingExtra

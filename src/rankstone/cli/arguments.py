@@ -1,20 +1,46 @@
-"""What stands on the command line beside options: files, runs by name, names of columns."""
+"""What command lines are made of: files, runs by name, measures, numbers, names of columns.
+
+Options as the shell spells them, in messages that name them as Python does.
+"""
 
 from __future__ import annotations
 
+import math
 import os
+import re
+from contextlib import suppress
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.words import quoted
+import click
+
+from rankstone._text import quoted
+from rankstone.cli.options import DEFAULT_MEASURES, LISTS, PANELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone.errors import UsageError
+    from rankstone.errors import RankstoneError, UsageError
     from rankstone.io import Renames
 
-__all__ = ["judged_runs", "keep_inputs", "named_runs", "no_command", "no_files", "read_once", "split_columns"]
+
+__all__ = [
+    "as_flags",
+    "chosen_measures",
+    "judged_runs",
+    "keep_inputs",
+    "named_runs",
+    "no_command",
+    "no_files",
+    "numbers",
+    "present",
+    "read_once",
+    "refuse_with",
+    "split_columns",
+    "told",
+    "words",
+]
 
 
 def no_command(given: str, known: Iterable[str], fix: str | None = None) -> UsageError:
@@ -27,6 +53,107 @@ def no_command(given: str, known: Iterable[str], fix: str | None = None) -> Usag
         expected=", ".join(known),
         fix=fix or (f"did you mean {close[0]}?" if close else None),
     )
+
+
+def present(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was given; ``--unjudged 0.5`` is a grade, and all else is read where it is defined."""
+    found = {name: value for name, value in given.items() if value is not None}
+    if "unjudged" in found:
+        with suppress(ValueError):
+            found["unjudged"] = float(found["unjudged"])
+    return found
+
+
+def words(text: str | None) -> list[str]:
+    """Return the parts of a list with commas."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def numbers(flag: str, text: str, expected: str = "such as 0.5,0.8") -> list[float]:
+    """Return the numbers of a list with commas."""
+    from rankstone.errors import UsageError, printable
+
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        found = [math.nan]
+    if not all(map(math.isfinite, found)):
+        raise UsageError(
+            f"{flag} must be numbers, separated by commas", given=printable(text), expected=expected
+        )
+    return found
+
+
+def refuse_with(flag: str, given: Mapping[str, Any], names: Iterable[str] | None = None) -> None:
+    """Refuse options that make no sense together with another one.
+
+    Parameters
+    ----------
+    flag
+        The other one.
+    given
+        Name → value; what is ``None``, false or empty was not given.
+    names
+        Those that are refused; all, if not said.
+    """
+    from rankstone.errors import UsageError
+
+    others = [name for name in (given if names is None else names) if given.get(name)]
+    if others:
+        flags = " and ".join(f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in others)
+        raise UsageError(f"{flags} cannot go with {flag}")
+
+
+#: keywords that are called otherwise than their options
+_FLAGS = {"labelled": "labeled", "price": "c", "start": "init"}
+
+
+def chosen_measures(
+    measures: Sequence[str], convention: str | None = None, rel: float | None = None
+) -> Sequence[Any]:
+    """Return what is computed: what was named, a library's own measures, or the usual ones.
+
+    Parameters
+    ----------
+    measures
+        As they were named.
+    convention
+        The library, if any.
+    rel
+        The lowest relevant grade, for all measures of relevant documents that do not say it themselves;
+        graded measures keep all grades, as in ``trec_eval -l``.
+    """
+    from rankstone.errors import UsageError
+
+    if convention is not None:
+        from rankstone.conventions import convention as known
+
+        refuse_with("--convention", {"rel": rel is not None})
+        return measures or known(convention).everything()
+    wanted = measures or (DEFAULT_MEASURES,)
+    if rel is None:
+        return wanted
+    from rankstone.measures import parse_measures
+
+    parsed = list(parse_measures(list(wanted)))
+    found = [_with_threshold(measure, rel) for measure in parsed]
+    if found == parsed:
+        names = " ".join(map(str, parsed))
+        raise UsageError("--rel changes none of these measures", given=names, expected="AP, P, RR …")
+    return found
+
+
+def _with_threshold(measure: Any, rel: float) -> Any:
+    """Return a measure with this threshold, also of the measure it is made of."""
+    changes: dict[str, Any] = {}
+    graded = getattr(measure, "gain", "binary") != "binary"
+    for field in fields(measure):
+        value = getattr(measure, field.name)
+        if field.name == "rel" and value == field.default and not graded:
+            changes["rel"] = rel
+        elif is_dataclass(value) and not isinstance(value, type):
+            changes[field.name] = _with_threshold(value, rel)
+    return replace(measure, **changes)
 
 
 def split_columns(columns: str | None) -> Renames:
@@ -92,7 +219,7 @@ def judged_runs(command: str, files: Sequence[str], *, else_try: str | None = No
 
 
 def no_files(files: Sequence[str]) -> None:
-    """Refuse files beside the one table of --labeled."""
+    """Refuse files where --labeled names the one table."""
     from rankstone.errors import UsageError
 
     if files:
@@ -112,22 +239,15 @@ def read_once(inputs: Iterable[str]) -> None:
     click.get_current_context().with_resource(keeping_streams())
 
 
-def keep_inputs(
-    inputs: Iterable[str],
-    output: str | None,
-    per_query: str | None,
-    further: Mapping[str, str | None] | None = None,
-) -> None:
+def keep_inputs(inputs: Iterable[str], outputs: Mapping[str, str | None]) -> None:
     """Refuse, before any work, inputs read twice and outputs that cannot be written or spoil other files.
 
     Parameters
     ----------
     inputs
         Files that are read.
-    output, per_query
-        Files of -o and --per-query.
-    further
-        Flag → file, of other outputs.
+    outputs
+        Flag → file that is written, or ``None``.
     """
     from rankstone.errors import UsageError
 
@@ -138,7 +258,7 @@ def keep_inputs(
         for name in inputs
         for part in (name.partition("=")[2] or name, name)
     }
-    for flag, name in {"-o": output, "--per-query": per_query, **(further or {})}.items():
+    for flag, name in outputs.items():
         if name is None:
             continue
         place = Path(name).resolve()
@@ -171,3 +291,44 @@ def _writable(flag: str, target: Path) -> None:
         )
     if not os.access(place, os.W_OK):
         raise UsageError(f"{flag} {target} may not be written", fix="name a file in a folder of your own")
+
+
+#: what messages name like this is something else than the option
+_NO_FLAGS: Final = ("columns", "form", "k")
+
+
+def as_flags(text: str) -> str:
+    """Return a text in which options stand as flags; measures' parameters and columns stay.
+
+    >>> as_flags("choose score_dtype=float32, or a measure: AUC(negatives=judged, ties=half)")
+    'choose --score-dtype float32, or a measure: AUC(negatives=judged, ties=half)'
+    """
+    flags = _flags()
+    names = "|".join(flags)
+    columns = r"--columns (?:'[^']*'|\"[^\"]*\"|[^\s'\"])+"
+    found = re.compile(rf"\w\([^()]*\)|{columns}|(?<![\w-])(?<!in Python )(?P<name>{names})=(?=\S)")
+    return found.sub(lambda hit: hit[0] if hit["name"] is None else f"{flags[hit['name']]} ", text)
+
+
+def _flags() -> dict[str, str]:
+    """Return keyword → flag: options of judgments and runs, and those of the command that runs."""
+    found = {name.replace("-", "_"): f"--{name}" for name in (*PANELS["Alignment"], *LISTS.split())}
+    context = click.get_current_context(silent=True)
+    for param in [] if context is None else context.command.params:
+        if isinstance(param, click.Option) and param.name is not None and param.name not in _NO_FLAGS:
+            found[param.name] = param.opts[0]
+    return found
+
+
+def told(error: RankstoneError) -> str:
+    """Return an error's message for somebody at a shell; measures' parameters are the same in both worlds."""
+    from rankstone.errors import BadParameter, BadRuns, UnknownMeasure
+
+    if isinstance(error, BadRuns):
+        for one in error.errors.values():
+            told(one)
+    if not isinstance(error, (BadParameter, UnknownMeasure)):
+        error.what = as_flags(error.what)
+        error.expected = error.expected and as_flags(error.expected)
+        error.fix = error.fix and as_flags(error.fix)
+    return str(error)

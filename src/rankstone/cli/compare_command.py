@@ -1,81 +1,94 @@
-"""``rankstone compare``: which run is better, and how sure that is."""
+"""``rankstone compare``: which run is better, and how sure that is.
+
+What commands have in common that compare systems.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from rankstone.cli.comparing import compared, comparing
+from rankstone.cli.answering import answer
+from rankstone.cli.arguments import chosen_measures, judged_runs, named_runs, refuse_with, words
+from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
-from rankstone.cli.importing import importing
-from rankstone.cli.options import EPILOG, alignment, printed, reading
+from rankstone.cli.options import ALIGNMENT, COMPARING, PRINTED, READING
+from rankstone.cli.outputs import written
+from rankstone.cli.standard_error import Ticker
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankstone import Comparison
 
-FORMATS = ("text", "json", "csv", "md", "latex", "html")
+
+__all__ = ["comparison", "of_files"]
+
+#: what is about judgments and runs, and means nothing for saved scores
+_OF_RUNS: Final = (
+    "bounds", "exclude", "collapse", "convention", "format_in", "run_column", "rel", "on_bad_run",
+)  # fmt: skip
 
 
-@click.command("compare", epilog=EPILOG)
-@click.argument("files", nargs=-1, metavar="QRELS A B [C]…")
-@comparing
-@click.option("--per-query", metavar="FILE", help="write differences per query: .parquet, .csv or .jsonl")
-@click.option("--format", "form", default="text", metavar="|".join(FORMATS), help="[text]")
-@click.option(
-    "--width", type=click.IntRange(40), metavar="N", help="columns of text [the terminal's, 80 in a pipe]"
+def comparison(
+    files: tuple[str, ...], given: dict[str, Any], *, keep_runs: bool = False
+) -> tuple[Callable[..., Comparison], list[str | None]]:
+    """Return what compares the systems a command line names, and the files it reads."""
+    quiet = given["quiet"]
+    given["by"] = words(given["by"])
+
+    def find(**options: Any) -> Comparison:
+        with Ticker(quiet=quiet, what="blocks drawn") as drawing:
+            return of_files(files, drawing=drawing, keep_runs=keep_runs, **options)
+
+    return find, [*files, given["exclude"], given["queries"]]
+
+
+def of_files(
+    files: tuple[str, ...], measures: tuple[str, ...], *, scores: bool, rel: float | None = None, **given: Any
+) -> Comparison:
+    """Compare runs against judgments, or saved scores per query."""
+    if scores:
+        return _of_scores(files, measures, {"rel": rel, **given})
+    from rankstone import compare
+
+    runs = judged_runs(
+        "compare", files, else_try="for saved scores per query: rankstone compare --scores FILE"
+    )
+    return compare(files[0], runs, chosen_measures(measures, given.get("convention"), rel), **given)
+
+
+def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[str, Any]) -> Comparison:
+    from rankstone import compare_scores
+    from rankstone.errors import UsageError
+
+    refuse_with("--scores", given, _OF_RUNS)
+    if not files:
+        raise UsageError(
+            "--scores needs a file of scores", fix="rankstone eval QRELS A B --per-query scores.parquet"
+        )
+    own = {name: value for name, value in given.items() if name not in (*_OF_RUNS, "keep_runs", "progress")}
+    source = files[0] if len(files) == 1 and "=" not in files[0] else named_runs(files)
+    return compare_scores(source, list(measures) or None, **own)
+
+
+@declare(
+    "compare",
+    {"files": "QRELS A B [C]…"},
+    f"{COMPARING} per-query width {PRINTED} {READING} {ALIGNMENT}",
 )
-@printed
-@importing
-@reading
-@alignment
-def command(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    per_query: str | None,
-    form: str,
-    width: int | None,
-    digits: int,
-    output: str | None,
-    quiet: bool,  # noqa: FBT001 - click passes flags so
-    **options: Any,  # noqa: ANN401 - click hands values over as they are
-) -> None:
+def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
     """Say which run is better, and how sure that is.
 
     Two runs: B against A.  More with --baseline: each against it; without: every pair.  The first measure
     (or --primary) decides, the others explore.  Runs called system/seed1, system/seed2 … are one system.
 
-    \b
     rankstone compare qrels.txt bm25.run dense.run -m "nDCG@10 AP"
     rankstone compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25 --margin 0.01
     rankstone compare --scores scores.parquet -m nDCG@10
-    """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
-    from rankstone.cli.outputs import check_format, deliver, per_query_writer
-
-    check_format(form, FORMATS)
-    per_query_writer(per_query)
-    found = compared(files, measures, output, per_query, quiet=quiet, **options)
-    deliver(found, written(found, form, digits, width), output, per_query)
-    if form != "text" and not quiet and found.audit is not None:
-        for line in found.audit.lines():
-            click.echo(line, err=True)
+    """
+    find, inputs = comparison(files, given)
+    show = partial(written, width=width)
+    found = answer(given, find, inputs, show=show, rows=attrgetter("per_query"))
     end_with_bad_runs({} if found.audit is None else found.audit.bad_runs)
-
-
-def written(found: Comparison, form: str, digits: int, width: int | None) -> str:
-    """Return a comparison in one of :data:`FORMATS`, ending in a newline."""
-    from dataclasses import replace
-
-    from rankstone.cli.outputs import as_csv, as_json, as_markup, columns_of_terminal
-    from rankstone.cli.render import conventions_line
-
-    if form == "json":
-        return as_json(found.report())
-    if form == "csv":
-        return as_csv(found.table)
-    shown = replace(found, digits=digits)
-    if form != "text":
-        return as_markup([shown], form)
-    lines = [] if found.audit is None else found.audit.lines()
-    lines += [conventions_line(found)] if "alignment" in found.conventions else []
-    return "\n".join([shown.text(width or columns_of_terminal()), *([""] if lines else []), *lines]) + "\n"

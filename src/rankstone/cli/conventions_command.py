@@ -1,4 +1,7 @@
-"""``rankstone conventions``: what other libraries mean by the same names."""
+"""``rankstone conventions``: what other libraries mean by the same names.
+
+Conventions as Markdown: a page a library, and a table a measure.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.arguments import named_runs, no_command, read_once, split_columns
-from rankstone.cli.options import comma_list
-from rankstone.cli.outputs import as_json
-from rankstone.cli.ticker import Ticker
+from rankstone.cli.arguments import chosen_measures, named_runs, no_command, read_once, split_columns
+from rankstone.cli.declaring import declare
+from rankstone.cli.standard_error import Ticker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankstone.conventions import Convention, Entry
 
+
+__all__ = ["page", "pages"]
+
 _NUMBERS = 6
-_USUAL = "nDCG@10 AP@10 RR@10 P@10 R@10"
 
 
 class _Group(click.Group):
-    """Knows what a bare name of a library is meant to ask."""
+    """Knows what a bare name of a library stands for."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -42,13 +46,12 @@ class _Group(click.Group):
 @click.group("conventions", cls=_Group, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List the libraries whose numbers can be asked for; `eval --convention` asks."""
+    """List the libraries whose numbers can be computed, by `eval --convention`."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(listing)
 
 
-@command.command("list")
-@click.option("--format", "form", default="text", metavar="text|json", help="[text]")
+@declare("list", {}, "format", but={"format": {"values": "text|json", "default": "text"}})
 def listing(form: str = "text") -> None:
     """List the libraries, a line each: versions, and when they were last compared with the real thing."""
     from rankstone.cli.outputs import check_format
@@ -57,6 +60,8 @@ def listing(form: str = "text") -> None:
     check_format(form, ("text", "json"))
     known = conventions()
     if form == "json":
+        from rankstone.tables.results import as_json
+
         click.echo(as_json([_object(one) for one in known]), nl=False)
         return
     width = max(len(str(one)) for one in known)
@@ -66,9 +71,7 @@ def listing(form: str = "text") -> None:
     click.echo("\nrankstone conventions show NAME tells what a library means")
 
 
-@command.command("show")
-@click.argument("name")
-@click.option("--format", "form", default="text", metavar="text|md|json", help="[text]")
+@declare("show", {"name": "NAME"}, "format", but={"format": {"values": "text|md|json", "default": "text"}})
 def show(name: str, form: str) -> None:
     """Tell what a library means by its measures, in our words."""
     from rankstone.cli.outputs import check_format
@@ -77,11 +80,11 @@ def show(name: str, form: str) -> None:
     check_format(form, ("text", "md", "json"))
     one = convention(name)
     if form == "json":
+        from rankstone.tables.results import as_json
+
         click.echo(as_json(_object(one)), nl=False)
         return
     if form == "md":
-        from rankstone.cli.conventions_pages import page
-
         click.echo(page(one), nl=False)
         return
     click.echo(f"{one.title} {one.version}   {one.url}\n  {one.about}")
@@ -95,41 +98,32 @@ def show(name: str, form: str) -> None:
             click.echo(f"  {line}")
 
 
-@command.command("pages")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-def write_pages(folder: Path) -> None:
+@declare("pages", {"folder": "FOLDER"})
+def write_pages(folder: str) -> None:
     """Write a page for each library, and one with a table for each measure, as Markdown."""
-    from rankstone.cli.conventions_pages import pages
     from rankstone.io import atomic
 
-    folder.mkdir(parents=True, exist_ok=True)
+    Path(folder).mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
-        with atomic(folder / name) as unfinished:
+        with atomic(Path(folder) / name) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
 
 
-@command.command("diff")
-@click.argument("names", nargs=-1, metavar="[A B] [QRELS RUN]")
-@click.option("--all", "everybody", is_flag=True, help="group all libraries by the value they would give")
-@click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures in our words [{_USUAL}]")
-@comma_list("--columns", metavar="THEIRS=OURS,…", help="column names, as for eval")
-@click.option("--quiet", is_flag=True, help="no progress bar")
+@declare("diff", {"names": "[A B] [QRELS RUN]"}, "all measures columns quiet")
 def diff(
     names: tuple[str, ...],
-    everybody: bool,  # noqa: FBT001 - click passes flags so
+    everybody: bool,
     measures: tuple[str, ...],
     columns: str | None,
-    quiet: bool,  # noqa: FBT001 - click passes flags so
+    quiet: bool,
 ) -> None:
     """Say in which options two libraries differ, and by how much on your data.
 
-    \b
     rankstone conventions diff sklearn xgboost
     rankstone conventions diff sklearn xgboost qrels.txt bm25.run -m nDCG@10
     rankstone conventions diff --all qrels.txt bm25.run -m nDCG@10
-    """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
-    from rankstone.by_convention import told_by
-    from rankstone.conventions import convention, conventions
+    """
+    from rankstone.conventions import convention, conventions, told_by
     from rankstone.errors import UsageError
 
     libraries, files = (names[:0], names) if everybody else (names[:2], names[2:])
@@ -141,25 +135,29 @@ def diff(
         )
     read_once(files)
     known = conventions() if everybody else [convention(name) for name in libraries]
-    asked = (" ".join(measures) or _USUAL).split()
-    _require_known(asked, known)
+    wanted = " ".join(chosen_measures(measures)).split()
+    _require_known(wanted, known)
     if not everybody:
         _show_options(*known)
     if not files:
         return
     named = split_columns(columns)
     with Ticker(quiet=quiet) as ticker:
-        told = told_by(known, files[0], named_runs(files[1:]), asked, columns=named, progress=ticker)
+        told = told_by(known, files[0], named_runs(files[1:]), wanted, columns=named, progress=ticker)
     named.require_present()
     (_show_groups if everybody else _show_values)(told, known)
 
 
-def _require_known(asked: list[str], known: Sequence[Convention]) -> None:
+for _one in (listing, show, write_pages, diff):
+    command.add_command(_one)
+
+
+def _require_known(texts: list[str], known: Sequence[Convention]) -> None:
     """Refuse a measure that is neither one of ours nor a library's."""
     from rankstone import parse_measure
     from rankstone.errors import UsageError
 
-    for text in asked:
+    for text in texts:
         try:
             parse_measure(text)
         except UsageError:
@@ -178,7 +176,7 @@ def _reads(library: Convention, text: str) -> bool:
 
 def _show_options(first: Convention, second: Convention) -> None:
     """Say in which options two libraries differ."""
-    from rankstone.conventions.comparing import compare
+    from rankstone.conventions import compare
 
     for row in compare(first, second):
         click.echo(f"{row.measure}: {row.first} · {row.second}")
@@ -239,7 +237,8 @@ def _object(one: Convention) -> dict[str, Any]:
             "options": dict(entry.options),
             "grades": None if entry.grades is None else str(entry.grades),
             **{
-                name: getattr(entry, name) for name in ("digits", "spoils", "nobody", "unbounded", "of_lists")
+                name: getattr(entry, name)
+                for name in ("digits", "undefined_propagates", "nobody", "unbounded", "of_lists")
             },
             "refuses": [refusal.why for refusal in entry.refuses],
             **{name: getattr(entry, name) for name in ("bug", "note", "differs")},
@@ -248,3 +247,93 @@ def _object(one: Convention) -> dict[str, Any]:
     ]
     facts = {name: getattr(one, name) for name in ("name", "version", "title", "url", "about")}
     return {**facts, "also": list(one.also), "checked": list(one.checked), "measures": entries}
+
+
+def pages() -> dict[str, str]:
+    """Return every page by file name; ``README.md`` has the libraries and the table of each measure."""
+    from rankstone.conventions import conventions
+
+    found = {f"{one}.md": page(one) for one in conventions()}
+    return {"README.md": _overview(), **found}
+
+
+def page(one: Convention) -> str:
+    """Return a library's page."""
+    lines = [f"# {_text(one.title)} {one.version}", "", _text(one.about), "", f"<{one.url}>", ""]
+    checked = "; ".join(one.checked) or "nothing live yet: written from what is known of it"
+    lines += [f"Compared with: {_text(checked)}.", ""]
+    judging = [entry for entry in one.entries if not entry.of_lists]
+    lines += [f"`rankstone eval QRELS RUN --convention {one} -m …`", "", *_entries(judging)]
+    if of_lists := [entry for entry in one.entries if entry.of_lists]:
+        lines += ["", "## Beyond accuracy", "", f"`rankstone beyond RUN --convention {one} -m …`", ""]
+        lines += _entries(of_lists)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _entries(entries: Sequence[Entry]) -> list[str]:
+    """Return a table of measures, and what there is to say about them."""
+    lines = ["| spelling | the same in our words | options of alignment |", "|---|---|---|"]
+    remarks: list[str] = []
+    for entry in entries:
+        spelled = " or ".join(f"`{_code(text)}`" for text in entry.spellings)
+        lines.append(f"| {spelled} | `{_code(entry.ours)}` | {_options(entry)} |")
+        for name, mark in (("bug", "**bug**: "), ("note", ""), ("differs", "")):
+            told = getattr(entry, name)
+            remarks += [] if told is None else [f"- `{_code(entry.spelling)}`: {mark}{_text(told)}"]
+        remarks += [f"- `{_code(entry.spelling)}`: {_text(way)}" for way in entry.ways]
+    return [*lines, "", *remarks]
+
+
+def _overview() -> str:
+    from rankstone.conventions import conventions
+
+    lines = ["# What other libraries mean by the same names", ""]
+    lines += ["Written by `make docs` from the data files of `rankstone.conventions`.", ""]
+    lines += ["What each library was asked, how often it differed, and why: [checked.md](../checked.md).", ""]
+    lines += ["| library | measures | compared with |", "|---|--:|---|"]
+    for one in conventions():
+        checked = _text("; ".join(one.checked)) or "not yet"
+        lines.append(f"| [{_text(one.title)} {one.version}]({one}.md) | {len(one.entries)} | {checked} |")
+    for measure, members in _by_measure().items():
+        lines += [
+            "",
+            f"## {measure}",
+            "",
+            "| library | spelling | in our words | options |",
+            "|---|---|---|---|",
+        ]
+        for one, entry in members:
+            cells = (
+                f"[{one}]({one}.md)",
+                f"`{_code(entry.spelling)}`",
+                f"`{_code(entry.ours)}`",
+                _options(entry),
+            )
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _by_measure() -> dict[str, list[tuple[Convention, Entry]]]:
+    """Return who has which measure; those that several libraries have, most of them first."""
+    from rankstone.conventions import conventions, shared
+
+    found: dict[str, list[tuple[Convention, Entry]]] = {}
+    for one in conventions():
+        for entry in one.entries:
+            if (measure := shared(entry)) is not None:
+                found.setdefault(measure, []).append((one, entry))
+    several = {name: members for name, members in found.items() if len({m.name for m, _ in members}) > 1}
+    return dict(sorted(several.items(), key=lambda item: (-len(item[1]), item[0])))
+
+
+def _options(entry: Entry) -> str:
+    options = [f"`{name}={value}`" for name, value in entry.chosen.items()]
+    return " ".join(options) or "ours"
+
+
+def _code(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _text(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")

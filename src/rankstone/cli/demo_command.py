@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from rankstone.cli.declaring import declare
 
-@click.command("demo")
-@click.option("--where", is_flag=True, help="only print the folder the collection is in")
-def command(where: bool) -> None:  # noqa: FBT001 - click passes flags so
+
+@declare("demo", {}, "where")
+def command(*, where: bool) -> None:
     """Score the shipped collection's two rankers, BM25 and TF-IDF."""
     from rankstone import evaluate
-    from rankstone.cli.render import render
+    from rankstone.cli.outputs import written
     from rankstone.demo import FOLDER, QRELS, RUNS
 
     if where:
@@ -19,4 +20,4 @@ def command(where: bool) -> None:  # noqa: FBT001 - click passes flags so
     measures = "nDCG@10 AP RR@10 R@20 P@10 Judged@10"
     shown = " ".join(f"{path.name}" for path in RUNS.values())
     click.echo(f'$ rankstone eval {QRELS.name} {shown} -m "{measures}"\n# in {FOLDER}\n')
-    click.echo(render(evaluate(QRELS, RUNS, measures), "table", 4), nl=False)
+    click.echo(written(evaluate(QRELS, RUNS, measures), "table"), nl=False)

@@ -2,100 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
-import click
+from rankstone.cli.answering import AUDIT, answer
+from rankstone.cli.arguments import named_runs, refuse_with
+from rankstone.cli.declaring import declare
+from rankstone.cli.options import ORDERING, PRINTED, READING, WITHOUT_JUDGMENTS
 
-from rankstone.cli.arguments import keep_inputs, named_runs, split_columns
-from rankstone.cli.explaining import explaining
-from rankstone.cli.importing import importing
-from rankstone.cli.options import ordering, printed, reading, refuse_with
-from rankstone.cli.ticker import Ticker
+if TYPE_CHECKING:
+    from rankstone import Similarity
 
-DEFAULT_MEASURES = "RBO(p=0.9) tau_ap Jaccard@10"
+
+_MEASURES = "RBO(p=0.9) tau_ap Jaccard@10"
 #: ranks of two lists side by side that are shown unless --depth says how many
 _SHOWN = 20
 
 
-@click.command("diff")
-@click.argument("files", nargs=-1, metavar="A B")
-@click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
-@click.option("-q", "--query", metavar="QUERY", help="show the two lists of this query side by side")
-@click.option("--top", type=click.IntRange(1), metavar="N", help="show the N queries that changed most")
-@click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
-@click.option("--format", "form", default="table", metavar="table|json|jsonl|csv|md", help="[table]")
-@explaining
-@printed
-@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
-@importing
-@reading
-@ordering
+@declare(
+    "diff",
+    {"files": "A B"},
+    f"measures query top per-query explain lang width {PRINTED} import {READING} {ORDERING}",
+    but={
+        **WITHOUT_JUDGMENTS,
+        "measures": {"usual": _MEASURES},
+    },
+)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     query: str | None,
     top: int | None,
-    per_query: str | None,
-    form: str,
     explain: str | None,
     lang: str | None,
     width: int | None,
-    digits: int,
-    output: str | None,
-    quiet: bool,  # noqa: FBT001 - click passes flags so
-    columns: str | None,
-    format_in: str | None,
-    **options: Any,  # noqa: ANN401 - click hands values over as they are
+    **given: Any,
 ) -> None:
     """Say how alike two runs are, without judgments.
 
-    A is the reference (the old run), B is held against it.  Both are files as `rankstone eval` takes
+    A is the reference (the old run), B is compared with it.  Both are files as `rankstone eval` takes
     them; name=FILE names a run.
 
-    \b
     rankstone diff old.run new.run -m "RBO(p=0.9) tau_ap Jaccard@10" --top 5
     rankstone diff old.run new.run -q 1037798
     rankstone diff old.run new.run -q 1037798 --explain "RBO(p=0.9)"
-    """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
+    """
     from rankstone import diff
-    from rankstone.cli.diff_render import FORMATS, View, render
-    from rankstone.cli.explaining import written
-    from rankstone.cli.outputs import check_format, deliver, keep_freed_memory, per_query_writer
+    from rankstone.cli.explain_command import check_explanation
+    from rankstone.cli.outputs import written
+    from rankstone.errors import UsageError, printable
 
     if explain is None:
-        refuse_with("a table", {"lang": lang, "width": str(width or "")})
-        check_format(form, FORMATS)
+        refuse_with("a table", {"lang": lang, "width": width})
+    elif query is None:
+        raise UsageError("which query?", fix="-q ID; --top 5 shows the queries that changed most")
     else:
-        form = _form_of_explanation(form, query, {"measures": measures, "top": top, "per-query": per_query})
+        check_explanation({"measures": measures, "top": top, "per-query": given["per_query"]})
     if query is not None:
-        refuse_with("--query", {"top": str(top or "")})
-    per_query_writer(per_query)
-    keep_inputs(files, output, per_query)
-    (first, a), (second, b) = _two(files).items()
-    given = {name: value for name, value in options.items() if value is not None}
-    named = split_columns(columns)
-    keep_freed_memory()
-    with Ticker(quiet=quiet) as ticker:
-        alike = diff(
-            a,
-            b,
-            measures or (explain or DEFAULT_MEASURES,),
-            names=(first, second),
-            columns=named,
-            format_in=format_in,
-            progress=ticker,
-            **given,
-        )
-    named.require_present()
-    if explain is not None:
-        found = alike.explain(alike.measures[0], query, lang=lang or "en")
-        deliver(alike, written([found], form, width), output, None)
-        return
-    view = View(alike, digits, query, top, given.get("depth", _SHOWN))
-    deliver(alike, render(view, form), output, per_query)
-    if form not in ("table", "json") and not quiet:
-        for line in alike.audit.lines():
-            click.echo(line, err=True)
+        refuse_with("--query", {"top": top})
+    view: dict[str, Any] = {"query": query, "top": top, "ranks": given["depth"] or _SHOWN}
+    output = given["output"]
+
+    def show(alike: Similarity, form: str, digits: int | None) -> str:
+        if explain is not None:
+            return written(alike.explain(alike.measures[0], query, lang=lang or "en"), form, width=width)
+        whole, rows = _parts(alike, form, **view)
+        text = written(alike, form, digits, frame=rows, told=whole, **view)
+        if form == "csv" and output is None and sys.stdout.isatty():  # nothing in a text reaches the terminal
+            text = "".join(f"{printable(line, len(text))}\n" for line in text.split("\n")[:-1])
+        return text
+
+    def find(**options: Any) -> Similarity:
+        (first, a), (second, b) = _two(files).items()
+        return diff(a, b, measures or (explain or _MEASURES,), names=(first, second), **options)
+
+    answer(given, find, files, show=show, audit=AUDIT if explain is None else None)
 
 
 def _two(files: tuple[str, ...]) -> dict[str, object]:
@@ -109,11 +90,17 @@ def _two(files: tuple[str, ...]) -> dict[str, object]:
     return named_runs(files)
 
 
-def _form_of_explanation(form: str, query: str | None, others: dict[str, Any]) -> str:
-    """Return the format of an explanation, of one query."""
-    from rankstone.cli.explaining import form_of_explanation
-    from rankstone.errors import UsageError
-
-    if query is None:
-        raise UsageError("which query?", fix="-q ID; --top 5 shows the queries that changed most")
-    return form_of_explanation(form, others)
+def _parts(
+    alike: Similarity, form: str, query: str | None, top: int | None, ranks: int
+) -> tuple[dict[str, Any] | None, Any]:
+    """Return what JSON holds, and the rows of CSV: the lists, the changed queries, or the means."""
+    rows = alike.table() if top is None else alike.changed(top)
+    if query is not None:
+        rows = alike.side_by_side(query, ranks)
+    whole = alike.report()
+    if top is not None:
+        whole["changed"] = rows.to_dicts()
+    if query is not None:
+        values = alike.per_query.filter(query_id=query).drop("query_id").to_dicts()
+        whole = {"query_id": query, "measures": values, "lists": rows.to_dicts(), "inputs": whole["inputs"]}
+    return (whole if form == "json" else None), rows

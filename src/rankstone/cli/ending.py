@@ -1,23 +1,29 @@
-"""How a command ends: what is said on standard error, and the exit code."""
+"""How a command ends: its message on standard error, and the exit code.
+
+Packages that are older than rankstone needs: installed by other means, or held back by another package.
+"""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+import re
 import sys
 from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
-from rankstone.errors import InputError, RankstoneError, masked, printable
+from rankstone.errors import InputError, MissingExtra, RankstoneError, masked, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BUG", "end_with_bad_runs", "ended", "leave", "open_streams"]
+
+__all__ = ["BUG", "end_with_bad_runs", "ended", "leave", "open_streams", "outdated"]
 
 BUG: Final = 70
 _INTERRUPTED: Final = 130
@@ -25,7 +31,7 @@ _INTERRUPTED: Final = 130
 _FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 #: what other tools have options for, and where it stands here
 _ELSEWHERE: Final = {
-    **dict.fromkeys(("--rel", "--level", "--threshold", "-l"), "that belongs to a measure: AP(rel=2)"),
+    **dict.fromkeys(("--level", "--threshold", "-l"), "--rel 2 for all measures, or of one: AP(rel=2)"),
     **dict.fromkeys(
         ("--cutoff", "--at", "--topk", "--top-k", "-k"),
         "that belongs to a measure: nDCG@10; --depth cuts every list",
@@ -57,9 +63,7 @@ def leave(code: int) -> NoReturn:
 def ended(error: BaseException) -> int:
     """Say what ended a command, and return the exit code."""
     if isinstance(error, RankstoneError):
-        from rankstone.cli.spelling import told
-
-        _say(f"error: {told(error)}")
+        _say(f"error: {error}")
         return error.exit_code
     if isinstance(error, click.ClickException):
         with io.StringIO() as said:
@@ -83,7 +87,7 @@ def ended(error: BaseException) -> int:
 
 def end_with_bad_runs(bad: Mapping[str, InputError]) -> None:
     """Name the runs that were left out, once the result is written, and end as with bad input."""
-    from rankstone.cli.spelling import told
+    from rankstone.cli.arguments import told
 
     for name, error in bad.items():
         _say(f"error: {printable(name)} is left out: {told(error)}")
@@ -93,7 +97,6 @@ def end_with_bad_runs(bad: Mapping[str, InputError]) -> None:
 
 def _own_or_bug(error: BaseException) -> int:
     from rankstone.cli.importing import own_mistake
-    from rankstone.cli.outdated import outdated
 
     if os.environ.get("RANKSTONE_TRACEBACK"):
         raise error
@@ -109,5 +112,41 @@ def _own_or_bug(error: BaseException) -> int:
 
 
 def _say(text: str) -> None:
-    with suppress(OSError):  # where nobody can be told, the exit code remains
+    with suppress(OSError):  # where nothing can be written, the exit code remains
         click.echo(text, err=True)
+
+
+def outdated() -> MissingExtra | None:
+    """Return the error for the first package that is too old, of those rankstone cannot do without."""
+    try:
+        wanted = requires("rankstone") or []
+    except PackageNotFoundError:  # run from a folder
+        return None
+    for line in wanted:
+        found = re.match(r"([\w.-]+)[^;]*>=\s*([\d.]+)(?!.*\bextra\b)", line)
+        if found is None:
+            continue
+        name, least = found.groups()
+        try:
+            installed = version(name)
+        except PackageNotFoundError:
+            continue
+        if _numbers(installed) < _numbers(least):
+            return MissingExtra(
+                f"{name} {installed} is older than rankstone needs ({least} or later)",
+                fix=f'python -m pip install --upgrade "{name}>={least}"',
+            )
+    return None
+
+
+def _numbers(text: str) -> list[int]:
+    """Return a version as numbers, of which zeros at the end say nothing.
+
+    >>> _numbers("2.10.0rc1") > _numbers("2.9"), _numbers("2.0") == _numbers("2")
+    (True, True)
+    """
+    release = re.match(r"[\d.]*", text)
+    numbers = [int(number) for number in re.findall(r"\d+", release[0] if release else "")]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return numbers

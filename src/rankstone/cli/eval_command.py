@@ -2,348 +2,279 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from rankstone.cli.arguments import judged_runs, keep_inputs, named_runs, no_files, split_columns
-from rankstone.cli.ending import end_with_bad_runs
-from rankstone.cli.importing import importing
-from rankstone.cli.options import (
-    EPILOG,
-    alignment,
-    comma_list,
-    given_options,
-    on_bad_run,
-    printed,
-    reading,
+from rankstone._text import quoted
+from rankstone.cli.answering import answer
+from rankstone.cli.arguments import (
+    chosen_measures,
+    judged_runs,
+    named_runs,
+    no_files,
+    present,
+    read_once,
     refuse_with,
-    run_column,
+    split_columns,
+    words,
 )
-from rankstone.cli.ticker import Ticker
-from rankstone.words import quoted
+from rankstone.cli.declaring import declare
+from rankstone.cli.ending import end_with_bad_runs
+from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
+from rankstone.cli.outputs import FORMATS, written
+from rankstone.cli.standard_error import Ticker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankstone import Scores, StoredScores
-    from rankstone.cli.render import AnyScores, Beside
     from rankstone.spark import SparkScores
 
-DEFAULT_MEASURES = "nDCG@10 AP RR@10 R@100 P@10"
-#: what a labelled table has no use for
-_OF_LISTS = ("exclude", "collapse", "intents")
+    AnyScores = Scores | StoredScores | SparkScores
+
+_FORMATS: Final = (*FORMATS, "trec")
+#: way of scoring → what it cannot go with
+_REFUSED = {
+    "engine spark": (
+        "labelled", "exact_run", "convention", "memory", "one_group", "run_column", "on_bad_run",
+    ),
+    "memory": ("labelled", "exact_run", "convention", "one_group", "run_column"),
+    "labeled": ("exact_run", "run_column", "on_bad_run", "exclude", "collapse", "intents"),
+    "exact-run": ("convention", "one_group", "run_column", "exclude", "collapse"),
+}  # fmt: skip
 
 
-@click.command("eval", epilog=EPILOG)
-@click.argument("files", nargs=-1, metavar="QRELS RUN [RUN]…")
-@click.option("-m", "--measures", multiple=True, metavar="TEXT", help=f"measures [{DEFAULT_MEASURES}]")
-@click.option(
-    "--labeled",
-    "--labelled",
-    "labelled",
-    metavar="FILE",
-    help="one table with query_id, score, relevance (or label)",
+@declare(
+    "eval",
+    {"files": "QRELS RUN [RUN]…"},
+    f"measures rel convention per-query {PRINTED} {READING} {ALIGNMENT}",
+    f"labeled one-group exact-run within {LISTS} queries by intents on-bad-run run-column import",
+    "ci confidence interval cluster seed engine master memory",
+    but={"format": {"values": "|".join(_FORMATS)}},
 )
-@click.option("--one-group", is_flag=True, help="all lists are one, as for a pooled AUC")
-@click.option("--per-query", metavar="FILE", help="write per-query values: .parquet, .csv or .jsonl")
-@click.option(
-    "--format", "form", default="table", metavar="table|json|jsonl|csv|md|latex|trec", help="[table]"
-)
-@printed
-@click.option("--quiet", is_flag=True, help="no progress bar, no notes on standard error")
-@click.option("--exclude", metavar="FILE", help="pairs (query_id, doc_id) taken out of every list first")
-@click.option("--collapse", metavar="REGEX", help="passages to documents: the first group is the document")
-@click.option("--queries", metavar="FILE", help="table of queries: query_id, weight, session, any columns")
-@comma_list("--by", metavar="COLUMN,…", help="means for each value of columns of the table of queries")
-@click.option("--intents", metavar="FILE", help="weights of subtopics: query_id, subtopic, weight")
-@click.option("--truth", metavar="RUN", help="judge by the first --depth documents of an exact run, no QRELS")
-@click.option(
-    "--convention", metavar="LIBRARY", help="print the numbers a library would: rankstone conventions"
-)
-@click.option("--ci", is_flag=True, help="an interval for every mean, over queries (docs/compare.md)")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="--ci: of each interval")
-@click.option(
-    "--interval",
-    default="auto",
-    show_default=True,
-    metavar="auto|worst_case|t|bca|percentile|studentised|poisson",
-    help="--ci: how",
-)
-@click.option("--cluster", metavar="COLUMN", help="--ci: column of --queries (users), drawn whole")
-@click.option("--seed", type=int, default=0, show_default=True, help="--ci: of the resamples")
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "spark"]),
-    default="local",
-    show_default=True,
-    help="where: files are then Spark's, --per-query a folder (docs/spark.md)",
-)
-@click.option("--master", metavar="URL", help="--engine spark: local[4], spark://… [spark-submit's]")
-@click.option("--memory", metavar="SIZE", help="stay within it, 4GB say: queries in ranges (docs/scale.md)")
-@click.option("--within", type=float, metavar="E", help="--truth: scores so close to the last count as tied")
-@on_bad_run
-@importing
-@run_column
-@reading
-@alignment
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
+    rel: float | None,
     labelled: str | None,
-    one_group: bool,  # noqa: FBT001 - click passes flags so
-    per_query: str | None,
-    form: str,
-    digits: int,
-    output: str | None,
-    quiet: bool,  # noqa: FBT001 - click passes flags so
-    exclude: str | None,
-    collapse: str | None,
-    queries: str | None,
-    by: str | None,
-    intents: str | None,
-    truth: str | None,
-    convention: str | None,
-    within: float | None,
-    ci: bool,  # noqa: FBT001 - click passes flags so
-    confidence: float,
-    interval: str,
-    cluster: str | None,
-    seed: int,
+    exact_run: str | None,
     engine: str,
     master: str | None,
     memory: str | None,
-    on_bad_run: str,
-    run_column: str | None,
-    columns: str | None,
-    format_in: str | None,
-    **options: Any,  # noqa: ANN401 - click hands values over as they are
+    by: str | None,
+    ci: bool,
+    **given: Any,
 ) -> None:
     """Score runs against judgments.
 
     QRELS and RUN are TREC text, CSV, TSV, JSON, JSON lines, Parquet or Arrow files (also .gz, .zst), a
     folder or quoted glob of parts, or - for standard input; name=FILE names a run.
 
-    \b
     rankstone eval qrels.txt bm25.run dense.run -m "nDCG@10 AP RR@10"
     rankstone eval --labeled clicks.parquet -m "nDCG@10 RR"
     rankstone eval qrels.txt bm25.run --convention xgboost -m "ndcg@10 map@10-"
     rankstone eval qrels.txt bm25.run --queries queries.csv --by country
-    rankstone eval --truth exact.run --depth 10 hnsw.run
+    rankstone eval --exact-run exact.run --depth 10 hnsw.run
     rankstone eval qrels.txt bm25.run --ci -m "nDCG@10 AP"
     rankstone eval qrels.parquet runs/ --memory 4GB --per-query scores.parquet
-    """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
-    from rankstone.cli.outputs import check_format, deliver, formulas, keep_freed_memory, per_query_writer
-    from rankstone.cli.render import FORMATS, Beside, render
-    from rankstone.errors import UsageError, one_of, printable
+    """
+    from rankstone.cli.outputs import formulas
+    from rankstone.errors import one_of
 
-    check_format(form, FORMATS)
-    far = engine == "spark"
-    _need("yes" if far else None, "--engine spark", {"--master": master})
-    per_query_writer(None if far else per_query)
-    keep_inputs([*files, *filter(None, (labelled, exclude, queries, intents, truth))], output, per_query)
-    wanted = measures or _usual(convention)
-    given = given_options(options) | ({} if convention is None else {"convention": convention})
-    named = split_columns(columns)
-    read = {"columns": named, "format_in": format_in}
-    if memory is None:  # what is kept cannot be counted on
-        keep_freed_memory()
-    _need(queries, "--queries FILE", {"--by": by, "--cluster": cluster})
-    _need(truth, "--truth RUN", {"--within": within})
-    segments = _segments(by, queries, named)
-    lists = {"exclude": exclude, "collapse": collapse, "intents": intents}
-    how = {"labeled": labelled, "truth": truth, "convention": convention, "memory": memory}
-    how |= {"one-group": "yes" if one_group else None, "run-column": run_column}
-    one_of("on_bad_run", on_bad_run, ("stop", "skip"))
-    how["on-bad-run"] = None if on_bad_run == "stop" else on_bad_run
-    scores: AnyScores
-    with Ticker(quiet=quiet) as ticker:
-        if far:
-            alone = formulas() if per_query is not None else "keep"
-            refuse_with("--engine spark", how | {"csv-formulas": None if alone == "keep" else alone})
-            scores = _far(files, wanted, master, per_query, {**read, **lists, "queries": queries, **given})
-            per_query = None  # it is written, on the other side
-        else:
-            more = {**read, **lists, "queries": queries, "one_group": one_group, "within": within, **given}
-            more["on_bad_run"] = on_bad_run
-            scores = _scored(files, measures, how, ticker, more)
-    named.require_present()
-    beside = Beside(tuple(segments))
-    if ci:
-        asked: dict[str, Any] = {"interval": interval, "confidence": confidence, "seed": seed}
-        asked |= {"cluster": cluster, "queries": queries, "columns": named}
-        beside = _with_intervals(scores, beside, asked, quiet=quiet)
-    elif cluster is not None:
-        raise UsageError("--cluster is about intervals", given=printable(cluster), fix="--ci")
-    text = render(scores, form, digits, beside)
-    deliver(scores, text, output, per_query)
-    if form not in ("table", "json") and not quiet:
-        for line in scores.audit.lines():
-            click.echo(line, err=True)
+    spark, cluster, queries, columns = engine == "spark", given["cluster"], given["queries"], given["columns"]
+    ways = {"engine spark": spark, "memory": memory, "labeled": labelled, "exact-run": exact_run}
+    every = {**given, "labelled": labelled, "exact_run": exact_run, "memory": memory}
+    for way in filter(ways.get, ways):
+        refuse_with(f"--{way}", every, _REFUSED[way])
+    for needed, flag, others in (
+        (queries, "--queries FILE", {"--by": by, "--cluster": cluster}),
+        (exact_run, "--exact-run RUN", {"--within": given["within"]}),
+        (spark or None, "--engine spark", {"--master": master}),
+        (ci or None, "--ci", {"--cluster": cluster}),
+    ):
+        _need(needed, flag, others)
+    outputs = {}
+    if spark and given["per_query"] is not None:
+        refuse_with("--engine spark", {"csv-formulas": formulas() != "keep"})
+        outputs["--per-query"] = given.pop("per_query")
+    one_of("on_bad_run", given["on_bad_run"] or "stop", ("stop", "skip"))
+    inputs = [*files, labelled, given["exclude"], queries, given["intents"], exact_run]
+    read_once(filter(None, inputs))
+    segments = _segments(by, queries, columns)
+    chosen = {name: given.pop(name) for name in ("interval", "confidence", "seed", "cluster")}
+    quiet = given["quiet"]
+    wanted = chosen_measures(measures, given["convention"], rel)
+    find: Callable[..., AnyScores]
+    if spark:
+        find = partial(_on_spark, files, wanted, master, outputs.get("--per-query"))
+    elif exact_run is not None:
+        find = partial(_against_run, exact_run, files, measures and wanted)
+    else:
+        find = _evaluation(files, wanted, labelled, memory)
+
+    def show(scores: AnyScores, form: str, digits: int | None) -> str:
+        view: dict[str, Any] = {"by": tuple(segments)}
+        if ci:
+            chosen["columns"] = split_columns(columns)
+            view |= _with_intervals(scores, chosen | {"queries": queries}, quiet=quiet)
+        return _shown(scores, form, digits, view)
+
+    scores = answer(given, find, inputs, show=show, formats=_FORMATS, outputs=outputs)
     end_with_bad_runs(scores.audit.bad_runs)
 
 
-def _scored(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    how: Mapping[str, str | None],
-    ticker: Ticker,
-    options: dict[str, Any],
-) -> Scores | StoredScores:
-    """Score on this machine, the way that was asked for."""
+def _evaluation(
+    files: tuple[str, ...], measures: Sequence[Any], labelled: str | None, memory: str | None
+) -> Callable[..., AnyScores]:
+    """Return what scores runs against judgments, or one table, called with the options."""
+    from rankstone import evaluate
 
-    def without(*names: str) -> dict[str, Any]:
-        return {name: value for name, value in options.items() if name not in (*names, "within")}
-
-    def refuse(flag: str, *names: str) -> None:
-        refuse_with(f"--{flag}", {name: how[name] for name in names})
-
-    wanted = measures or _usual(how["convention"])
-    if how["memory"] is not None:
-        refuse("memory", "labeled", "truth", "convention", "one-group", "run-column")
-        return _within(files, wanted, ticker, {**without("one_group"), "memory": how["memory"]})
-    if how["labeled"] is not None:
-        refuse("labeled", "truth", "run-column", "on-bad-run")
-        refuse_with("--labeled", {name: options[name] for name in _OF_LISTS})
-        return _labelled(files, how["labeled"], wanted, ticker, without(*_OF_LISTS, "on_bad_run"))
-    if how["truth"] is not None:
-        refuse("truth", "convention", "one-group", "run-column")
-        return _against_run(how["truth"], options["within"], files, measures, ticker, without("one_group"))
-    return _against(files, wanted, ticker, how["run-column"], without())
+    if labelled is not None:
+        no_files(files)
+        return partial(evaluate, table=labelled, measures=measures)
+    runs = judged_runs("eval", files, else_try="for scores and labels in one: rankstone eval --labeled FILE")
+    return partial(evaluate, files[0], runs, measures, memory=memory)
 
 
-def _segments(by: str | None, queries: str | None, columns: Mapping[str, str]) -> list[str]:
+def _segments(by: str | None, queries: str | None, columns: str | None) -> list[str]:
     """Return the columns that means are grouped by; the table of queries has them."""
     from rankstone.errors import UsageError
     from rankstone.io import read_attributes
 
-    segments = list(dict.fromkeys(name.strip() for name in (by or "").split(",") if name.strip()))
+    segments = list(dict.fromkeys(words(by)))
     if by is not None and not segments:
         raise UsageError(
             "--by names no column", given=by, expected="columns of --queries FILE: country,device"
         )
     if queries is not None and segments:
-        read_attributes(queries, "query_id", columns).require(segments)
+        read_attributes(queries, "query_id", split_columns(columns)).require(segments)
     return segments
 
 
-def _with_intervals(scores: AnyScores, beside: Beside, asked: dict[str, Any], *, quiet: bool) -> Beside:
+def _with_intervals(scores: AnyScores, chosen: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
     """Find an interval for every mean, and say how."""
-    from dataclasses import replace
-
     from rankstone import Scores, intervals
     from rankstone.errors import printable
     from rankstone.stats import FEW_CLUSTERS, METHODS, RESAMPLED
 
     with Ticker(quiet=quiet, what="blocks drawn") as drawing:
         held = scores if isinstance(scores, Scores) else scores.collect()
-        ends = intervals(held, progress=drawing, **asked)
-    over = "queries" if asked["cluster"] is None else f"queries, by {printable(asked['cluster'])}"
-    method = asked["interval"]
-    how = f"intervals  {100 * asked['confidence']:g} % over {over}, {method}: {METHODS[method]}"
-    drawn = f", seed {asked['seed']}" if method in RESAMPLED else ""
+        ends = intervals(held, progress=drawing, **present(chosen))
+    cluster, method = chosen["cluster"], chosen["interval"] or "auto"
+    over = "queries" if cluster is None else f"queries, by {printable(cluster)}"
+    level = 0.95 if chosen["confidence"] is None else chosen["confidence"]
+    drawn = f", seed {chosen['seed'] or 0}" if method in RESAMPLED else ""
+    about = [f"intervals  {100 * level:g} % over {over}, {method}: {METHODS[method]}{drawn}"]
     units = min(ends["units"].drop_nulls(), default=FEW_CLUSTERS)
-    if asked["cluster"] is not None and units < FEW_CLUSTERS:
-        drawn += f"\n           only {units} clusters: from fewer than {FEW_CLUSTERS} intervals are rough"
-    return replace(beside, intervals=ends, told=how + drawn)
+    if cluster is not None and units < FEW_CLUSTERS:
+        about.append(f"           only {units} clusters: from fewer than {FEW_CLUSTERS} intervals are rough")
+    return {"intervals": ends, "about": about}
 
 
-def _against(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    ticker: Ticker,
-    run_column: str | None,
-    options: dict[str, Any],
-) -> Scores:
-    from rankstone import evaluate
-
-    labelled = "for one table with scores and labels: rankstone eval --labeled FILE"
-    runs = judged_runs("eval", files, else_try=labelled)
-    return evaluate(files[0], runs, measures, run_column=run_column, progress=ticker, **options)
-
-
-def _within(
-    files: tuple[str, ...], measures: tuple[str, ...], ticker: Ticker, options: dict[str, Any]
-) -> StoredScores:
-    """Score within a given memory."""
-    from rankstone import evaluate_out_of_core
-
-    runs = judged_runs("eval", files, else_try="--memory is for judgments and runs")
-    return evaluate_out_of_core(files[0], runs, list(measures), progress=ticker, **options)
-
-
-def _far(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    master: str | None,
-    per_query: str | None,
-    options: dict[str, Any],
-) -> SparkScores:
-    """Score on Spark."""
-    from rankstone.cli.on_spark import scores_on_spark
-
-    return scores_on_spark(files, measures, master, per_query, options)
-
-
-def _usual(library: str | None) -> tuple[str, ...]:
-    """Return the measures shown when nobody names any: a library's own, or ours."""
-    if library is None:
-        return (DEFAULT_MEASURES,)
-    from rankstone.conventions import convention
-
-    return tuple(convention(library).everything())
-
-
-def _against_run(
-    truth: str,
-    within: float | None,
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    ticker: Ticker,
-    options: dict[str, Any],
-) -> Scores:
-    """Score approximate runs against the head of an exact one."""
-    from rankstone import Evaluator
+def _shown(scores: AnyScores, form: str, digits: int | None, view: dict[str, Any]) -> str:
+    """Return the means in a format, with their segments and intervals."""
     from rankstone.errors import UsageError
-    from rankstone.truth import head_of_run
 
-    depth = options.pop("depth", None)
+    by, intervals = view["by"], view.get("intervals")
+    if form == "trec":
+        if by or intervals is not None:
+            raise UsageError(
+                "trec_eval's format has no place for segments and intervals", fix="--format csv or jsonl"
+            )
+        return _trec(scores, digits)
+    whole = frame = None
+    if form == "json":
+        whole = scores.report(by) | ({} if intervals is None else {"intervals": intervals.to_dicts()})
+    elif form in ("csv", "jsonl"):
+        frame = scores.mean(by=by)
+        if intervals is not None:
+            ends = intervals.select("run", "measure", "low", "high")
+            frame = frame.join(ends, on=["run", "measure"], how="left", maintain_order="left")
+    return written(scores, form, digits, frame=frame, told=whole, **view)
+
+
+def _trec(scores: AnyScores, digits: int | None) -> str:
+    """Return trec_eval's three columns; a ``runid`` line begins each run."""
+    from rankstone.errors import printable
+    from rankstone.measures import trec_name
+
+    lines = []
+    for run, means in scores.to_dict().items():
+        lines.append(f"{'runid':<22}\tall\t{printable(run)}")
+        for measure in scores.measures:
+            value = means[str(measure)]
+            whole = measure.agg == "sum" and value is not None and value == int(value)
+            shown = "nan" if value is None else (str(int(value)) if whole else f"{value:6.{digits}f}")
+            lines.append(f"{trec_name(measure):<22}\tall\t{shown}")
+    return "\n".join(lines) + "\n"
+
+
+def _on_spark(
+    files: tuple[str, ...],
+    measures: Sequence[Any],
+    master: str | None,
+    folder: str | None,
+    **options: Any,
+) -> SparkScores:
+    """Score files that Spark reads: local ones, or whatever else it has a file system for.
+
+    Parameters
+    ----------
+    files
+        Judgments and runs; ``name=PATH`` names a run.
+    measures
+        What to compute.
+    master
+        Spark's: ``local[2]``, ``spark://host:7077``; that of spark-submit unless given.
+    folder
+        A folder that Spark writes the scores of queries to, as Parquet.
+    **options
+        As for :func:`rankstone.evaluate`.
+    """
+    from rankstone import evaluate
+    from rankstone.spark import require, session
+
+    runs = judged_runs("eval", files, else_try="--engine spark takes judgments and runs")
+    require()
+    session(master)  # which evaluate finds
+    for name in ("progress", "one_group"):
+        del options[name]
+    lists = {name: str(path) for name, path in runs.items()}
+    scores: SparkScores = evaluate(files[0], lists, measures, engine="spark", **options)
+    if folder is not None:
+        scores.per_query.write.mode("errorifexists").parquet(folder)
+    return scores
+
+
+def _against_run(exact: str, files: tuple[str, ...], measures: Sequence[Any], **options: Any) -> Scores:
+    """Score approximate runs against the head of an exact one."""
+    from rankstone import evaluate
+    from rankstone.errors import UsageError
+    from rankstone.evaluation import head_of_run
+
+    depth, within = options.pop("depth", None), options.pop("within", 0.0)
     if depth is None:
         raise UsageError(
-            "--truth needs --depth: how many documents of the exact run are right", fix="--depth 10"
+            "--exact-run needs --depth: how many documents of the exact run are right", fix="--depth 10"
         )
     if not files:
         raise UsageError(
-            "--truth needs at least one run",
-            fix=f"rankstone eval --truth {quoted(truth)} --depth {depth} RUN",
+            "--exact-run needs at least one run",
+            fix=f"rankstone eval --exact-run {quoted(exact)} --depth {depth} RUN",
         )
-    refuse_with("--truth", {"exclude": options["exclude"], "collapse": options["collapse"]})
-    read = {"columns": options["columns"], "format_in": options["format_in"]}
-    on_bad_run = options.pop("on_bad_run")
-    order = options.get("order", "score")
-    right = head_of_run(truth, depth, within=within or 0.0, order=order, **read)
+    read = {name: options[name] for name in ("columns", "format_in", "order") if name in options}
+    right = head_of_run(exact, depth, within=within, **read)
+    runs = {name: options.pop(name) for name in ("progress", "on_bad_run") if name in options}
+    del options["one_group"]
     wanted = measures or (f"R(denom=min_R_k)@{depth}",)
-    ready = Evaluator(right, wanted, **options)
-    return ready.runs(named_runs(files), progress=ticker, on_bad_run=on_bad_run)
+    scores: Scores = evaluate(right, named_runs(files), wanted, **runs, **options)
+    return scores
 
 
-def _need(given: str | None, flag: str, others: dict[str, object]) -> None:
+def _need(given: object, flag: str, others: Mapping[str, object]) -> None:
     """Refuse options that make no sense without another one."""
     from rankstone.errors import UsageError
 
-    asked = [name for name, value in others.items() if value is not None]
-    if asked and given is None:
-        raise UsageError(f"{' and '.join(asked)} needs {flag}")
-
-
-def _labelled(
-    files: tuple[str, ...],
-    labelled: str,
-    measures: tuple[str, ...],
-    ticker: Ticker,
-    options: dict[str, Any],
-) -> Scores:
-    from rankstone import evaluate_labelled
-
-    no_files(files)
-    return evaluate_labelled(labelled, measures, progress=ticker, **options)
+    names = [name for name, value in others.items() if value is not None]
+    if names and given is None:
+        raise UsageError(f"{' and '.join(names)} needs {flag}")

@@ -6,37 +6,22 @@ import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import click
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
     from rankstone.errors import UsageError
 
-__all__ = ["importing", "own_mistake"]
 
-Command = TypeVar("Command", bound="Callable[..., Any]")
+__all__ = ["own_mistake", "register"]
 
 #: files that were imported, as tracebacks name them
 _imported: set[str] = set()
 
 
-def importing(command: Command) -> Command:
-    """Add the option that reads Python files before anything else on the command line is looked at."""
-    return click.option(
-        "--import",
-        multiple=True,
-        metavar="FILE.py",
-        is_eager=True,
-        expose_value=False,
-        callback=_all,
-        help="register measures, gains, discounts, user models of your own",
-    )(command)
-
-
-def _all(_ctx: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
+def register(files: Iterable[str]) -> None:
+    """Run Python files for what they register, before anything else on the command line is looked at."""
     for file in files:
         _run(Path(file))
 
@@ -67,16 +52,14 @@ def _run(path: Path) -> None:
     if _vocabulary() == before:
         raise UsageError(
             f"--import {path} registers nothing",
-            expected="@rankstone.measure(…), rankstone.register_gain(…), register_discount, "
+            expected="@rankstone.measure(…), rankstone.measures.register_gain(…), register_discount, "
             "register_continuation",
         )
 
 
 def _vocabulary() -> tuple[int, ...]:
     """Count the names and words that measures can be written with."""
-    from rankstone.measures import MEASURES
-    from rankstone.measures.models import MODELS
-    from rankstone.measures.parts import DISCOUNTS, GAINS
+    from rankstone.measures import DISCOUNTS, GAINS, MEASURES, MODELS
 
     return tuple(map(len, (MEASURES, GAINS, DISCOUNTS, MODELS)))
 

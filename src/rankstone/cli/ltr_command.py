@@ -1,13 +1,47 @@
-"""``rankstone ltr``: learning to rank, one file a command."""
+"""``rankstone ltr``: learning to rank, a file a command.
+
+What the commands of learning to rank have in common: data, and notes on them.
+
+``rankstone ltr train``: learn a linear ranker.
+
+``rankstone ltr tune``: choose C by a measure on queries that were not learnt from.
+
+``rankstone ltr score``: score documents with a model.
+
+``rankstone ltr eval``: measure models or saved scores on labelled documents, and compare them.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Final
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from rankstone.cli.arguments import no_command
+from rankstone.cli.arguments import (
+    chosen_measures,
+    keep_inputs,
+    named_runs,
+    numbers,
+    present,
+    refuse_with,
+    split_columns,
+    words,
+)
+from rankstone.cli.declaring import Group, declare
+from rankstone.cli.options import DEFAULT_MEASURES, PRINTED, STATISTICS
+from rankstone.cli.outputs import formulas
+from rankstone.cli.standard_error import Ticker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankstone import Comparison
+    from rankstone.ltr import Dataset, LinearModel, RankSVM, Selection
+
+
+__all__ = ["DATA", "FORMS", "LEARNING", "data_of", "noting"]
 
 _COMMANDS: Final = {
     "train": "learn a linear ranker: a rank SVM, or coordinate ascent on a measure",
@@ -15,36 +49,353 @@ _COMMANDS: Final = {
     "score": "score documents with a model",
     "eval": "measure models or saved scores, and compare them",
 }
+_ABOUT: Final = """\
+Learn to rank documents by features, and say how well that went.
+
+Files are LETOR or SVMlight text (label qid:7 1:0.5 2:3.1 # docid = d1), such text with LightGBM's group
+sizes in a file of its own (FILE.query), or tables with query_id, relevance and a number column a feature."""
+
+command = Group("ltr", {"Commands": _COMMANDS}, "rankstone.cli.ltr_command", help=_ABOUT)
+
+#: options that say how documents are read, and those of a rank SVM
+DATA: Final = "groups columns features format-in double quiet"
+LEARNING: Final = "query-weight pair-weight nonnegative"
+#: formats of documents with features
+FORMS: Final = {"format-in": {"values": "letor|csv|tsv|jsonl|parquet|arrow"}}
 
 
-class _Lazy(click.Group):
-    """Imports a command's module when the command is called; ``--help`` imports none."""
+def data_of(files: Sequence[str], given: dict[str, Any], *, labelled: bool = True) -> Dataset:
+    """Read documents, with a progress bar; ``given`` holds the options of :data:`DATA`."""
+    from rankstone.ltr import read
 
-    def list_commands(self, _ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
-            return None
-        command: click.Command = import_module(f"rankstone.cli.ltr_{name}").command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            raise no_command(args[0], _COMMANDS)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+    named = split_columns(given["columns"])
+    with Ticker(quiet=given["quiet"]) as ticker:
+        found = read(
+            list(files),
+            groups=given["groups"],
+            columns=named,
+            features=words(given["features"]) or None,
+            format_in=given["format_in"],
+            dtype="float64" if given["double"] else "float32",
+            labelled=labelled,
+            progress=ticker,
+        )
+    named.require_present()
+    if not given["quiet"]:
+        for note in found.notes:
+            click.echo(f"note: {note}", err=True)
+    return found
 
 
-@click.group("ltr", cls=_Lazy)
-def command() -> None:
-    """Learn to rank documents by features, and say how well that went.
+@contextmanager
+def noting(*, quiet: bool) -> Iterator[None]:
+    """Say what libraries warn of as notes, once each, when the work is done."""
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        yield
+    if not quiet:
+        for text in dict.fromkeys(str(one.message) for one in met):
+            click.echo(f"note: {text}", err=True)
 
-    Files are LETOR or SVMlight text (label qid:7 1:0.5 2:3.1 # docid = d1), such text with LightGBM's group
-    sizes beside it (FILE.query), or tables with query_id, relevance and a number column a feature.
+
+#: weights that are shown
+_SHOWN = 10
+
+
+@declare(
+    "train",
+    {"data": "TRAIN…"},
+    f"method c {LEARNING} measure init restarts seed output import {DATA}",
+    but={**FORMS, "method": {"values": "svm|ascent", "default": "svm"}},
+    required="output",
+)
+def train_command(data: tuple[str, ...], output: str, method: str, measure: str | None, **given: Any) -> None:
+    """Learn a linear ranker: a rank SVM over all pairs, or coordinate ascent on a measure itself.
+
+    The model is JSON: a weight for each feature by name, and how it came about.  It is written whole or not
+    at all.
+
+    rankstone ltr train train.txt -o svm.json --c 0.1
+    rankstone ltr train train.txt -o best.json --method ascent --init svm.json -m "nDCG(gain=exp2)@10"
     """
+    from rankstone.errors import one_of
+    from rankstone.ltr import checked_measure
+
+    one_of("--method", method, ("svm", "ascent"))
+    _refuse_others(method, given)
+    measure = measure or DEFAULT_MEASURES.split()[0]
+    checked_measure(measure)
+    keep_inputs([*data, *filter(None, [given["start"]])], {"-o": output})
+    documents = data_of(data, given)
+    with noting(quiet=given["quiet"]), Ticker(quiet=given["quiet"], what="steps") as ticker:
+        model = _trained(documents, method, measure, given, ticker)
+    model.write(output)
+    click.echo(_told(model, documents, measure), nl=False)
+
+
+def _trained(
+    data: Dataset, method: str, measure: str, options: dict[str, Any], ticker: Ticker
+) -> LinearModel:
+    from rankstone.ltr import CoordinateAscent, LinearModel, RankSVM
+
+    svm = RankSVM(**_given(options, C="price", query_weight="", pair_weight="", nonnegative=""))
+    if method == "svm":
+        [found] = svm.path(data.X, data.y, data.qid, Cs=[svm.C], progress=ticker)
+        return LinearModel.of(found, data)
+    start: Any = "svm" if options["start"] is None else _start(options["start"], data)
+    given = _given(options, restarts="", random_state="seed")
+    climber = CoordinateAscent(measure, start=start, progress=ticker, **given)
+    return LinearModel.of(climber.fit(data.X, data.y, data.qid), data)
+
+
+def _start(path: str, data: Dataset) -> Any:
+    from rankstone.errors import UsageError
+    from rankstone.ltr import LinearModel, load
+
+    model = load(path)
+    if not isinstance(model, LinearModel):
+        raise UsageError(f"--init {path} is not a linear model", expected="what rankstone ltr train wrote")
+    return model.weights_of(data.features)
+
+
+def _given(options: dict[str, Any], **names: str) -> dict[str, Any]:
+    """Return parameters that were given: name → option, the same unless named."""
+    found = {name: options[option or name] for name, option in names.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _refuse_others(method: str, options: dict[str, Any]) -> None:
+    svm, ascent = ("price", "query_weight", "pair_weight", "nonnegative"), ("start", "restarts", "seed")
+    refuse_with(f"--method {method}", options, ascent if method == "svm" else svm)
+
+
+def _told(model: LinearModel, data: Dataset, measure: str) -> str:
+    """Return what a person wants to know of a new model."""
+    from rankstone.errors import printable
+    from rankstone.ltr import mean_of, queries_of
+
+    queries = queries_of(data.qid, len(data))
+    value = mean_of(model.scores(data), data.y, queries, measure)
+    trained = model.trained
+    lines = [
+        f"{trained['trainer']}: {len(data):,} rows, {len(queries):,} queries, {data.X.shape[1]:,} features",
+        f"{measure} on the training rows  {value:.4f}  (tied documents in any order; empty queries 0)",
+    ]
+    if queries.scattered:
+        lines.append(f"{queries.scattered:,} queries had their rows apart; a query is its id")
+    if trained["trainer"] == "RankSVM":
+        lines.append(
+            f"C={trained['C']:g}  {trained['n_queries']:,} queries with {trained['n_pairs']:,.0f} pairs  "
+            f"{trained['n_iter']} steps{'' if trained['converged'] else ', not converged'}"
+        )
+    largest = model.largest(_SHOWN, data)
+    shown = "  ".join(f"{printable(name)} {weight:+.3g}" for name, weight in largest)
+    return "\n".join([*lines, f"largest weights, per standard deviation: {shown or 'none'}"]) + "\n"
+
+
+_PRICES = "0.001,0.01,0.1,1,10,100"
+
+
+@declare(
+    "tune",
+    {"data": "TRAIN…"},
+    f"valid folds quick values choose {LEARNING} measure model per-query {PRINTED} import {DATA}",
+    but=FORMS,
+)
+def tune_command(
+    data: tuple[str, ...],
+    valid: str | None,
+    values: str | None,
+    choose: str,
+    measure: str | None,
+    model: str | None,
+    per_query: str | None,
+    form: str,
+    digits: int,
+    output: str | None,
+    **given: Any,
+) -> None:
+    """Choose the C of a rank SVM by a measure on queries that were not learnt from.
+
+    Shows every C, how far it is behind the best, and whether the queries tell the best from the others.
+
+    rankstone ltr tune train.txt -m "nDCG(gain=exp2)@10" --model svm.json
+    rankstone ltr tune train.txt --valid vali.txt --values 0.01,0.1,1 --choose 1se --model svm.json
+    """
+    from rankstone.cli.outputs import check_format, check_rows, deliver, written
+    from rankstone.errors import UsageError, one_of
+    from rankstone.ltr import LinearModel, checked_measure
+
+    check_format(form)
+    check_rows(per_query)
+    one_of("--choose", choose, ("best", "1se"))
+    measure = measure or DEFAULT_MEASURES.split()[0]
+    checked_measure(measure, climbed=True)
+    prices = sorted(set(numbers("--values", values or _PRICES, "numbers above 0: 0.1,1,10")))
+    if not prices[0] > 0:
+        raise UsageError(f"--values {values} cannot be used", expected="numbers above 0: 0.1,1,10")
+    outputs = {"-o": output, "--per-query": per_query, "--model": model}
+    keep_inputs([*data, *filter(None, [valid])], outputs)
+    documents = data_of(data, given)
+    with noting(quiet=given["quiet"]), Ticker(quiet=given["quiet"], what="steps") as ticker:
+        svms = _svms(prices, given)
+        found = _selected(documents, valid, svms, measure, given, ticker)
+        chosen = svms[found.one_se if choose == "1se" else found.best]
+        if model is not None:
+            parts = (documents.X, documents.y, documents.qid)
+            [trained] = chosen.path(*parts, Cs=[chosen.C], progress=ticker)
+            LinearModel.of(trained, documents).write(model)
+    deliver(found.per_query, written(found, form, digits), output, per_query)
+    if form in ("csv", "jsonl") and found.noise and not given["quiet"]:
+        click.echo(f"note: {found.noise}", err=True)
+
+
+def _svms(prices: list[float], options: dict[str, Any]) -> dict[str, RankSVM]:
+    from rankstone.ltr import RankSVM
+
+    names = ("query_weight", "pair_weight", "nonnegative")
+    given = {name: options[name] for name in names if options[name] is not None}
+    return {f"C={price:g}": RankSVM(price, **given) for price in prices}
+
+
+def _selected(
+    data: Dataset,
+    valid: str | None,
+    svms: dict[str, RankSVM],
+    measure: str,
+    options: dict[str, Any],
+    ticker: Ticker,
+) -> Selection:
+    import warnings
+
+    from rankstone.ltr import select
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that a lead is noise is said beneath the table
+        if valid is None:
+            return select(
+                svms,
+                data.X,
+                data.y,
+                data.qid,
+                measure,
+                cv=options["folds"],
+                nested=not options["quick"],
+                progress=ticker,
+            )
+    held_out = data_of([valid], options)
+    features = held_out.aligned(data.features, idle=data.absent)
+    prices = [svm.C for svm in svms.values()]
+    one = next(iter(svms.values()))
+    models = list(one.path(data.X, data.y, data.qid, Cs=prices, progress=ticker))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        trained = dict(zip(svms, models, strict=True))
+        return select(trained, features, held_out.y, held_out.qid, measure)
+
+
+@declare("score", {"model": "MODEL", "data": "DATA…"}, f"output csv-formulas {DATA}", but=FORMS)
+def score_command(model: str, data: tuple[str, ...], output: str | None, **given: Any) -> None:
+    """Score documents with a model: our JSON, or a file of LightGBM, XGBoost or CatBoost.
+
+    A score a line in the order of DATA; -o FILE.run is a TREC run, FILE.csv (.tsv, .jsonl, .parquet) a table
+    with query_id, doc_id and score.  Documents without ids are called by their row, from 1.
+
+    rankstone ltr score svm.json test.txt > scores.txt
+    rankstone ltr score svm.json test.txt -o svm.run
+    """
+    from rankstone.ltr import as_lines, load, write_predictions
+
+    keep_inputs([model, *data], {"-o": output})
+    opened = load(model)
+    documents = data_of(data, given, labelled=False)
+    with noting(quiet=given["quiet"]):
+        scores = opened.scores(documents)
+    if output is None:
+        click.echo(as_lines(scores), nl=False)
+    else:
+        write_predictions(output, documents, scores, formulas=formulas())
+
+
+_COMPARED = ("baseline", "primary", *STATISTICS.split())
+
+
+@declare(
+    "eval",
+    {"data": "DATA", "systems": "MODEL|SCORES…"},
+    f"measures rel baseline primary {STATISTICS} convention ties empty report lang per-query import",
+    f"{PRINTED} {DATA}",
+    but={
+        **FORMS,
+        "ties": {"values": "expected|best|worst|input|reverse_input|docid_desc|docid_asc|error"},
+    },
+)
+def eval_command(
+    data: str,
+    systems: tuple[str, ...],
+    measures: tuple[str, ...],
+    rel: float | None,
+    report: str | None,
+    per_query: str | None,
+    form: str,
+    digits: int,
+    output: str | None,
+    lang: str | None,
+    **given: Any,
+) -> None:
+    """Measure models or saved scores on labelled documents; two or more are compared.
+
+    A model is our JSON, or a file of LightGBM, XGBoost or CatBoost, which must then be installed.  SCORES is
+    a file with a number a line in the order of DATA, or a table with score.  Tied documents stand in any
+    order with equal chance unless --ties says otherwise.
+
+    rankstone ltr eval test.txt svm.json lambdarank=pred.txt -m "nDCG(gain=exp2)@10"
+    rankstone ltr eval test.txt svm=svm.json trees=model.txt --baseline svm --report report.html
+    """
+    from rankstone.cli.outputs import check_format, check_rows, deliver, written
+    from rankstone.ltr import judgments, run_of
+
+    check_format(form)
+    check_rows(per_query)
+    named = {name: str(path) for name, path in named_runs(systems).items()}
+    keep_inputs([data, *named.values()], {"-o": output, "--per-query": per_query, "--report": report})
+    if report is not None:
+        from rankstone.reports import require
+
+        require()
+    quiet, documents = given["quiet"], data_of([data], given)
+    with noting(quiet=quiet):
+        runs = {name: run_of(path, documents) for name, path in named.items()}
+    qrels = judgments(documents)
+    aligned = present({name: given[name] for name in ("convention", "ties", "empty")})
+    if given["convention"] is None:
+        aligned.setdefault("ties", "expected")
+    wanted = chosen_measures(measures, given["convention"], rel)
+    if len(runs) == 1:
+        refuse_with("a single system", {"report": report, **given}, ("report", *_COMPARED))
+        from rankstone import evaluate
+
+        scores = evaluate(qrels, runs, wanted, **aligned)
+        deliver(scores, written(scores, form, digits, frame=scores.mean()), output, per_query)
+        return
+    from rankstone import compare
+
+    compared = present({name: given[name] for name in _COMPARED})
+    with Ticker(quiet=quiet, what="blocks drawn") as drawing:
+        found = compare(
+            qrels, runs, wanted, lang=lang or "en", drawing=drawing, keep_runs=True, **compared, **aligned
+        )
+    if report is not None:
+        _page(found, report, digits, quiet=quiet)
+    deliver(found.per_query, written(found, form, digits), output, per_query)
+
+
+def _page(found: Comparison, path: str, digits: int, *, quiet: bool) -> None:
+    from dataclasses import replace
+
+    import rankstone
+    from rankstone.cli.report_command import command_line
+
+    with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
+        shown = replace(found, digits=digits)
+        rankstone.report(shown, path, command=command_line(), progress=unfolded)

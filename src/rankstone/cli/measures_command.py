@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankstone.cli.arguments import no_command
-from rankstone.cli.importing import importing
-from rankstone.cli.outputs import as_json
+from rankstone.cli.declaring import declare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from rankstone.measures import Named
+
 
 Kinds = list["type[Named]"]
 
@@ -31,7 +31,7 @@ _DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither
 
 
 class _Group(click.Group):
-    """Knows what a bare name of a measure is meant to ask."""
+    """Knows what a bare name of a measure stands for."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -55,24 +55,23 @@ def command(ctx: click.Context) -> None:
         click.echo(_listing(_all()), nl=False)
 
 
-_format = click.option("--format", "form", default="text", metavar="text|md|json", help="[text]")
+_FORMATS = {"format": {"values": "text|md|json", "default": "text"}}
 
 
-@command.command("list", short_help="the measures by family, a line each")
-@importing
-@_format
+@declare("list", {}, "format import", but=_FORMATS)
 def listing(form: str) -> None:
     """List the measures by family, a line each (md: with their cards)."""
     click.echo(_written(form, {"text": _listing, "md": _catalogue, "json": _objects})(_all()), nl=False)
 
 
-@command.command("show", short_help="the card of a measure")
-@click.argument("names", nargs=-1, required=True, metavar="MEASURE…")
-@importing
-@_format
-def show(names: tuple[str, ...], form: str) -> None:
+@declare("show", {"measure": "MEASURE…"}, "format import", but=_FORMATS)
+def show(measure: tuple[str, ...], form: str) -> None:
     """Print the card of a measure: meaning, formula, example, parameters, peers."""
-    click.echo(_written(form, {"text": _cards, "md": _pages, "json": _objects})(_kinds(names)), nl=False)
+    click.echo(_written(form, {"text": _cards, "md": _pages, "json": _objects})(_kinds(measure)), nl=False)
+
+
+command.add_command(listing)
+command.add_command(show)
 
 
 def _written(form: str, writers: dict[str, Callable[[Kinds], str]]) -> Callable[[Kinds], str]:
@@ -217,6 +216,8 @@ def _escaped(text: str) -> str:
 
 def _objects(kinds: Kinds) -> str:
     """Return cards as JSON."""
+    from rankstone.tables.results import as_json
+
     return as_json([_object(kind) for kind in kinds])
 
 

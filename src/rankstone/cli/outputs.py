@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import os
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
+
 
 __all__ = [
-    "FORMULAS_GIVEN",
-    "as_csv",
-    "as_json",
-    "as_json_lines",
+    "FORMATS",
     "check_charts",
     "check_format",
-    "columns_of_terminal",
+    "check_rows",
     "deliver",
     "formulas",
     "keep_freed_memory",
-    "per_query_writer",
     "write_rows",
+    "written",
 ]
 
-#: where a command keeps what --csv-formulas was given
-FORMULAS_GIVEN = "rankstone.csv_formulas"
-_WRITERS = {
-    ".parquet": "write_parquet",
-    ".pq": "write_parquet",
-    ".csv": "write_csv",
-    ".jsonl": "write_ndjson",
-    ".ndjson": "write_ndjson",
-}
+#: what every result can be printed as
+FORMATS: Final = ("table", "csv", "json", "jsonl", "md", "latex", "html")
+_ROWS: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson")
 _CHARTS = (".svg", ".png", ".pdf", ".html")
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 #: the largest threshold the GNU C library accepts
 _MOST_KEPT = 32 << 20
+#: columns of notes in a pipe, where programs look for whole lines
+_ENDLESS: Final = 10_000
 
 
-def check_format(form: str, known: Iterable[str]) -> None:
-    """Refuse a --format that nobody can write."""
+def check_format(form: str, known: Iterable[str] = FORMATS) -> None:
+    """Refuse a --format that does not exist."""
     from rankstone.errors import UsageError, nearest
 
     names = list(known)
@@ -56,14 +50,12 @@ def check_format(form: str, known: Iterable[str]) -> None:
         )
 
 
-def per_query_writer(per_query: str | None, flag: str = "--per-query") -> str:
-    """Return the method that writes such a file; refuse a suffix nobody can write before any work is done."""
+def check_rows(path: str | None, flag: str = "--per-query") -> None:
+    """Refuse, before any work is done, a file of rows whose suffix is no known one."""
     from rankstone.errors import UsageError
 
-    suffix = Path(per_query).suffix.lower() if per_query is not None else ".csv"
-    if suffix not in _WRITERS:
-        raise UsageError(f"{flag} {per_query}: no known suffix", expected=", ".join(_WRITERS))
-    return _WRITERS[suffix]
+    if path is not None and Path(path).suffix.lower() not in _ROWS:
+        raise UsageError(f"{flag} {path}: no known suffix", expected=", ".join(_ROWS))
 
 
 def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> None:
@@ -74,17 +66,17 @@ def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> N
         if name is not None and Path(name).suffix.lower() not in _CHARTS:
             raise UsageError(f"--{flag} {name}: no known suffix", expected=", ".join(_CHARTS))
     if page is not None or any(charts.values()):
-        from rankstone.report import require
+        from rankstone.reports import require
 
         require()
 
 
-def deliver(results: Any, text: str, output: str | None, per_query: str | None) -> None:  # noqa: ANN401
+def deliver(rows: Any, text: str, output: str | None, per_query: str | None) -> None:
     """Write rows (values per query) where that was asked for, and print the text or write it to a file."""
     from rankstone.io import atomic
 
     if per_query is not None:
-        write_rows(results, per_query_writer(per_query), per_query)
+        write_rows(rows, per_query)
     if output is None:
         click.echo(text, nl=False)
         return
@@ -92,23 +84,17 @@ def deliver(results: Any, text: str, output: str | None, per_query: str | None) 
         unfinished.write_text(text, encoding="utf-8")
 
 
-def write_rows(results: Any, method: str, path: str) -> None:  # noqa: ANN401 - of any command
-    """Write results by one of their methods; CSV as --csv-formulas says."""
-    getattr(results, method)(path, **({"formulas": formulas()} if method == "write_csv" else {}))
+def write_rows(rows: Any, path: str) -> None:
+    """Write the rows of a result, or of a frame; CSV as --csv-formulas says."""
+    from rankstone.tables.results import write_rows as write
+
+    write(rows.lazy(), path, formulas())
 
 
 def formulas() -> str:
     """Return what becomes of texts in CSV that a spreadsheet would compute."""
     context = click.get_current_context(silent=True)
-    return "keep" if context is None else str(context.meta.get(FORMULAS_GIVEN, "keep"))
-
-
-def as_csv(frame: Any) -> str:  # noqa: ANN401 - Polars' frame
-    """Return a table as CSV, its texts as --csv-formulas says."""
-    from rankstone.io.formulas import without_formulas
-
-    text: str = without_formulas(frame.lazy(), formulas()).collect().write_csv()
-    return text
+    return "keep" if context is None else str(context.meta.get("rankstone.csv_formulas") or "keep")
 
 
 def keep_freed_memory() -> None:
@@ -125,29 +111,55 @@ def keep_freed_memory() -> None:
         mallopt(_M_TRIM_THRESHOLD, 1 << 30)
 
 
-def columns_of_terminal() -> int:
-    """Return the width of the terminal, 80 where there is none."""
-    import shutil
-    import sys
+def written(
+    found: Any,
+    form: str,
+    digits: int | None = None,
+    *,
+    width: int | None = None,
+    frame: Any = None,
+    told: Any = None,
+    **view: Any,
+) -> str:
+    """Return a result in one of :data:`FORMATS`, ending in a newline.
 
-    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+    Parameters
+    ----------
+    found
+        What is shown, or several of a kind.
+    form
+        The format.
+    digits
+        Decimals in tables; the result's own unless given.
+    width
+        Columns of a table; those of the page unless given.
+    frame
+        The rows of ``csv`` and ``jsonl``, where these are not the result's own.
+    told
+        What ``json`` holds, where that is not everything.
+    **view
+        What is to be shown: arguments of the result's ``sheet``.
+    """
+    from rankstone.tables import markup
+    from rankstone.tables import sheet as terminal
+    from rankstone.tables.results import as_csv, as_json, as_json_lines
 
-
-def as_markup(found: Sequence[Any], form: str) -> str:
-    """Return results that show themselves as sheets in Markdown, LaTeX, or as one page of HTML."""
-    pieces = [{"md": one.markdown, "latex": one.latex, "html": one.html}[form]() for one in found]
+    results = list(found) if isinstance(found, (list, tuple)) else [found]
+    if form == "json":
+        whole = [one.report() for one in results] if told is None else [told]
+        return as_json(whole[0] if len(whole) == 1 else whole)
+    if form in ("csv", "jsonl"):
+        rows = results[0].to_frame() if frame is None else frame
+        for one in results[1:]:
+            rows = rows.vstack(one.to_frame())
+        return as_csv(rows, formulas()) if form == "csv" else as_json_lines(rows)
+    given = view if digits is None else {**view, "digits": digits}
+    sheets = [one.sheet(**given) for one in results]
     if form == "html":
-        from rankstone.sheets.markup import document
-
-        return document("rankstone", pieces)
-    return "\n".join(pieces).rstrip("\n") + "\n"
-
-
-def as_json(told: object) -> str:
-    """Return a report as JSON, a line a value; what JSON has no word for, a date say, is a text."""
-    return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
-
-
-def as_json_lines(rows: Iterable[dict[str, Any]]) -> str:
-    """Return rows as JSON lines."""
-    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+        return markup.document("rankstone", map(markup.html, sheets))
+    if form in ("md", "latex"):
+        return "\n".join(map(markup.markdown if form == "md" else markup.latex, sheets))
+    tty, columns = sys.stdout.isatty(), width or terminal.page_width()
+    styled = tty and "NO_COLOR" not in os.environ
+    notes = columns if tty else _ENDLESS
+    return "\n\n".join(terminal.text(one, columns, notes=notes, styled=styled) for one in sheets) + "\n"

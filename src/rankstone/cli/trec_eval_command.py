@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
+from rankstone.cli.declaring import Command
 
-@click.command("trec-eval", context_settings={"help_option_names": ["--help"]})
+
+@click.command("trec-eval", cls=Command, context_settings={"help_option_names": ["--help"]})
 @click.argument("qrels", required=False)
-@click.argument("run", required=False)
+@click.argument("runs", nargs=-1, metavar="[RUN]…")
 @click.option("-q", "--query_eval_wanted", "queries", is_flag=True, help="print each query, too")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="NAME[.PARAMS]", help="[official]")
 @click.option(
@@ -44,7 +46,7 @@ import click
 def command(
     ctx: click.Context,
     qrels: str | None,
-    run: str | None,
+    runs: tuple[str, ...],
     *,
     queries: bool,
     measures: tuple[str, ...],
@@ -65,13 +67,13 @@ def command(
 ) -> None:
     """Print what trec_eval prints, to the last digit.
 
-    QRELS is judgments, RUN a run, in TREC's format (also .gz, .zst; - is standard input). What is not as
-    one would expect is noted on standard error; docs/trec_eval.md lists what differs between versions.
+    QRELS is judgments, RUN a run, in TREC's format (also .gz, .zst; - is standard input).  The lines of
+    several runs stand below their runid.  What is not as one would expect is noted on standard error;
+    docs/trec_eval.md lists what differs between versions.
 
-    \b
     rankstone trec-eval -q -m all_trec qrels.txt bm25.run
     rankstone trec-eval --compat 9 -m ndcg_cut.10 -m map qrels.txt bm25.run
-    """  # noqa: D301 - click reads a real backspace as "leave these lines alone"
+    """
     from rankstone import __version__
     from rankstone.errors import UsageError
 
@@ -82,12 +84,13 @@ def command(
         click.echo(ctx.get_help())
         _describe(measures, int(compat))
         return
-    if qrels is None or run is None:
-        raise UsageError("judgments and a run are needed", expected="rankstone trec-eval [options] QRELS RUN")
+    if qrels is None or not runs:
+        raise UsageError(
+            "judgments and a run are needed", expected="rankstone trec-eval [options] QRELS RUN…"
+        )
     if results != "trec_results":
         raise UsageError(f"-T {results} is not known", expected="trec_results")
-    from rankstone.trec_eval.program import run_program
-    from rankstone.trec_eval.settings import Settings
+    from rankstone.conventions import Settings, run_program
 
     _, _, only = (debug or "").partition(".")
     settings = Settings(
@@ -102,7 +105,7 @@ def command(
         only=only or None,
         judgments=judgments,
     )
-    output = run_program(qrels, run, measures, settings, zscores)
+    output = run_program(qrels, runs, measures, settings, zscores)
     click.echo("".join(f"{line}\n" for line in output.lines), nl=False)
     for note in (*output.notes, *(_OBSOLETE if old else ()), *(_NO_DEBUG if debug else ())):
         click.echo(f"note: {note}", err=True)
@@ -113,13 +116,13 @@ _NO_DEBUG = ("-D chooses the query, and prints nothing of the inner workings",)
 
 
 def _describe(measures: tuple[str, ...], version: int) -> None:
-    """Print the cards of the measures asked for."""
+    """Print the cards of the measures that were named."""
     from rankstone.cli.measures_command import show
-    from rankstone.trec_eval.lines import asked_for
+    from rankstone.conventions import asked_for
 
     asked, _ = asked_for(measures, version)
     texts = [text for one in asked for _, text in one.trec.texts(one.given)[:1] if text]
     if measures and texts:
         click.echo()
         names = dict.fromkeys(text.partition("(")[0].partition("@")[0] for text in texts)
-        click.get_current_context().invoke(show, names=tuple(names), form="text")
+        click.get_current_context().invoke(show, measure=tuple(names), form="text")

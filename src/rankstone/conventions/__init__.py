@@ -7,7 +7,32 @@ it is for.
 
 from __future__ import annotations
 
-from rankstone.conventions.convention import Convention, Entry, Grades, Reading
-from rankstone.conventions.library import convention, conventions
+from typing import TYPE_CHECKING
+
+from rankstone.conventions.convention_files import convention, conventions
+from rankstone.conventions.library_convention import Convention, Entry, Grades, Reading
 
 __all__ = ["Convention", "Entry", "Grades", "Reading", "convention", "conventions"]
+
+
+# what the command line needs besides, imported at first use
+if TYPE_CHECKING:
+    from rankstone.conventions.convention_files import compare as compare
+    from rankstone.conventions.convention_files import shared as shared
+    from rankstone.conventions.evaluation_by_convention import told_by as told_by
+    from rankstone.conventions.trec_eval.output_lines import asked_for as asked_for
+    from rankstone.conventions.trec_eval.program import run_program as run_program
+    from rankstone.conventions.trec_eval.relevance_evaluator import Settings as Settings
+else:
+    from rankstone import lazy_names
+
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "convention_files": ("compare", "shared"),
+            "evaluation_by_convention": ("told_by",),
+            "trec_eval.output_lines": ("asked_for",),
+            "trec_eval.program": ("run_program",),
+            "trec_eval.relevance_evaluator": ("Settings",),
+        },
+    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankstone.hits.cutting import Piece, pieces
+from rankstone.hits.batch_boundaries import Piece, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.pairs import QueryIndex
+    from rankstone.hits.pair_index import QueryIndex
+
 
 __all__ = ["Batch", "Lists", "Met", "Scattered"]
 

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from rankstone._text import counted, noted
 from rankstone.errors import printable
-from rankstone.hits.pairs import BatchKeys, PairIndex, QueryIndex
-from rankstone.words import counted
+from rankstone.hits.pair_index import BatchKeys, PairIndex, QueryIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone.hits.arrays import Bools, Ints
-    from rankstone.hits.audit import Tally
+    from rankstone.hits.alignment_audit import Tally
+    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
-    from rankstone.hits.options import Alignment
+    from rankstone.hits.list_arrays import Bools, Ints
+
 
 __all__ = ["SHOWN", "Exclusion", "LeftOut", "among", "pairs_of", "without_own"]
 
@@ -43,7 +44,9 @@ class Exclusion:
     relevant: Bools
 
     @classmethod
-    def of(cls, pairs: pl.DataFrame | None, judged: pl.DataFrame, options: Alignment) -> Exclusion | None:
+    def of(
+        cls, pairs: pl.DataFrame | None, judged: pl.DataFrame, options: AlignmentOptions
+    ) -> Exclusion | None:
         """Prepare pairs, each once, beside the judgments as they were given.
 
         ``None`` where there are none, or lists keep theirs.
@@ -110,16 +113,16 @@ class LeftOut:
 
     def line(self, *, in_ideal: bool) -> str:
         """Say it in a sentence; ``in_ideal``: whether the excluded relevant documents stay in the ideal."""
-        told = f"{counted(self.rows, 'row')} excluded, {self.relevant:,} of them relevant"
-        if self.unmatched:
-            shown = ", ".join(self.examples) + (" …" if self.unmatched > len(self.examples) else "")
-            told += f", {counted(self.unmatched, 'pair')} to exclude in no list ({shown})"
-        if self.pairs_relevant and in_ideal:
-            told += (
-                f", {counted(self.pairs_relevant, 'excluded relevant document')} still in the ideal "
-                "(exclude_from=both takes them out)"
-            )
-        return told
+        shown = ", ".join(self.examples) + (" …" if self.unmatched > len(self.examples) else "")
+        left = self.pairs_relevant if in_ideal else 0
+        parts = (
+            f"{counted(self.rows, 'row')} excluded, {self.relevant:,} of them relevant",
+            noted(self.unmatched, "pair", f"to exclude in no list ({shown})"),
+            noted(
+                left, "excluded relevant document", "still in the ideal (exclude_from=both takes them out)"
+            ),
+        )
+        return ", ".join(filter(None, parts))
 
 
 def pairs_of(table: pl.DataFrame, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:

@@ -8,14 +8,15 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadValue, printable
+from rankstone.hits.alignment_options import LARGEST_GRADE, said
 from rankstone.hits.judgments import Judgments, SelfLabelled
-from rankstone.hits.options import LARGEST_GRADE, said
-from rankstone.hits.pairs import Matches
+from rankstone.hits.pair_index import Matches
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Bools, Floats, Ints
+    from rankstone.hits.alignment_options import AlignmentOptions, Imputation
     from rankstone.hits.batches import Batch
-    from rankstone.hits.options import Alignment, Imputation
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+
 
 __all__ = ["impute"]
 
@@ -25,7 +26,7 @@ def impute(
     matches: Matches,
     grades: Floats,
     truth: Judgments | SelfLabelled,
-    options: Alignment,
+    options: AlignmentOptions,
 ) -> tuple[Matches, Floats, Bools]:
     """Turn every row into a match; unjudged rows get an imputed grade.
 
@@ -45,7 +46,7 @@ def impute(
     return Matches(everything, batch.list_of_row, pair), grade, judged
 
 
-def _imputed(batch: Batch, rows: Ints, truth: Judgments | SelfLabelled, options: Alignment) -> Floats:
+def _imputed(batch: Batch, rows: Ints, truth: Judgments | SelfLabelled, options: AlignmentOptions) -> Floats:
     rule = options.unjudged
     if callable(rule):
         return _by_function(rule, batch, rows)

@@ -1,4 +1,7 @@
-"""Judgments, prepared once for any number of runs; or a table that carries its own labels."""
+"""Judgments, prepared once for any number of runs; or a table that carries its own labels.
+
+The bottom of the grade scale, where it has to be known before or beside the judgments themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,31 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
-from rankstone.hits.arrays import descending_within, offsets_of
-from rankstone.hits.checks import bad_grade
-from rankstone.hits.ideal import Ideal
-from rankstone.hits.options import LARGEST_GRADE
-from rankstone.hits.pairs import BatchKeys, Matches, PairIndex, QueryIndex
-from rankstone.hits.pool import Groups, Pool
-from rankstone.hits.score_like import Grades
+from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.judged_pool import Groups, Pool
+from rankstone.hits.list_arrays import descending_within, offsets_of
+from rankstone.hits.pair_index import BatchKeys, Matches, PairIndex, QueryIndex
+from rankstone.hits.row_checks import Grades, bad_grade
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from rankstone.hits.arrays import Floats, Ints
+    from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
-    from rankstone.hits.options import Alignment
+    from rankstone.hits.list_arrays import Floats, Ints
 
-__all__ = ["Judgments", "SelfLabelled", "first", "judged_queries", "merge_duplicates", "settle_negative"]
+
+__all__ = [
+    "Judgments",
+    "SelfLabelled",
+    "first",
+    "judged_queries",
+    "lowest_of",
+    "lowest_settled",
+    "merge_duplicates",
+    "settle_negative",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +96,7 @@ class Judgments:
     def of(
         cls,
         table: pl.DataFrame,
-        options: Alignment,
+        options: AlignmentOptions,
         locate: Callable[[int], str],
         queries: QueryIndex | None = None,
     ) -> Judgments:
@@ -256,7 +268,7 @@ def _codes(runs: pl.DataFrame, queries: QueryIndex) -> Ints:
 def merge_duplicates(
     table: pl.DataFrame,
     twice: Ints,
-    options: Alignment,
+    options: AlignmentOptions,
     locate: Callable[[int], str],
     key: Sequence[str] = ("query_id", "doc_id"),
 ) -> pl.DataFrame:
@@ -294,7 +306,9 @@ _MERGE = {
 }
 
 
-def settle_negative(table: pl.DataFrame, options: Alignment, locate: Callable[[int], str]) -> pl.DataFrame:
+def settle_negative(
+    table: pl.DataFrame, options: AlignmentOptions, locate: Callable[[int], str]
+) -> pl.DataFrame:
     """Apply ``negative`` to the grades."""
     below = table["relevance"] < 0
     if not below.any() or options.negative == "keep":
@@ -312,7 +326,7 @@ def settle_negative(table: pl.DataFrame, options: Alignment, locate: Callable[[i
     return table.filter(~below)
 
 
-def _pooled(queries: QueryIndex, table: pl.DataFrame, options: Alignment) -> PairIndex | None:
+def _pooled(queries: QueryIndex, table: pl.DataFrame, options: AlignmentOptions) -> PairIndex | None:
     """Return the documents that were pooled and left unjudged."""
     below = table.filter(pl.col("relevance") < 0)
     if options.negative != "unjudged" or not below.height:
@@ -337,3 +351,38 @@ def _first_two(table: pl.DataFrame, rows: Ints) -> tuple[int, int]:
 def _pair(table: pl.DataFrame, row: int) -> str:
     query, doc = printable(table["query_id"][row]), printable(table["doc_id"][row])
     return f"query {query}, document {doc}"
+
+
+def lowest_of(pieces: Iterable[pl.DataFrame], negative: str) -> float:
+    """Return the bottom of the scale of grades that come in pieces.
+
+    Parameters
+    ----------
+    pieces
+        Tables with the column ``relevance``; null and NaN are grades of nobody.
+    negative
+        What grades below zero mean, as the option of this name.
+    """
+    grade = pl.col("relevance").cast(pl.Float64).fill_nan(None)
+    every, from_zero = grade.min().alias("every"), grade.filter(grade >= 0).min().alias("from zero")
+    found = [piece.select(every, from_zero).row(0) for piece in pieces]
+    known = [[one for one in column if one is not None] for column in zip(*found, strict=True)] or [[], []]
+    return lowest_settled(min(known[0], default=None), min(known[1], default=None), negative)
+
+
+def lowest_settled(lowest: float | None, lowest_from_zero: float | None, negative: str) -> float:
+    """Return the bottom of the grade scale as the option ``negative`` leaves it.
+
+    Parameters
+    ----------
+    lowest, lowest_from_zero
+        The lowest grade of all, and of those that are not below zero; ``None`` where there is none.
+    negative
+        The option.
+
+    >>> lowest_settled(-2.0, 1.0, "unjudged"), lowest_settled(-2.0, 1.0, "zero")
+    (1.0, 0.0)
+    """
+    found = {"unjudged": lowest_from_zero, "zero": None if lowest is None else max(lowest, 0.0)}
+    settled = found.get(negative, lowest)
+    return 0.0 if settled is None else float(settled)

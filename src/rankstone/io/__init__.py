@@ -1,7 +1,7 @@
 """The first station of the road: read judgments, runs and labelled tables from anywhere.
 
 Comes in: a path, an address of a database, a frame, a dict, arrays.  Goes out: a
-:class:`~rankstone.io.table.Table` with our column names.  Knows nothing of what the rows are for.
+:class:`~rankstone.io.input_table.Table` with our column names.  Knows nothing of what the rows are for.
 """
 
 from __future__ import annotations
@@ -12,26 +12,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankstone.errors import InputError, MissingColumn, nearest, printable
-from rankstone.io.addresses import is_database, parse_address, shown
+from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import Attributes, read_attributes
-from rankstone.io.beir import BEIR, judgments_in
 from rankstone.io.columns import CsvOptions, Renames, check_renames, parse_columns, with_csv
+from rankstone.io.database_addresses import is_database, parse_address, shown
 from rankstone.io.databases import open_database
 from rankstone.io.events import Events, read_events
-from rankstone.io.files import format_of_stream, read_files, stem
-from rankstone.io.matching import ids_of_two_kinds
-from rankstone.io.nested import holds_json, read_json, read_text
-from rankstone.io.objects import read_object
-from rankstone.io.quepid import is_quepid, read_quepid
-from rankstone.io.rows import holds_columns, holds_rows, is_column
-from rankstone.io.several import refuse_several, split
+from rankstone.io.file_formats import BEIR, format_of_stream, judgments_in, read_files, stem
+from rankstone.io.input_table import Progress, Table, reading
+from rankstone.io.json_objects import holds_json, is_quepid, read_json, read_quepid, read_text
+from rankstone.io.objects import ids_of_two_kinds, read_object
+from rankstone.io.python_rows import holds_columns, holds_rows, is_column
+from rankstone.io.several_runs import refuse_several, split
 from rankstone.io.streams import can_be_read_again, is_stream, keeping_streams, read_stream
-from rankstone.io.table import Progress, Table, reading
-from rankstone.io.text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout, Ranks
-from rankstone.io.write import atomic
+from rankstone.io.trec_text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout, Ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
 
 __all__ = [
     "Attributes",

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColumn, nearest, printable
-from rankstone.io.addresses import is_database, shown
 from rankstone.io.columns import hidden, renames, require
+from rankstone.io.database_addresses import is_database, shown
 from rankstone.io.databases import open_database
-from rankstone.io.files import scan_files
-from rankstone.io.nested import holds_json, read_json
+from rankstone.io.file_formats import scan_files
+from rankstone.io.input_table import reading
+from rankstone.io.json_objects import holds_json, read_json
 from rankstone.io.objects import kind_of
-from rankstone.io.pandas_frames import frame_of_library
-from rankstone.io.table import reading
+from rankstone.io.python_rows import frame_of_library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
 
 __all__ = ["Attributes", "read_attributes"]
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from rankstone._text import quoted
 from rankstone.errors import BadOption, MissingColumn, UsageError, nearest, printable
-from rankstone.io.guessing import Kind, Missing, escaped
-from rankstone.words import quoted
+from rankstone.io.column_suggestions import Kind, Missing, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
 
 __all__ = [
     "CANONICAL",

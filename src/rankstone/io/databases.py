@@ -16,10 +16,9 @@ from importlib import import_module
 from typing import Any, Final
 
 from rankstone.errors import InputError, nearest, printable
-from rankstone.io.addresses import Address, parse_address
-from rankstone.io.arrow import Batches, drained, identifier, missing_driver, telling
-from rankstone.io.files import parts_of
-from rankstone.io.relations import arrow_reader
+from rankstone.io.arrow_batches import Batches, arrow_reader, drained, identifier, missing_driver, telling
+from rankstone.io.database_addresses import Address, parse_address
+from rankstone.io.file_formats import parts_of
 
 __all__ = ["open_database"]
 

@@ -16,18 +16,19 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import InputError, printable
-from rankstone.io.addresses import is_database, shown
+from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.columns import by_alias, hidden, renames, require
+from rankstone.io.database_addresses import is_database, shown
 from rankstone.io.databases import open_database
-from rankstone.io.files import Scanned, scan_parts
+from rankstone.io.file_formats import Scanned, scan_parts
+from rankstone.io.input_table import Progress, reading
 from rankstone.io.objects import kind_of
-from rankstone.io.pandas_frames import frame_of_library
-from rankstone.io.relations import batches_of_relation, is_relation
-from rankstone.io.table import Progress, reading
-from rankstone.io.typed import id_type
+from rankstone.io.python_rows import frame_of_library
+from rankstone.io.typed_tables import id_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
 
 __all__ = ["Events", "read_events"]
 

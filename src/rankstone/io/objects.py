@@ -2,6 +2,8 @@
 
 No library is imported for this: a frame is recognised by what it offers (the Arrow C stream) or by
 the name of its module.
+
+Ids of two tables, brought to one kind.
 """
 
 from __future__ import annotations
@@ -13,15 +15,21 @@ from typing import Any, TypeGuard
 import numpy as np
 import polars as pl
 
-from rankstone.errors import EmptyInput, InputError
-from rankstone.io.pandas_frames import frame_of_pandas, is_pandas
-from rankstone.io.relations import batches_of_relation, is_relation
-from rankstone.io.rows import frame_of_columns, frame_of_rows, holds_columns
-from rankstone.io.table import Table, reading
-from rankstone.io.typed import of_frame
-from rankstone.io.values import ids_of, numbers_of
+from rankstone.errors import EmptyInput, InputError, MixedIds
+from rankstone.io.arrow_batches import batches_of_relation, is_relation
+from rankstone.io.input_table import Table, reading
+from rankstone.io.python_rows import (
+    frame_of_columns,
+    frame_of_pandas,
+    frame_of_rows,
+    holds_columns,
+    ids_of,
+    is_pandas,
+    numbers_of,
+)
+from rankstone.io.typed_tables import of_frame
 
-__all__ = ["kind_of", "read_object"]
+__all__ = ["ids_of_two_kinds", "kind_of", "read_object"]
 
 
 def read_object(
@@ -194,3 +202,39 @@ def kind_of(value: object) -> str:
     """
     module, name = type(value).__module__, type(value).__name__
     return name if module == "builtins" else f"{module}.{name}"
+
+
+def ids_of_two_kinds(first: Table, second: Table, expected: str) -> tuple[str, ...]:
+    """Return the id columns to be written as texts, so that two tables speak of the same things.
+
+    Numbers written in a text file are texts; against whole numbers they are compared as decimal text.
+    Anything else of two kinds is an error.
+
+    Parameters
+    ----------
+    first, second
+        The tables.
+    expected
+        What was expected instead, for the message.
+
+    Raises
+    ------
+    MixedIds
+        When one table has texts for ids and the other whole numbers.
+    """
+    differ = tuple(c for c in ("query_id", "doc_id") if first.schema[c] != second.schema[c])
+    if differ and not (first.untyped or second.untyped):
+        raise MixedIds(
+            f"{differ[0]} is of two kinds",
+            given=f"{_shown(first, differ[0])}; {_shown(second, differ[0])}",
+            expected=expected,
+            fix="convert one of them: cast to str, or to int",
+        )
+    return differ
+
+
+def _shown(table: Table, column: str) -> str:
+    """Return the kind of a table's ids, with an example."""
+    piece = next(iter(table.tables([pl.col(column)])), None)
+    example = "" if piece is None or piece.is_empty() else f", such as {piece.item(0, 0)!r}"
+    return f"{table.source}: {table.schema[column]}{example}"

@@ -1,47 +1,64 @@
-"""Learning to rank: linear rankers, trained, tuned, selected and compared.
+"""Learning to rank: train, tune and score linear rankers, and read models of the boosting libraries.
 
-Comes in: features, labels and query ids, from arrays or files.  Goes out: models, and scores that the usual
-road measures.  :class:`RankSVM` learns an order from pairs, :class:`CoordinateAscent` climbs the measure
-itself, :func:`select` says which of many is best, and whether that is more than noise.  Needs
-``rankstone[ltr]``.
+Comes in: labelled documents with features.  Goes out: models, scores, values per query by the same
+measures as everywhere.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from rankstone import lazy_names
+
 if TYPE_CHECKING:
-    from rankstone.ltr.ascent import CoordinateAscent
-    from rankstone.ltr.data import Dataset, read
-    from rankstone.ltr.models import LinearModel, load
-    from rankstone.ltr.ranksvm import RankSVM
-    from rankstone.ltr.selection import Selection, select
-
-_HOMES = {
-    "CoordinateAscent": "ascent",
-    "Dataset": "data",
-    "LinearModel": "models",
-    "RankSVM": "ranksvm",
-    "Selection": "selection",
-    "load": "models",
-    "read": "data",
-    "select": "selection",
-}
-
-__all__ = ["CoordinateAscent", "Dataset", "LinearModel", "RankSVM", "Selection", "load", "read", "select"]
-
-
-def __getattr__(name: str) -> object:
-    """Import a name from its home at first use."""
-    if name not in _HOMES:
-        msg = f"module 'rankstone.ltr' has no attribute {name!r}"
-        raise AttributeError(msg)
-    value = getattr(import_module(f"rankstone.ltr.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names."""
-    return list(__all__)
+    from rankstone.ltr.coordinate_ascent import CoordinateAscent
+    from rankstone.ltr.estimator_inputs import queries_of
+    from rankstone.ltr.model_files import LinearModel, load
+    from rankstone.ltr.model_selection import Selection, select
+    from rankstone.ltr.predictions import (
+        as_lines,
+        checked_measure,
+        judgments,
+        mean_of,
+        run_of,
+        write_predictions,
+    )
+    from rankstone.ltr.rank_svm import RankSVM
+    from rankstone.ltr.training_data import Dataset, read
+__all__ = [
+    "CoordinateAscent",
+    "Dataset",
+    "LinearModel",
+    "RankSVM",
+    "Selection",
+    "as_lines",
+    "checked_measure",
+    "judgments",
+    "load",
+    "mean_of",
+    "queries_of",
+    "read",
+    "run_of",
+    "select",
+    "write_predictions",
+]
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "coordinate_ascent": ("CoordinateAscent",),
+            "estimator_inputs": ("queries_of",),
+            "model_files": ("LinearModel", "load"),
+            "model_selection": ("Selection", "select"),
+            "predictions": (
+                "as_lines",
+                "checked_measure",
+                "judgments",
+                "mean_of",
+                "run_of",
+                "write_predictions",
+            ),
+            "rank_svm": ("RankSVM",),
+            "training_data": ("Dataset", "read"),
+        },
+    )

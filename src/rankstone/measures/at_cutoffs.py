@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter, UnknownMeasure, printable
-from rankstone.measures.aggregation import aggregated
-from rankstone.measures.base import Measure, Scored, Status
-from rankstone.measures.curves import Curve, Traced
-from rankstone.measures.named import MOST_RANKS, Card, Named
-from rankstone.measures.syntax import parse_measure
+from rankstone.measures.core.aggregation import aggregated
+from rankstone.measures.core.curve import Curve, Traced
+from rankstone.measures.core.definition import MOST_RANKS, Card, Named
+from rankstone.measures.core.measure import Measure, Scored, Status
+from rankstone.measures.core.syntax import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankstone.hits.arrays import Floats
-    from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats
+    from rankstone.measures.core.claims import Claims
+
 
 __all__ = ["DEFAULT_CUTOFFS", "AtK", "Targets", "named_by", "parse_curves", "read_cutoffs", "targets_of"]
 
@@ -48,7 +50,6 @@ class AtK(Curve):
     nDCG(gain=exp2)@1..3,10
     """
 
-    name: ClassVar[str] = "AtK"
     family: ClassVar[str] = "curves"
     takes_cutoff: ClassVar[bool] = False
     axes: ClassVar[tuple[str, str]] = ("k", "value")
@@ -92,9 +93,9 @@ class AtK(Curve):
         return self.measure.brings
 
     @property
-    def reads_lowest_grade(self) -> bool:
-        """Whether the bottom of the grade scale decides the value: as the measure says."""
-        return self.measure.reads_lowest_grade
+    def claims(self) -> Claims:
+        """The measure's."""
+        return self.measure.claims
 
     @property
     def judgment_columns(self) -> tuple[str, ...]:
@@ -111,9 +112,9 @@ class AtK(Curve):
         """The deepest rank the measure looks at."""
         return self.measure.deepest
 
-    def unsaid(self) -> dict[str, str]:
+    def default_parameters(self) -> dict[str, str]:
         """Return the measure's parameters that the text leaves out."""
-        return self.measure.unsaid()
+        return self.measure.default_parameters()
 
     def grid(self) -> Floats:
         """Return the cutoffs."""
@@ -127,19 +128,14 @@ class AtK(Curve):
         """Refuse what the measure refuses."""
         self.measure.check(ties, depth, negative)
 
-    def check_needs(self, options: Alignment) -> None:
+    def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse what the measure refuses."""
         self.measure.check_needs(options)
 
     @property
     def averages(self) -> bool:
-        """Whether queries are averaged."""
+        """True if queries are averaged."""
         return self.measure.agg == "mean"
-
-    @property
-    def grows_with_k(self) -> bool:
-        """Whether the measure never falls with k."""
-        return self.measure.grows_with_k
 
     def mean(self, value: Floats) -> float:
         """Make one number of the values of queries, the measure's way."""
@@ -153,7 +149,7 @@ class AtK(Curve):
         """Score every query at every cutoff, the deepest first: shallower ones need ever fewer hits."""
         scored: list[Scored] = []
         for k, measure in zip(reversed(self.cutoffs), reversed(self._at_each), strict=True):
-            if not measure.looks_deeper:
+            if not measure.claims.looks_deeper:
                 hits = hits.shortened(k)
             scored.append(measure.score(hits, empty))
         scored.reverse()

@@ -1,22 +1,27 @@
-"""Average precision, with every denominator the field has used, and on a scale without ends."""
+"""Average precision, with every denominator the field has used, and on a scale without ends.
+
+Average precision for graded relevance: the Q-measure and graded average precision.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.measures.base import Contributions
-from rankstone.measures.named import Card, parameter
+from rankstone.hits.list_arrays import descending_within, running
+from rankstone.measures.core.claims import BEST, Claims
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.gains_and_discounts import GAINS, OWN_GAINS, GainTable, gains, never_falls
+from rankstone.measures.core.graded_measure import by_gain
+from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.hits.ragged import Hits
-
-__all__ = ["AP", "PrecisionAtHits", "yaap"]
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +37,7 @@ class PrecisionAtHits(BinaryMeasure):
         """
         limit, relevant = self.limit(hits), hits.relevant(self.rel)
         above, inside, blocks = hits.earlier(relevant), hits.inside(relevant), hits.blocks
-        hits.tell(found=lambda: hits.running_count(relevant))
+        hits.record_columns(found=lambda: hits.running_count(relevant))
 
         def precision(rank: Ints, block: Ints | slice) -> Floats:
             rise = (inside[block] - 1) / np.maximum(blocks.size[block] - 1, 1)
@@ -49,7 +54,6 @@ class AP(PrecisionAtHits):
     AP(denom=min_R_k)@5
     """
 
-    name: ClassVar[str] = "AP"
     family: ClassVar[str] = "average precision"
     aliases: ClassVar[tuple[str, ...]] = ("MAP", "AveragePrecision")
     card: ClassVar[Card] = Card(
@@ -94,34 +98,19 @@ class AP(PrecisionAtHits):
             )
 
     @property
-    def closed_under_ties(self) -> bool:
-        """Hold unless the denominator itself depends on the order."""
-        return self.denom != "hits"
-
-    @property
-    def means_over_orders(self) -> bool:
-        """Hold unless tied documents are seen all at once."""
-        return self.closed_under_ties and self.tied == "order"
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Hold unless the denominator itself depends on the order."""
-        return self.denom != "hits"
-
-    @property
-    def proven_orders(self) -> frozenset[str]:
-        """Best first, where every precision at a hit is 1; worst first unless dividing by the hits."""
-        return super().proven_orders or frozenset({"best"})
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Hold unless dividing by the hits: a new hit low in the list then lowers the mean."""
-        return self.denom != "hits"
-
-    @property
-    def grows_with_k(self) -> bool:
-        """Hold where Z does not depend on k."""
-        return self.denom in ("R", "min_R_n")
+    def claims(self) -> Claims:
+        """Dividing by hits, the norm moves with the order: a new hit low in the list lowers the mean."""
+        by_hits = self.denom == "hits"
+        return Claims(
+            closed_under_ties=not by_hits,
+            ties_at_once=self.tied == "block",
+            extremal_under_ties=not by_hits,
+            proven_extremes=BEST if by_hits else None,
+            promotion_helps=not by_hits,
+            grows_with_k=self.denom in ("R", "min_R_n"),
+            bounds_by="enumeration" if self.tied == "block" else "counts" if by_hits else "precisions",
+            deeper_grades_matter=self.denom not in ("hits", "k"),
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision at its rank, or at the end of its tie block; divide by Z."""
@@ -134,18 +123,6 @@ class AP(PrecisionAtHits):
         relevant, blocks = hits.relevant(self.rel), hits.blocks
         precision = (hits.earlier(relevant) + hits.inside(relevant)) / blocks.last
         return np.where(relevant, precision[blocks.of_hit], 0.0)
-
-    @property
-    def bounds_by(self) -> str:
-        """Add precisions up, over what the number of relevant documents decides."""
-        if self.tied == "block":
-            return "enumeration"
-        return "counts" if self.denom == "hits" else "precisions"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Hold where R is in the denominator."""
-        return self.denom not in ("hits", "k")
 
     def _norm(self, hits: Hits, shares: Floats) -> Floats:
         if self.denom == "hits":
@@ -168,7 +145,6 @@ class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
     yaap
     """
 
-    name: ClassVar[str] = "yaap"
     family: ClassVar[str] = "average precision"
     card: ClassVar[Card] = Card(
         sentence="Average precision stretched, so that from 0.95 to 0.99 is as far as from 0.5 to 0.84.",
@@ -185,10 +161,8 @@ class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
         citation="Robertson, On Smoothing Average Precision, ECIR 2012",
     )
 
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: the logarithm of a mean is not the mean of logarithms."""
-        return False
+    #: the logarithm of a mean is not the mean of logarithms; it grows with the sum of precisions
+    claims = Claims(closed_under_ties=False, grows_with_k=True, bounds_by="counts")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the precision at its rank; divide by R."""
@@ -201,7 +175,152 @@ class yaap(PrecisionAtHits):  # noqa: N801 - the name of the field
         stretched: Floats = np.log((1.0 + added) / (1.0 + relevant - added))
         return stretched
 
+
+@dataclass(frozen=True, kw_only=True)
+class Blended(BinaryMeasure):
+    """A measure of blended ratios: precision in which gains count beside hits."""
+
+    gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
+    beta: float = parameter(1.0, "how much gains count beside hits", low=0.0)
+
     @property
-    def bounds_by(self) -> str:
-        """Grow with the sum of precisions, where R is the same."""
-        return "counts"
+    def claims(self) -> Claims:
+        """Gains and hits of tied documents stand above and below the line."""
+        return Claims(closed_under_ties=False)
+
+    def blended(self, hits: Hits) -> Floats:
+        """Return (C_i + β cg_i) / (i + β cg*_i) at every hit, float64 ``[hits]``."""
+        relevant, ideal = hits.relevant(self.rel), hits.ideal
+        gained = running(np.add, gains(self.gain, self.threshold, hits.grade), np.diff(hits.offsets))
+        best = gains(self.gain, self.threshold, ideal.grade)
+        if not never_falls(self.gain):
+            best = descending_within(ideal.query, best)
+        best = running(np.add, best, np.diff(ideal.offsets))
+        lowest = np.minimum(hits.rank, np.diff(ideal.offsets)[hits.query])
+        ahead = best[ideal.offsets[hits.query] + lowest - 1]
+        hits.record_columns(found=lambda: hits.running_count(relevant), gained=gained, ideal_gained=ahead)
+        ratio: Floats = (hits.running_count(relevant) + self.beta * gained) / (hits.rank + self.beta * ahead)
+        return ratio
+
+
+@dataclass(frozen=True, kw_only=True)
+class Q(Blended):
+    """Q-measure: average precision in which gains count beside hits.
+
+    >>> print(Q(k=10, denom="min_R_k"))
+    Q(denom=min_R_k)@10
+    """
+
+    family: ClassVar[str] = "average precision"
+    aliases: ClassVar[tuple[str, ...]] = ("QMeasure", "Q-measure")
+    card: ClassVar[Card] = Card(
+        sentence="How early do relevant documents come, and the better ones before the others?",
+        formula="Q@k = (1/Z) Σ_{i ≤ k} b_i (C_i + β cg_i) / (i + β cg*_i)",
+        symbols="b_i: 1 if the document at rank i is relevant; C_i: relevant ones down to rank i, cg_i their "
+        "gains (grades, or as `gain` says), cg*_i those of the ideal list; Z: R, or as `denom` says",
+        example="grades 1, 2 and nothing else judged: ((1 + 1) / (1 + 2) + (2 + 3) / (2 + 3)) / 2 = 5/6",
+        peers={
+            "pyNTCIREVAL Q-measure": "the same over the whole list; with a cutoff Q(denom=min_R_k)@k",
+            "pyNTCIREVAL -g 1:4:9": "gain={1: 1, 2: 4, 3: 9}",
+        },
+        sensitive="ties, unjudged documents (not relevant), unknown relevant documents (R), the gains",
+        use="graded relevance where recall matters; β = 0 is AP, a large β counts gains almost alone",
+        citation="Sakai, NTCIR-4, 2004; Sakai, SIGIR 2007",
+    )
+
+    denom: str = parameter("R", "Z, what the sum is divided by", "R", "min_R_k")
+
+    def __post_init__(self) -> None:
+        """Refuse a denominator that asks for a cutoff where there is none."""
+        super().__post_init__()
+        if self.denom == "min_R_k" and self.k is None:
+            raise BadParameter("Q(denom=min_R_k) needs a cutoff", fix="write Q(denom=min_R_k)@10")
+
+    @property
+    def claims(self) -> Claims:
+        """A better grade is worth no less; deeper cutoffs add, where Z does not depend on k."""
+        grows = self.denom == "R" and self.gain not in OWN_GAINS
+        return by_gain(self.gain, replace(super().claims, grows_with_k=grows))
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit the blended ratio at its rank."""
+        most = hits.relevant_count(self.rel)
+        if self.denom == "min_R_k":
+            most = np.minimum(most, self.k or 0)
+        shares = np.where(hits.relevant(self.rel), self.blended(hits), 0.0)
+        return Contributions(shares, most.astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GAP(BinaryMeasure):
+    """Graded average precision: AP averaged over users who differ in what is relevant enough.
+
+    >>> print(GAP(k=10))
+    GAP@10
+    """
+
+    family: ClassVar[str] = "average precision"
+    aliases: ClassVar[tuple[str, ...]] = ("GradedAveragePrecision",)
+    card: ClassVar[Card] = Card(
+        sentence="How early do relevant documents come for users some of whom want top grades only?",
+        formula="GAP@k = Σ_{i ≤ k} (1/i) Σ_{j ≤ i} Γ(min(g_i, g_j)) / Σ_judged Γ(g)",
+        symbols="g_i: grade at rank i; Γ(g): how many users a grade g satisfies, up to a factor; g itself "
+        "(each step of the scale is as often the threshold), or as `gain` says",
+        example="grades 1, 2 and nothing else judged: (1/1 + (1 + 2)/2) / (1 + 2) = 5/6",
+        peers={
+            "Infer.NET": "divides by the gains of the list, not of all judged documents",
+            "MATTERS": "the same; it must be told the chances p_1, p_2, … that grade 1, 2, … is a user's "
+            "threshold: gain={1: p_1, 2: p_1 + p_2, …}",
+        },
+        sensitive="ties, unjudged documents (not relevant), unknown relevant documents",
+        use="graded relevance without a threshold; on binary grades it is AP",
+        citation="Robertson, Kanoulas and Yilmaz, SIGIR 2010",
+    )
+
+    gain: str | GainTable = parameter(
+        "linear", "Γ, or a table {grade: share of users it satisfies}", "linear", "exp2"
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse a table in which a better grade satisfies fewer users."""
+        super().__post_init__()
+        if isinstance(self.gain, GainTable):
+            steps = [gain for _, gain in self.gain.gains]
+            if steps != sorted(steps):
+                raise BadParameter(
+                    "GAP: a better grade satisfies fewer users", given=str(self), expected="a rising table"
+                )
+
+    #: shares are added up: average precisions, one for each threshold
+    claims = Claims(grows_with_k=True, bounds_by="multisets")
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each hit, over its rank, the users whom it and a document above it both satisfy.
+
+        Among s tied documents another one stands above place j with chance (j − 1) / (s − 1).
+        """
+        worth, limit, blocks = gains(self.gain, self.threshold, hits.grade), self.limit(hits), hits.blocks
+        above, beside = self._shared(hits, worth)
+        ahead = 1.0 / np.maximum(blocks.size - 1, 1)
+
+        def chance(rank: Ints, block: Ints | slice) -> Floats:
+            return (rank - blocks.first[block]) * ahead[block] / rank
+
+        share = hits.discounted(worth + above, lambda rank: rank.astype(np.float64), limit)
+        share = share + beside * hits.over_places(chance, limit)
+        return Contributions(share, hits.ideal.total(gains(self.gain, self.threshold, hits.ideal.grade)))
+
+    def _shared(self, hits: Hits, worth: Floats) -> tuple[Floats, Floats]:
+        """Add min(Γ, Γ) over the hits in blocks above, and over the others in the hit's own block.
+
+        Level by level: a level that a query has nothing of adds exact zeros, so its bits do not
+        depend on the queries it is measured with.
+        """
+        of_hit = hits.blocks.of_hit
+        above, beside = np.zeros(len(worth)), np.zeros(len(worth))
+        for level in np.unique(worth[worth > 0]):
+            here, better = worth == level, worth >= level
+            for mask, takes in ((here, worth > level), (better, here)):
+                above += np.where(takes, level * hits.earlier(mask)[of_hit], 0.0)
+                beside += np.where(takes, level * (hits.inside(mask)[of_hit] - mask), 0.0)
+        return above, beside

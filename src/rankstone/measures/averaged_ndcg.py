@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.arrays import descending_within, running
-from rankstone.hits.ideal import Ideal
-from rankstone.measures.base import Contributions, Measure, Status
-from rankstone.measures.graded import ByGain
-from rankstone.measures.named import Card, parameter
-from rankstone.measures.parts import GAINS, GainTable, divisors, gains, never_falls
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import descending_within, running
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.gains_and_discounts import GAINS, GainTable, divisors, gains, never_falls
+from rankstone.measures.core.graded_measure import by_gain
+from rankstone.measures.core.measure import Contributions, Measure
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.named import Span
-
-__all__ = ["IDCG", "IdealGains", "Rndcg", "ndcg_rel"]
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.measures.core.definition import Span
 
 
 @dataclass(frozen=True, kw_only=True)
-class IdealGains(ByGain, Measure):
+class IdealGains(Measure):
     """A measure that compares the gains of a list, rank by rank, with those of the ideal list."""
 
     family: ClassVar[str] = "cumulated gain"
-    zero_norm: ClassVar[Status] = Status.no_ideal
 
     gain: str | GainTable = parameter("linear", "what a grade is worth, or a table {grade: gain}", GAINS)
 
     @property
-    def negative_is_least(self) -> bool:
-        """Fail for 2^(g − 1), which is above 0 for every grade."""
-        return self.gain != "pow2_shift"
+    def claims(self) -> Claims:
+        """A better grade is worth no less; 2^(g − 1) is above 0 for every grade."""
+        return by_gain(self.gain, Claims(negative_is_least=self.gain != "pow2_shift"))
 
     def span_of(self, hits: Hits) -> Span:
         """Return the range; grades below zero that are kept take the lower bound away."""
@@ -71,7 +69,6 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
     ndcg_rel
     """
 
-    name: ClassVar[str] = "ndcg_rel"
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="How good is the list on average, looked at from each relevant document?",
@@ -85,9 +82,9 @@ class ndcg_rel(IdealGains):  # noqa: N801 - the name of the field
     )
 
     @property
-    def closed_under_ties(self) -> bool:
-        """Fail: the gains above a relevant document are an order's own."""
-        return False
+    def claims(self) -> Claims:
+        """The gains above a relevant document are an order's own."""
+        return replace(super().claims, closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the nDCG at its rank; count the final DCG for those missed."""
@@ -114,7 +111,6 @@ class Rndcg(IdealGains):
     Rndcg
     """
 
-    name: ClassVar[str] = "Rndcg"
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="How good is the list at the depths where a perfect one would run out of each grade?",
@@ -158,7 +154,6 @@ class IDCG(IdealGains):
     IDCG@10
     """
 
-    name: ClassVar[str] = "IDCG"
     needs_relevant: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
         sentence="How much discounted gain could the best order bring?",
@@ -175,6 +170,11 @@ class IDCG(IdealGains):
         use="to see what an nDCG is made of",
         citation="Järvelin and Kekäläinen, TOIS 2002",
     )
+
+    @property
+    def claims(self) -> Claims:
+        """Deeper ranks of the ideal list add to it."""
+        return replace(super().claims, grows_with_k=True)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Add up the discounted gains of the ideal list; no hit plays a part."""

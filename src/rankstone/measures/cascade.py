@@ -1,24 +1,27 @@
-"""The cascade: a user who reads until satisfied, and the rank at which that happens."""
+"""The cascade: a user who reads until satisfied, and the rank at which that happens.
+
+Nearly ERR: the four C/W/L measures with ERR's cascade, by the numbers of their equations.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.arrays import before, descending_within
-from rankstone.hits.ideal import Ideal
-from rankstone.measures.base import Contributions
-from rankstone.measures.named import Card, parameter
-from rankstone.measures.parts import GainTable
-from rankstone.measures.unit_gain import SHARES, WORTH, UnitGain
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import before, descending_within
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.gains_and_discounts import GainTable
+from rankstone.measures.core.graded_measure import SHARES, WORTH, UnitGain
+from rankstone.measures.core.measure import Contributions
+from rankstone.measures.cwl import EU, GAIN, TOOLS, OpenWalk, UserModel
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.hits.ragged import Hits
-
-__all__ = ["ERR", "nERR"]
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.measures.core.claims import Claims
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +32,6 @@ class ERR(UnitGain):
     ERR(max_grade=4)@20
     """
 
-    name: ClassVar[str] = "ERR"
     family: ClassVar[str] = "user models"
     aliases: ClassVar[tuple[str, ...]] = ("ExpectedReciprocalRank",)
     examples: ClassVar[tuple[str, ...]] = ("ERR(max_grade=4)@20", "ERR(gain=linear_plus1, max_grade=3)")
@@ -55,29 +57,20 @@ class ERR(UnitGain):
     gain: str | GainTable = parameter("exp2", WORTH, SHARES)
 
     @property
-    def closed_under_ties(self) -> bool:
-        """Fail: the mean over orders of a product is not worked out."""
-        return False
-
-    @property
-    def grows_with_k(self) -> bool:
-        """Hold: shares are added up."""
-        return True
-
-    @property
-    def bounds_by(self) -> str:
-        """Move with every grade: what satisfies here is worth 1/i, what it takes away below less."""
-        return "uniform"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Fail: nothing below the cutoff is counted."""
-        return False
+    def claims(self) -> Claims:
+        """Shares are added up; what satisfies is worth 1/i, what it takes away below less."""
+        return replace(
+            super().claims,
+            closed_under_ties=False,
+            grows_with_k=True,
+            bounds_by="uniform",
+            deeper_grades_matter=False,
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each hit the chance that it is the one that satisfies, over its rank."""
         satisfies = self.gains_of(hits)
-        hits.tell(
+        hits.record_columns(
             satisfies=satisfies,
             reached=lambda: before(np.multiply, 1.0 - satisfies, np.diff(hits.offsets), 1.0),
         )
@@ -93,7 +86,6 @@ class nERR(ERR):  # noqa: N801 - the name of the field
     nERR(max_grade=4)@20
     """
 
-    name: ClassVar[str] = "nERR"
     aliases: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[str, ...]] = ("nERR(max_grade=4)@20", "nERR(gain=linear_plus1, max_grade=3)")
     card: ClassVar[Card] = Card(
@@ -109,9 +101,10 @@ class nERR(ERR):  # noqa: N801 - the name of the field
     )
 
     @property
-    def grows_with_k(self) -> bool:
-        """Fail: the ideal list grows, too."""
-        return False
+    def claims(self) -> Claims:
+        """As ERR, but the ideal list grows with k and holds what is below the cutoff."""
+        rule = "enumeration" if isinstance(self.gain, GainTable) else "multisets"
+        return replace(super().claims, grows_with_k=False, bounds_by=rule, deeper_grades_matter=True)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide by the ERR of the ideal list."""
@@ -122,18 +115,8 @@ class nERR(ERR):  # noqa: N801 - the name of the field
         shares = satisfied(worth, ideal.rank, np.diff(ideal.offsets))
         if self.k is not None:
             shares = np.where(ideal.rank <= self.k, shares, 0.0)
-        hits.tell_ideal(Ideal(ideal.offsets, worth), contribution=shares)
+        hits.record_ideal(Ideal(ideal.offsets, worth), contribution=shares)
         return Contributions(super().contributions(hits).hits, ideal.total(shares))
-
-    @property
-    def bounds_by(self) -> str:
-        """Grow as better documents move up, where the ideal list is the same."""
-        return "enumeration" if isinstance(self.gain, GainTable) else "multisets"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Hold: they are in the ideal list."""
-        return True
 
 
 def satisfied(satisfies: Floats, rank: Ints, lengths: Ints) -> Floats:
@@ -150,3 +133,87 @@ def satisfied(satisfies: Floats, rank: Ints, lengths: Ints) -> Floats:
     """
     share: Floats = satisfies * before(np.multiply, 1.0 - satisfies, lengths, 1.0) / rank
     return share
+
+
+@dataclass(frozen=True, kw_only=True)
+class NERR8(UserModel):
+    """Nearly ERR, equation 8: a user whom only finds stop, at k ranks at most.
+
+    >>> print(NERR8(max_grade=3, k=10))
+    NERR8(max_grade=3)@10
+    """
+
+    examples: ClassVar[tuple[str, ...]] = ("NERR8(max_grade=3)@10", "NERR8(gain=binary)@10")
+    card: ClassVar[Card] = Card(
+        sentence="What does a rank bring to a user whom only good documents stop?",
+        formula=f"{EU},  C(i) = 1 − g_i for i < k, 0 from there",
+        symbols=GAIN,
+        example="gains 0.5, 0, 1, k = 10: V = 1, 0.5, 0.5, 0: EU = (0.5 + 0.5) / 2 = 1/2",
+        needs="judgments, the top of the grade scale, a cutoff",
+        peers={TOOLS: "the same", "ERR": "is no C/W/L measure: 1/i is a gain there, here ranks are"},
+        sensitive="ties, unjudged documents (gain 0), the top of the scale",
+        use="ERR's cascade with a weight for every rank; binary gains make it reciprocal rank",
+        citation="Azzopardi, Mackenzie and Moffat, ICTIR 2021",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NERR9(UserModel):
+    """Nearly ERR, equation 9: finds and, less and less, ranks stop the user, at k ranks at most.
+
+    >>> print(NERR9(max_grade=3, k=10))
+    NERR9(max_grade=3)@10
+    """
+
+    examples: ClassVar[tuple[str, ...]] = ("NERR9(max_grade=3)@10", "NERR9(gain=binary)@10")
+    card: ClassVar[Card] = replace(
+        NERR8.card,
+        sentence="What does a rank bring to a user whom good documents and depth stop?",
+        formula=f"{EU},  C(i) = i / (i + 1) · (1 − g_i) for i < k, 0 from there",
+        example="gains 0.5, 0, 1, k = 10: V = 1, 1/4, 1/6, 0: EU = (1/2 + 1/6) / (17/12) = 8/17",
+        use="the C/W/L measure nearest to ERR: V has its 1/i",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NERR10(OpenWalk):
+    """Nearly ERR, equation 10: RBP whose user good documents stop, too.
+
+    >>> print(NERR10(max_grade=3, p=0.8))
+    NERR10(max_grade=3, p=0.8)
+    """
+
+    examples: ClassVar[tuple[str, ...]] = ("NERR10(max_grade=3)", "NERR10(gain=binary, p=0.8)")
+    card: ClassVar[Card] = replace(
+        NERR8.card,
+        sentence="What does a rank bring to a user of persistence p whom good documents stop?",
+        formula=f"{EU},  C(i) = p (1 − g_i)",
+        symbols=f"{GAIN}; p: persistence; ranks 1 … n_max",
+        example="gains 0.5, 1; p = 0.8: V = 1, 0.4, 0: EU = (0.5 + 0.4) / 1.4 = 9/14",
+        needs="judgments, the top of the grade scale",
+        use="RBP with ERR's cascade",
+    )
+
+    p: float = parameter(0.9, "chance to go on where nothing is found", above=0.0, below=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NERR11(OpenWalk):
+    """Nearly ERR, equation 11: INSQ whose user good documents stop, too.
+
+    >>> print(NERR11(max_grade=3))
+    NERR11(max_grade=3)
+    """
+
+    examples: ClassVar[tuple[str, ...]] = ("NERR11(max_grade=3)", "NERR11(gain=binary, T=2)")
+    card: ClassVar[Card] = replace(
+        NERR8.card,
+        sentence="What does a rank bring to a user who came for about T documents and whom good ones stop?",
+        formula=f"{EU},  C(i) = ((i + 2T − 1) / (i + 2T))² (1 − g_i)",
+        symbols=f"{GAIN}; T: useful documents the user hopes for; ranks 1 … n_max",
+        example="gains 0.5, 1; T = 1: V = 1, 2/9, 0: EU = (1/2 + 2/9) / (11/9) = 13/22",
+        needs="judgments, the top of the grade scale",
+        use="INSQ with ERR's cascade",
+    )
+
+    T: float = parameter(1.0, "useful documents the user hopes for", above=0.0)

@@ -1,4 +1,7 @@
-"""Counts of documents and queries."""
+"""Counts of documents and queries.
+
+How much of what was shown is judged at all.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions
-from rankstone.measures.named import Card, parameter
+from rankstone.errors import BadOption
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits
-
-__all__ = ["NumNonrelRet", "NumQ", "NumRel", "NumRelRet", "NumRet"]
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +37,6 @@ class Count(BinaryMeasure):
 class NumRet(Count):
     """How many documents the list holds."""
 
-    name: ClassVar[str] = "NumRet"
     card: ClassVar[Card] = Card(
         sentence="How many documents are retrieved?",
         formula="NumRet = n",
@@ -52,17 +56,14 @@ class NumRet(Count):
         between = hits.n - hits.total(ones)
         return Contributions(ones, np.ones(hits.queries), unjudged=between)
 
-    @property
-    def bounds_by(self) -> str:
-        """Stay the same under every grade."""
-        return "uniform"
+    #: no grade changes it
+    claims = Claims(bounds_by="uniform")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumRel(Count):
     """How many relevant documents are known."""
 
-    name: ClassVar[str] = "NumRel"
     card: ClassVar[Card] = Card(
         sentence="How many relevant documents are known?",
         formula="NumRel = R",
@@ -82,17 +83,14 @@ class NumRel(Count):
         missed = hits.relevant_count(self.rel) - hits.total(found)
         return Contributions(found, np.ones(hits.queries), missed=missed)
 
-    @property
-    def bounds_by(self) -> str:
-        """Grow with every relevant document."""
-        return "uniform"
+    #: it grows with every relevant document
+    claims = Claims(bounds_by="uniform")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumRelRet(Count):
     """How many relevant documents are retrieved."""
 
-    name: ClassVar[str] = "NumRelRet"
     takes_cutoff: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         sentence="How many relevant documents are among the first k (or in the whole list)?",
@@ -107,31 +105,18 @@ class NumRelRet(Count):
         citation="trec_eval",
     )
 
-    @property
-    def grows_with_k(self) -> bool:
-        """Hold: what is found stays found."""
-        return True
+    #: what is found stays found; nothing is divided
+    claims = Claims(grows_with_k=True, bounds_by="additive", deeper_grades_matter=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits."""
         return Contributions(self.found(hits, self.limit(hits)), np.ones(hits.queries))
-
-    @property
-    def bounds_by(self) -> str:
-        """Add up relevant documents."""
-        return "additive"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Fail: nothing is divided."""
-        return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumNonrelRet(Count):
     """How many documents are retrieved that were judged and found not relevant."""
 
-    name: ClassVar[str] = "NumNonrelRet"
     takes_cutoff: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         sentence="How many of the first k documents (or of the whole list) are known to be not relevant?",
@@ -147,20 +132,15 @@ class NumNonrelRet(Count):
         citation="trec_eval",
     )
 
-    @property
-    def reads_nonrelevant(self) -> bool:
-        """Hold: it counts them."""
-        return True
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Fail: best first puts a document judged 0 before an unjudged one."""
-        return False
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Fail: it counts what should not be there."""
-        return False
+    #: it counts what should not be there; best first puts a document judged 0 before an unjudged one
+    claims = Claims(
+        reads_nonrelevant=True,
+        grows_with_k=True,
+        extremal_under_ties=False,
+        promotion_helps=False,
+        bounds_by="additive",
+        deeper_grades_matter=False,
+    )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count judged hits that are not relevant."""
@@ -168,22 +148,11 @@ class NumNonrelRet(Count):
         bad = hits.judged & ~hits.relevant(self.rel)
         return Contributions(np.where(bad, inside, 0.0), np.ones(hits.queries))
 
-    @property
-    def bounds_by(self) -> str:
-        """Add up documents that are not relevant."""
-        return "additive"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Fail: nothing is divided."""
-        return False
-
 
 @dataclass(frozen=True, kw_only=True)
 class NumQ(Count):
     """How many queries are averaged."""
 
-    name: ClassVar[str] = "NumQ"
     card: ClassVar[Card] = Card(
         sentence="How many queries are averaged?",
         formula="NumQ = 1 for each query, added up",
@@ -202,7 +171,96 @@ class NumQ(Count):
         """Count the query itself."""
         return Contributions(np.zeros(len(hits.rank)), np.ones(hits.queries), missed=np.ones(hits.queries))
 
-    @property
-    def bounds_by(self) -> str:
-        """Stay the same under every grade."""
-        return "uniform"
+    #: no grade changes it
+    claims = Claims(bounds_by="uniform")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfJudging(Measure):
+    """A measure of which documents anybody judged, whatever the grade."""
+
+    family: ClassVar[str] = "counts"
+    needs_relevant: ClassVar[bool] = False
+    zero_norm: ClassVar[Status] = Status.undefined
+
+    def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
+        """Relevance plays no part."""
+        return None
+
+    def check_needs(self, options: AlignmentOptions) -> None:
+        """Refuse to count the documents among the first k ranks where some were taken out and left a gap."""
+        for option, word in (("unjudged", "condensed_keep_rank"), ("duplicates", "first_keep_rank")):
+            if self.k is not None and getattr(options, option) == word:
+                raise BadOption(
+                    f"{self} counts the documents among the first {self.k} ranks, and with {option}={word} "
+                    "some ranks are empty",
+                    fix=f"leave {option}={word} or {self} out",
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(OfJudging):
+    """Judged@k: the share of the shown documents that anybody judged.
+
+    >>> print(Judged(k=10))
+    Judged@10
+    """
+
+    card: ClassVar[Card] = Card(
+        sentence="Of the first k results, how many has anybody judged?",
+        formula="Judged@k = |{i ≤ min(k, n) : d_i judged}| / min(k, n)",
+        symbols="d_i: document at rank i; n: length of the list",
+        example="8 of the first 10 documents are judged: Judged@10 = 0.8",
+        undefined="empty list: no value",
+        peers={
+            "ir_measures Judged@k": "the same, ties in score to the smaller document id: ties=docid_asc",
+            "BEIR hole@k": "1 − Judged@k",
+            "trec_eval 10 unj_k": "unjudged documents over k, also for shorter lists: Unjudged@k",
+        },
+        sensitive="depth",
+        use="beside every other number: two systems with unequal Judged@k are not compared fairly",
+        scale="a step is a number of documents",
+        citation="Buckley and Voorhees, SIGIR 2004 (the problem)",
+    )
+
+    #: tied documents are ordered by grade, not by being judged; and no grade is what is missing here
+    claims = Claims(extremal_under_ties=False, bounds_by="nothing")
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give every judged hit 1; divide by the documents shown."""
+        limit = self.limit(hits)
+        inside = hits.at_rank(lambda rank: np.ones(len(rank)), limit)
+        shown = hits.n if limit is None else np.minimum(limit, hits.n)
+        return Contributions(np.where(hits.judged, inside, 0.0), shown.astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unjudged(OfJudging):
+    """Unjudged@k: the share of the first k ranks that holds a document nobody judged.
+
+    >>> print(Unjudged(k=10))
+    Unjudged@10
+    """
+
+    card: ClassVar[Card] = Card(
+        sentence="Of the first k ranks, how many hold a document nobody judged?",
+        formula="Unjudged@k = |{i ≤ min(k, n) : d_i not judged}| / k",
+        symbols="d_i: document at rank i; n: length of the list (k = n without a cutoff)",
+        example="a list of 8 with 2 unjudged documents: Unjudged@10 = 0.2, Judged@10 = 6/8",
+        direction="lower",
+        undefined="empty list and no cutoff: no value",
+        peers={"trec_eval 10 unj_k": "the same", "BEIR hole@k": "over min(k, n): 1 − Judged@k"},
+        sensitive="depth; lists shorter than k (their empty ranks count as judged)",
+        use="a red flag beside other numbers; Judged@k does not flatter short lists",
+        citation="Soboroff, trec_eval, 2023",
+    )
+
+    #: as for Judged; and an unjudged document that is moved up for its imputed grade adds to it
+    claims = Claims(extremal_under_ties=False, promotion_helps=False, bounds_by="nothing")
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Count ranks without a judged hit; divide by k."""
+        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        depth = hits.n if self.k is None else np.full(hits.queries, self.k)
+        unjudged = np.minimum(depth, hits.n) - hits.total(np.where(hits.judged, inside, 0.0))
+        return Contributions(np.zeros(len(inside)), depth.astype(np.float64), unjudged=unjudged)

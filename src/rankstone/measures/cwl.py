@@ -1,27 +1,30 @@
-"""C/W/L: what a user who walks down the list and may stop gains, spends and sees, for any model."""
+"""C/W/L: what a user who walks down the list and may stop gains, spends and sees, for any model.
+
+Users with a goal or a budget: SDCG, INSQ, INST and the Bejeweled Player Model.
+"""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.every_rank import every_rank
-from rankstone.measures.base import Contributions
-from rankstone.measures.models import MODELS, WALKS, walk_of
-from rankstone.measures.named import Card, Named, parameter
-from rankstone.measures.unit_gain import UnitGain
-from rankstone.measures.walks import WeightedWalk
+from rankstone.hits.alignment import every_rank
+from rankstone.measures.core.definition import Card, Named, parameter
+from rankstone.measures.core.graded_measure import UnitGain
+from rankstone.measures.core.measure import Contributions
+from rankstone.measures.user_walks import WeightedWalk
+from rankstone.measures.walk_models import MODELS, WALKS, walk_of
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.named import Span
-    from rankstone.measures.walks import Walk
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats
+    from rankstone.measures.core.claims import Claims
+    from rankstone.measures.core.definition import Span
+    from rankstone.measures.user_walks import Walk
 
-__all__ = ["CWL", "EU", "GAIN", "TOOLS", "OpenWalk", "UserModel"]
 
 #: sentences that cards of user models share: the formula, its symbols, and the tools that have such measures
 EU: Final = "EU = Σ V(i) g_i / Σ V(i),  V(i) = Π_{j < i} C(j)"
@@ -68,43 +71,27 @@ class UserModel(UnitGain):
     @property
     def known(self) -> int:
         """The rank below which finds do not count."""
-        return self.depth if self.k is None or self.looks_deeper else min(self.k, self.depth)
+        return self.depth if self.k is None or self.claims.looks_deeper else min(self.k, self.depth)
 
     @property
-    def closed_under_ties(self) -> bool:
-        """Hold where the walk depends on ranks alone."""
-        return issubclass(self.kind, WeightedWalk)
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Hold where that is proven of the walk: a find may move the weights of all ranks below it."""
-        return super().extremal_under_ties and self.kind.ordered
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Hold where that is proven of the walk: a find may move the weights of all ranks below it."""
-        return super().promotion_helps and self.kind.ordered
-
-    @property
-    def grows_with_k(self) -> bool:
-        """Hold where ranks alone say how far a walk goes, and the cutoff does not."""
-        return issubclass(self.kind, WeightedWalk) and not self.kind.stops_at_k
-
-    @property
-    def bounds_by(self) -> str:
-        """Add gains up where the walk depends on ranks alone."""
-        return "additive" if issubclass(self.kind, WeightedWalk) else "enumeration"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Hold where finds below the cutoff count."""
-        return self.looks_deeper
+    def claims(self) -> Claims:
+        """What is proven of the walk: a find may move the weights of all ranks below it."""
+        by_rank, claims = issubclass(self.kind, WeightedWalk), super().claims
+        return replace(
+            claims,
+            closed_under_ties=by_rank,
+            extremal_under_ties=claims.extremal_under_ties and self.kind.ordered,
+            promotion_helps=claims.promotion_helps and self.kind.ordered,
+            grows_with_k=by_rank and not self.kind.stops_at_k,
+            bounds_by="additive" if by_rank else "enumeration",
+            deeper_grades_matter=False,
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weigh each gain by the chance that it is looked at; divide by the ranks looked at."""
         gain = self.gains_of(hits)
         chance, looked = self.walk.looked(hits, gain, self.depth, self.known)
-        hits.tell(gain=gain, looked_at=chance)
+        hits.record_columns(gain=gain, looked_at=chance)
         return Contributions(chance * gain, looked)
 
 
@@ -145,7 +132,6 @@ class CWL(OpenWalk):
     CWL(max_grade=3, model=INST, output=ED, T=2)
     """
 
-    name: ClassVar[str] = "CWL"
     needs_relevant: ClassVar[bool] = False
     examples: ClassVar[tuple[str, ...]] = (
         "CWL(max_grade=3, model=INST, T=1)",
@@ -216,9 +202,19 @@ class CWL(OpenWalk):
         return (self.k or 0) if self.kind.stops_at_k else max(super().depth, int(self.k or 0))
 
     @property
-    def looks_deeper(self) -> bool:
-        """Hold where finds move the budget below the cutoff."""
-        return self.hc > 0
+    def claims(self) -> Claims:
+        """What the walk promises holds for gains; residuals speak of what is judged, not of grades."""
+        claims, gained = super().claims, self.output in ("EU", "ETU")
+        return replace(
+            claims,
+            looks_deeper=self.hc > 0,
+            deeper_grades_matter=self.hc > 0,
+            closed_under_ties=claims.closed_under_ties and (gained or self.output == "ED"),
+            extremal_under_ties=claims.extremal_under_ties and self.output == "EU",
+            promotion_helps=claims.promotion_helps and self.output == "EU",
+            grows_with_k=claims.grows_with_k and gained,
+            bounds_by="nothing" if self._uncertain else claims.bounds_by if gained else "enumeration",
+        )
 
     @property
     def span(self) -> Span:
@@ -226,40 +222,8 @@ class CWL(OpenWalk):
         return _SPANS[self.output]
 
     @property
-    def closed_under_ties(self) -> bool:
-        """Hold where the walk depends on ranks alone; residuals are not worked out."""
-        return super().closed_under_ties and not self._uncertain and self.output not in ("EC", "ETC")
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Hold for average gains where that is proven of the walk."""
-        return super().extremal_under_ties and self.output == "EU"
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Hold for average gains where that is proven of the walk."""
-        return super().promotion_helps and self.output == "EU"
-
-    @property
     def _uncertain(self) -> bool:
         return self.output.startswith("Res")
-
-    @property
-    def grows_with_k(self) -> bool:
-        """Hold for gains where ranks alone say how far a walk goes, and the cutoff does not."""
-        return super().grows_with_k and self.output in ("EU", "ETU")
-
-    @property
-    def bounds_by(self) -> str:
-        """Add gains up where the walk depends on ranks alone; residuals speak of what is judged."""
-        if self._uncertain:
-            return "nothing"
-        return super().bounds_by if self.output in ("EU", "ETU") else "enumeration"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Hold where finds below the cutoff count."""
-        return self.looks_deeper
 
     def contributions(self, hits: Hits) -> Contributions:
         """Tell what is asked for: as judged, or how much more it could be."""
@@ -270,7 +234,7 @@ class CWL(OpenWalk):
     def _told(self, hits: Hits, gain: Floats, known: int) -> Contributions:
         output = self.output.removeprefix("Res")
         chance, looked = self.walk.looked(hits, gain, self.depth, known)
-        hits.tell(gain=gain, looked_at=chance)
+        hits.record_columns(gain=gain, looked_at=chance)
         each = looked if output in ("EU", "EC") else np.ones(hits.queries)
         if output in ("EU", "ETU"):
             return Contributions(chance * gain, each)
@@ -299,3 +263,117 @@ def _shares(hits: Hits, told: Contributions) -> tuple[Floats, Floats]:
     """Return what hits, and what other ranks, contribute to the ratio itself."""
     rest = np.zeros(hits.queries) if told.unjudged is None else told.unjudged / told.norm
     return told.hits / hits.spread(told.norm), rest
+
+
+@dataclass(frozen=True, kw_only=True)
+class SDCG(UserModel):
+    """Scaled DCG: DCG over that of k perfect documents.
+
+    >>> print(SDCG(max_grade=3, k=10))
+    SDCG(max_grade=3)@10
+    """
+
+    aliases: ClassVar[tuple[str, ...]] = ("ScaledDCG",)
+    examples: ClassVar[tuple[str, ...]] = ("SDCG(max_grade=3)@10", "SDCG(gain=binary)@10")
+    card: ClassVar[Card] = Card(
+        sentence="How much of what k perfect documents would give do the first k results give?",
+        formula="SDCG@k = Σ_{i ≤ k} (g_i / log2(i + 1)) / Σ_{i ≤ k} (1 / log2(i + 1))",
+        symbols="g_i: gain at rank i, between 0 and 1 (grade / max_grade unless `gain` says otherwise)",
+        example="grades 3, 0, 3 of 0 … 3: SDCG@3 = (1 + 1/2) / (1 + 1/log2(3) + 1/2) = 0.7039",
+        needs="judgments, the top of the grade scale, a cutoff",
+        peers={
+            "cwl_eval NDCG-k, ir_measures SDCG(max_rel=m)@k": "the same",
+            "nDCG": "divides by the DCG of the documents that exist, not of k perfect ones",
+        },
+        sensitive="ties, unjudged documents (gain 0), lists shorter than k, queries with few good documents",
+        use="to compare queries without an ideal list; 1 is out of reach where fewer than k are perfect",
+        citation="Järvelin and Kekäläinen, TOIS 2002; Moffat, Thomas and Scholer, CIKM 2013",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class INSQ(OpenWalk):
+    """INSQ: a user who wants about T documents and grows more persistent on the way.
+
+    >>> print(INSQ(max_grade=3, T=2.0))
+    INSQ(max_grade=3, T=2)
+    """
+
+    examples: ClassVar[tuple[str, ...]] = ("INSQ(max_grade=3)", "INSQ(gain=binary)")
+    card: ClassVar[Card] = Card(
+        sentence="What does a rank bring to a user who came for about T documents?",
+        formula=f"{EU},  C(i) = ((i + 2T − 1) / (i + 2T))², so V(i) = (2T / (i + 2T − 1))²",
+        symbols=f"{GAIN}; T: useful documents the user hopes for; ranks 1 … n_max",
+        example="one perfect document, at rank 1; T = 1, n_max = 2: 1 / (1 + (2/3)²) = 9/13",
+        needs="judgments, the top of the grade scale",
+        peers={TOOLS: "the same: ΣV is taken over 1000 ranks there too (n_max)"},
+        sensitive="ties, unjudged documents (gain 0), T",
+        use="searches of known purpose; INST lets the goal recede as documents are found",
+        citation="Moffat, Scholer and Thomas, ADCS 2012",
+    )
+
+    T: float = parameter(1.0, "useful documents the user hopes for", above=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class INST(OpenWalk):
+    """INST: INSQ whose user becomes less persistent with every find.
+
+    >>> print(INST(max_grade=3, T=2.0))
+    INST(max_grade=3, T=2)
+    """
+
+    examples: ClassVar[tuple[str, ...]] = ("INST(max_grade=3)", "INST(gain=binary)")
+    card: ClassVar[Card] = replace(
+        INSQ.card,
+        sentence="What does a rank bring to a user who came for about T documents and stops when served?",
+        formula=f"{EU},  C(i) = ((i + T + T_i − 1) / (i + T + T_i))²,  T_i = T − Σ_{{j ≤ i}} g_j",
+        symbols=f"{GAIN}; T: useful documents the user hopes for, T_i: still; ranks 1 … n_max",
+        example="one perfect document, at rank 1; T = 1, n_max = 2: C(1) = (1/2)², so 1 / (1 + 1/4) = 4/5",
+        use="when you know how many answers users come for; report ED and residuals with it (CWL)",
+        citation="Moffat, Bailey, Scholer and Thomas, ADCS 2015; Bailey et al., SIGIR 2015",
+    )
+
+    T: float = parameter(1.0, "useful documents the user hopes for", low=0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BPM(UserModel):
+    """Bejeweled Player Model: a user who stops when the goal is reached or the budget spent.
+
+    >>> print(BPM(max_grade=3, T=2.0, k=10))
+    BPM(max_grade=3, T=2)@10
+    """
+
+    examples: ClassVar[tuple[str, ...]] = ("BPM(max_grade=3)@10", "BPM(max_grade=3, T=2, hb=0.5)@10")
+    card: ClassVar[Card] = Card(
+        sentence="What does a rank bring to a user who looks until a gain of T is found, at k ranks at most?",
+        formula="EU = Σ_{i ≤ s} g_i / s,  s: the first rank with G_s ≥ T_s or s ≥ K_s",
+        symbols="g_i: gain at rank i, G_i: gain down to rank i; T_i = T + hb (G_{i−1} − (i − 1) gain_med), "
+        "K_i = k + hc (G_{i−1} − (i − 1) gain_med); static (hb = hc = 0): T_i = T, K_i = k",
+        example="perfect documents at ranks 2 and 3; T = 2, k = 10: s = 3, EU = 2/3; T = 1: s = 2, EU = 1/2",
+        needs="judgments, the top of the grade scale, a cutoff (the budget)",
+        peers={
+            "cwl_eval BPM-Static, ir_measures": "the same, up to sums such as 6 · 1/6, which stay below 1 "
+            "there by rounding, so that the goal is missed",
+            "cwl_eval BPM-Dynamic": "hc has no effect (its loop changes T instead of K): BPM(hb=…)@K",
+        },
+        sensitive="ties, unjudged documents (gain 0), T and k",
+        use="users with a clear goal and little patience; hb and hc let expectations move with the results",
+        citation="Zhang, Liu, Li, Zhang, Xu and Ma, SIGIR 2017",
+    )
+
+    T: float = parameter(1.0, "gain the user wants", above=0.0)
+    hb: float = parameter(0.0, "how much finds raise the goal", low=0.0)
+    hc: float = parameter(0.0, "how much finds raise the budget", low=0.0)
+    gain_med: float = parameter(0.5, "gain that neither raises nor lowers them", low=0.0, high=1.0)
+
+    @property
+    def depth(self) -> int:
+        """The budget; where finds move it, the walk ends after 1000 ranks or so many."""
+        return (self.k or 0) if self.hc == 0 else max(self.k or 0, 1000)
+
+    @property
+    def claims(self) -> Claims:
+        """Finds may move the budget below the cutoff."""
+        return replace(super().claims, looks_deeper=self.hc > 0, deeper_grades_matter=self.hc > 0)

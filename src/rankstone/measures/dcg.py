@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.arrays import descending_within, sums
-from rankstone.hits.ideal import Ideal
-from rankstone.hits.pairs import ragged_range
-from rankstone.measures.base import Contributions, Status
-from rankstone.measures.graded import GradedMeasure
-from rankstone.measures.ideal_norm import IdealNorm
-from rankstone.measures.named import Card, parameter
-from rankstone.measures.parts import DISCOUNTS, divisors, gains, never_falls
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import descending_within, sums
+from rankstone.hits.pair_index import ragged_range
+from rankstone.measures.core.claims import BEST, Claims
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.gains_and_discounts import DISCOUNTS, divisors, gains, never_falls
+from rankstone.measures.core.graded_measure import GradedMeasure
+from rankstone.measures.core.measure import Contributions, IdealNorm
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Cutoff, Floats, Ints
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.named import Span
-
-__all__ = ["CG", "DCG", "nDCG"]
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Cutoff, Floats, Ints
+    from rankstone.measures.core.definition import Span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,26 +39,23 @@ class GainMeasure(GradedMeasure):
 
     def worth(self, grade: Floats) -> Floats:
         """Return the gain of each grade."""
-        return gains(self.gain, self.rel, grade)
+        return gains(self.gain, self.threshold, grade)
 
     def divisor(self, rank: Ints) -> Floats:
         """Return what a gain at each rank is divided by."""
         return np.ones_like(rank, np.float64)
 
     @property
-    def reads_lowest_grade(self) -> bool:
-        """Hold where documents of the lowest grade pad short lists."""
-        return self.pad == "min_grade"
-
-    @property
-    def negative_is_least(self) -> bool:
-        """Fail for 2^(g − 1), which is above 0 for every grade."""
-        return self.gain != "pow2_shift"
-
-    @property
-    def grows_with_k(self) -> bool:
-        """Hold: gains are added up, and none is below 0 (unless such grades are kept)."""
-        return True
+    def claims(self) -> Claims:
+        """Gains are added up and nothing is divided; 2^(g − 1) is above 0 for every grade."""
+        return replace(
+            super().claims,
+            reads_lowest_grade=self.pad == "min_grade",
+            negative_is_least=self.gain != "pow2_shift",
+            grows_with_k=True,
+            bounds_by="additive",
+            deeper_grades_matter=False,
+        )
 
     def span_of(self, hits: Hits) -> Span:
         """Return the range; grades below zero that are kept take the lower bound away."""
@@ -90,16 +85,6 @@ class GainMeasure(GradedMeasure):
         """Add the (discounted) gains up; nothing is divided."""
         return Contributions(self.discounted(hits), np.ones(hits.queries), unjudged=self.padding(hits))
 
-    @property
-    def bounds_by(self) -> str:
-        """Add discounted gains up."""
-        return "additive"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Fail: nothing is divided."""
-        return False
-
 
 @dataclass(frozen=True, kw_only=True)
 class CG(GainMeasure):
@@ -109,7 +94,6 @@ class CG(GainMeasure):
     CG@5
     """
 
-    name: ClassVar[str] = "CG"
     family: ClassVar[str] = "cumulated gain"
     card: ClassVar[Card] = Card(
         sentence="How much relevance do the first k results hold together?",
@@ -133,7 +117,6 @@ class DCG(GainMeasure):
     DCG(gain=exp2)@5
     """
 
-    name: ClassVar[str] = "DCG"
     family: ClassVar[str] = "cumulated gain"
     card: ClassVar[Card] = Card(
         sentence="How much relevance is shown, counting less what is further down?",
@@ -169,7 +152,7 @@ class DCG(GainMeasure):
             raise BadParameter(f"{self.name}: p={self.p:g} is out of range", expected="0 < p < 1")
 
     @property
-    def idle(self) -> frozenset[str]:
+    def inactive_parameters(self) -> frozenset[str]:
         """The base, where no logarithm of a base of its own is taken."""
         return frozenset() if self.discount == "jk" else frozenset(("base",))
 
@@ -186,11 +169,8 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
     nDCG@10
     """
 
-    name: ClassVar[str] = "nDCG"
-    family: ClassVar[str] = "cumulated gain"
     aliases: ClassVar[tuple[str, ...]] = ("NDCG",)
     needs_relevant: ClassVar[bool] = True
-    zero_norm: ClassVar[Status] = Status.no_ideal
     card: ClassVar[Card] = Card(
         sentence="How close does the list come to the ideal order of everything judged?",
         formula="nDCG@k = DCG@k / IDCG@k,  DCG@k = Σ_{i ≤ k} g_i / D(i)",
@@ -236,48 +216,25 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
             raise BadParameter(f"nDCG(ideal={self.ideal}) needs a cutoff", fix="write …@10")
 
     @property
-    def closed_under_ties(self) -> bool:
-        """Hold unless the ideal itself depends on who is in the first k."""
-        return self.ideal != "topk"
-
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Hold unless the ideal itself depends on who is in the first k."""
-        return super().extremal_under_ties and self.ideal != "topk"
-
-    @property
-    def proven_orders(self) -> frozenset[str]:
-        """Best first, which is its own ideal where the ideal depends on who is in the first k."""
-        return super().proven_orders or (frozenset({"best"}) if super().extremal_under_ties else frozenset())
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Hold unless the ideal itself depends on who is in the first k."""
-        return super().promotion_helps and self.ideal != "topk"
-
-    @property
-    def grows_with_k(self) -> bool:
-        """Fail: the ideal list grows, too."""
-        return False
-
-    @property
-    def looks_deeper(self) -> bool:
-        """Hold where the ideal list is made of the whole list passed."""
-        return self.ideal == "list"
+    def claims(self) -> Claims:
+        """The ideal list grows with k, unless it takes in all; one of the first k moves with the order."""
+        claims, shown = super().claims, self.ideal == "topk"
+        fixed = self.ideal_depth == "all" and self.ideal in ("judged", "list") and self.pad == "zero"
+        return replace(
+            claims,
+            closed_under_ties=not shown,
+            extremal_under_ties=claims.extremal_under_ties and not shown,
+            proven_extremes=BEST if claims.extremal_under_ties and shown else None,
+            promotion_helps=claims.promotion_helps and not shown,
+            grows_with_k=fixed,
+            looks_deeper=self.ideal == "list",
+            bounds_by="multisets" if self.pad == "min_grade" else "additive",
+            deeper_grades_matter=self.ideal not in ("k_ones", "topk"),
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Divide the discounted gains by those of the ideal list."""
         return Contributions(self.discounted(hits), self._settled_norm(hits), unjudged=self.padding(hits))
-
-    @property
-    def bounds_by(self) -> str:
-        """Divide discounted gains by those of the ideal list; padding would enter that, too."""
-        return "multisets" if self.pad == "min_grade" else "additive"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Hold unless the ideal list knows ones only, or only what is shown."""
-        return self.ideal not in ("k_ones", "topk")
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return the gains of the ideal list, discounted; ones to the depth k are the same for all."""
@@ -291,7 +248,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         """Return the norm; where the judgments alone decide it, it is made once for all rankings."""
         depth = self._ideal_depth(hits)
         known = depth is None or isinstance(depth, int)
-        if not known or self.ideal != "judged" or self.pad == "min_grade" or hits.notes is not None:
+        if not known or self.ideal != "judged" or self.pad == "min_grade" or hits.trace is not None:
             return self._norm(hits)
         key = ("norm", self.gain, self.rel, self.discount, self.base, self.p, depth)
         return hits.ideal.remember(key, lambda: self._norm(hits))
@@ -306,7 +263,7 @@ class nDCG(DCG):  # noqa: N801 - the name of the field
         if depth is not None:
             limit = depth if isinstance(depth, int) else depth[ideal.query]
             shares = np.where(ideal.rank <= limit, shares, 0.0)
-        hits.tell_ideal(ideal, divisor=divisor, contribution=shares)
+        hits.record_ideal(ideal, divisor=divisor, contribution=shares)
         norm = ideal.total(shares)
         if self.pad == "min_grade" and depth is not None:  # what pads the list pads the ideal, too
             norm += self._bottom(hits, np.diff(ideal.offsets), np.broadcast_to(depth, hits.queries))

@@ -18,8 +18,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankstone.hits.arrays import Bools, Floats, Ints
-    from rankstone.measures.standing import Standing
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.ideal_agreement import Standing
 
     Classes = list[tuple[int, int]]
 

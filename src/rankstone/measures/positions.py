@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadOption
-from rankstone.measures.base import Contributions, Measure, Status
-from rankstone.measures.graded import GradedMeasure
-from rankstone.measures.named import Card, parameter
-from rankstone.measures.parts import gains
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.gains_and_discounts import gains
+from rankstone.measures.core.graded_measure import GradedMeasure
+from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Hits
-
-__all__ = ["WSS", "AvgRelPosition", "LastRel"]
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
 
 
-def check_catalogue(measure: Measure, options: Alignment) -> None:
+def check_catalogue(measure: Measure, options: AlignmentOptions) -> None:
     """Refuse to place documents below the list of a catalogue whose size nobody says."""
     if options.candidates is None:
         raise BadOption(
@@ -53,7 +51,6 @@ class AvgRelPosition(GradedMeasure):
     AvgRelPosition(gain=binary)
     """
 
-    name: ClassVar[str] = "AvgRelPosition"
     family: ClassVar[str] = "positions"
     aliases: ClassVar[tuple[str, ...]] = ("AvgRelevancePosition",)
     takes_cutoff: ClassVar[bool] = False
@@ -85,7 +82,7 @@ class AvgRelPosition(GradedMeasure):
         "bottom_tied",
     )
 
-    def check_needs(self, options: Alignment) -> None:
+    def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse grades below zero as weights, and a catalogue of unknown size."""
         if options.negative == "keep":
             raise BadOption(
@@ -97,12 +94,12 @@ class AvgRelPosition(GradedMeasure):
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give every hit its gain times its rank; divide by the gains."""
-        gain = gains(self.gain, self.rel, hits.grade)
+        gain = gains(self.gain, self.threshold, hits.grade)
         shares = gain * hits.at_rank(lambda rank: rank.astype(np.float64))
         norm = hits.total(gain)
         if self.unreturned == "exclude":
             return Contributions(shares, norm)
-        every = gains(self.gain, self.rel, hits.ideal.grade)
+        every = gains(self.gain, self.threshold, hits.ideal.grade)
         missing = hits.ideal.count(every > 0) - hits.count(gain > 0)
         middle = hits.length + (places_below(hits, missing) + 1) / 2
         lost = np.where(missing > 0, hits.ideal.total(every) - norm, 0.0)
@@ -117,7 +114,6 @@ class LastRel(BinaryMeasure):
     LastRel(unreturned=exclude)
     """
 
-    name: ClassVar[str] = "LastRel"
     family: ClassVar[str] = "positions"
     aliases: ClassVar[tuple[str, ...]] = ("last_rel",)
     takes_cutoff: ClassVar[bool] = False
@@ -147,7 +143,7 @@ class LastRel(BinaryMeasure):
         "bottom_tied",
     )
 
-    def check_needs(self, options: Alignment) -> None:
+    def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse a catalogue of unknown size."""
         if self.unreturned == "bottom_tied":
             check_catalogue(self, options)
@@ -178,7 +174,6 @@ class WSS(BinaryMeasure):
     WSS(recall=1)
     """
 
-    name: ClassVar[str] = "WSS"
     family: ClassVar[str] = "positions"
     takes_cutoff: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
@@ -206,7 +201,7 @@ class WSS(BinaryMeasure):
         "list", "the documents to read: the list, or the catalogue", "list", "catalogue"
     )
 
-    def check_needs(self, options: Alignment) -> None:
+    def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse a catalogue of unknown size."""
         if self.documents == "catalogue":
             check_catalogue(self, options)

@@ -1,30 +1,37 @@
-"""Binary measures of what the first k ranks hold: P, R, F, Success, R-precision."""
+"""Binary measures of what the first k ranks hold: P, R, F, Success, R-precision.
+
+Measures of what was retrieved as a set: unranked average precision, and utility.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ideal import Ideal
-from rankstone.measures.base import ANY_GAIN, Contributions, Measure, Threshold
-from rankstone.measures.ideal_norm import IdealNorm
-from rankstone.measures.named import Card, parameter
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
+from rankstone.measures.core.measure import Contributions, IdealNorm, Measure
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Cutoff, Floats, Ints
-    from rankstone.hits.ragged import Hits
-
-__all__ = ["BinaryMeasure", "F", "P", "R", "Rprec", "Success"]
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Cutoff, Floats, Ints
+    from rankstone.measures.core.definition import RelevantFrom, Threshold
 
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryMeasure(Measure):
     """A measure that only asks whether a document is relevant."""
 
-    rel: Threshold = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
+    rel: RelevantFrom = parameter(ANY_GAIN, 'relevant means grade ≥ rel; ">2" for strictly greater')
+
+    @property
+    def threshold(self) -> Threshold:
+        """From which grade on a document is relevant: ``rel``, whatever it was given as."""
+        return self.rel
 
     def relevant_count(self, hits: Hits) -> Ints:
         """Return R, int64 ``[queries]``."""
@@ -55,7 +62,6 @@ class P(BinaryMeasure):
     P@10
     """
 
-    name: ClassVar[str] = "P"
     family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("Precision",)
     card: ClassVar[Card] = Card(
@@ -88,14 +94,9 @@ class P(BinaryMeasure):
         return Contributions(self.found(hits, self.limit(hits)), np.maximum(depth, 1.0))
 
     @property
-    def bounds_by(self) -> str:
-        """Add up relevant documents over a fixed depth, or over min(R, k)."""
-        return "additive"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Hold where R is in the denominator."""
-        return self.denom == "min_R_k"
+    def claims(self) -> Claims:
+        """Relevant documents are added up, over a fixed depth or min(R, k)."""
+        return Claims(bounds_by="additive", deeper_grades_matter=self.denom == "min_R_k")
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return min(R, k), where that is the denominator."""
@@ -106,11 +107,11 @@ class P(BinaryMeasure):
 class R(BinaryMeasure):
     """Recall: the share of all relevant documents that the first k ranks hold.
 
+    >>> from rankstone.measures import Threshold
     >>> print(R(k=100, rel=Threshold(2)))
     R(rel=2)@100
     """
 
-    name: ClassVar[str] = "R"
     family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("Recall",)
     card: ClassVar[Card] = Card(
@@ -134,9 +135,9 @@ class R(BinaryMeasure):
     denom: str = parameter("R", "what the hits are divided by", "R", "min_R_k")
 
     @property
-    def grows_with_k(self) -> bool:
-        """Hold where the denominator does not depend on k."""
-        return self.denom == "R"
+    def claims(self) -> Claims:
+        """What is found stays found; the denominator may grow with k."""
+        return Claims(grows_with_k=self.denom == "R", bounds_by="additive")
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits; divide by the relevant documents."""
@@ -144,11 +145,6 @@ class R(BinaryMeasure):
         if self.denom == "min_R_k":
             relevant = np.minimum(relevant, self.depth(hits))
         return Contributions(self.found(hits, self.limit(hits)), relevant.astype(np.float64))
-
-    @property
-    def bounds_by(self) -> str:
-        """Add up relevant documents over R or min(R, k)."""
-        return "additive"
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return R or min(R, k)."""
@@ -163,7 +159,6 @@ class F(BinaryMeasure):
     F(beta=2)@5
     """
 
-    name: ClassVar[str] = "F"
     family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("F1", "SetF")
     card: ClassVar[Card] = Card(
@@ -189,10 +184,8 @@ class F(BinaryMeasure):
         norm = np.maximum(self.depth(hits), 1) + square * hits.relevant_count(self.rel)
         return Contributions((1.0 + square) * self.found(hits, self.limit(hits)), norm)
 
-    @property
-    def bounds_by(self) -> str:
-        """Add up relevant documents over k + β² R."""
-        return "additive"
+    #: relevant documents are added up, over k + β² R
+    claims = Claims(bounds_by="additive")
 
     def ideal_norm(self, hits: Hits) -> IdealNorm | None:
         """Return k + β² R."""
@@ -208,7 +201,6 @@ class Success(BinaryMeasure):
     Success@5
     """
 
-    name: ClassVar[str] = "Success"
     family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("HR", "HitRate", "Hit")
     card: ClassVar[Card] = Card(
@@ -227,26 +219,14 @@ class Success(BinaryMeasure):
         citation="TREC question answering and web tracks",
     )
 
-    @property
-    def grows_with_k(self) -> bool:
-        """Hold: what is found stays found."""
-        return True
+    #: what is found stays found, and one hit settles it
+    claims = Claims(grows_with_k=True, bounds_by="first", deeper_grades_matter=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant hit 1."""
         relevant = hits.relevant(self.rel)
         first = hits.first_of(relevant, lambda rank: np.ones_like(rank, np.float64), self.limit(hits))
         return Contributions(first, np.ones(hits.queries))
-
-    @property
-    def bounds_by(self) -> str:
-        """Look at the best placed relevant document."""
-        return "first"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Fail: one hit settles it."""
-        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +237,6 @@ class Rprec(BinaryMeasure):
     Rprec
     """
 
-    name: ClassVar[str] = "Rprec"
     family: ClassVar[str] = "binary"
     aliases: ClassVar[tuple[str, ...]] = ("RPrec", "R-precision")
     takes_cutoff: ClassVar[bool] = False
@@ -289,7 +268,104 @@ class Rprec(BinaryMeasure):
         cutoff = np.floor(self.multiple * hits.relevant_count(self.rel) + 0.9).astype(np.int64)
         return Contributions(self.found(hits, cutoff), cutoff.astype(np.float64))
 
+    #: relevant documents are counted down to a rank that R alone decides
+    claims = Claims(bounds_by="counts")
+
+
+#: no price is beyond it
+_MOST: Final = 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetAP(BinaryMeasure):
+    """Unranked average precision: precision times recall of what was retrieved.
+
+    >>> print(SetAP())
+    SetAP
+    """
+
+    family: ClassVar[str] = "binary"
+    card: ClassVar[Card] = Card(
+        sentence="Average precision of a set: every relevant document found earns the set's precision.",
+        formula="SetAP@k = P@k · R@k = (1/R) Σ_{relevant hits} h_k / k",
+        symbols="h_k: relevant in the first k (in the whole list without a cutoff, k = n); R: all relevant",
+        example="4 retrieved, 2 of them relevant, R = 3: (2/4 + 2/4) / 3 = 2/4 · 2/3",
+        peers={"trec_eval set_map, ir_measures SetAP": "the same, without a cutoff"},
+        sensitive="unjudged documents (not relevant); the size of the set; with a cutoff, ties at it",
+        use="unranked retrieval whose sets differ in size; rankings deserve AP",
+        citation="Buckley, trec_eval (set_map; before version 9 exact_unranked_avg_prec)",
+    )
+
     @property
-    def bounds_by(self) -> str:
-        """Count relevant documents down to a rank that R alone decides."""
-        return "counts"
+    def claims(self) -> Claims:
+        """It grows with h_k; at a cutoff the square of h_k has no short expectation."""
+        return Claims(closed_under_ties=self.k is None, bounds_by="counts")
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit the precision of the set; divide by R."""
+        found = self.found(hits, self.limit(hits))
+        precision = hits.total(found) / np.maximum(self.depth(hits), 1)
+        relevant = hits.relevant_count(self.rel)
+        return Contributions(found * hits.spread(precision), relevant.astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utility(BinaryMeasure):
+    """Utility: what every document shown or missed is worth to its reader, added up.
+
+    >>> print(Utility(a=2.0))
+    Utility(a=2)
+    """
+
+    family: ClassVar[str] = "binary"
+    needs_relevant: ClassVar[bool] = False
+    examples: ClassVar[tuple[str, ...]] = ("Utility", "Utility(a=2, b=-1)", "Utility@10")
+    card: ClassVar[Card] = Card(
+        sentence="What is a set worth when each kind of document has a price?",
+        formula="Utility@k = a·h + b·(m − h) + c·(R − h) + d·(N − m − R + h)",
+        symbols="h: relevant among the m = min(k, n) shown; R: all relevant; N: documents there are",
+        example="10 shown, 4 relevant, R = 6, a = 1, b = −1: 4 − 6 = −2",
+        needs="judgments; `candidates` (N) when d is not 0",
+        span=(None, None),
+        undefined="never",
+        peers={
+            "trec_eval utility.a,b,c,d": "the same; N comes from -N and is 0 without it",
+            "TREC filtering tracks": "linear utilities T9U, T10U and others: choices of a and b",
+        },
+        sensitive="unjudged documents (priced as not relevant); the size of the set",
+        use="filtering and alerting, where showing nothing is better than showing rubbish",
+        citation="Lewis, TREC-4 filtering track, 1995; Hull and Robertson, TREC-8, 1999",
+    )
+
+    a: float = parameter(1.0, "worth of a relevant document shown", low=-_MOST, high=_MOST)
+    b: float = parameter(-1.0, "worth of one shown that is not relevant", low=-_MOST, high=_MOST)
+    c: float = parameter(0.0, "worth of a relevant document not shown", low=-_MOST, high=_MOST)
+    d: float = parameter(0.0, "worth of one not shown that is not relevant", low=-_MOST, high=_MOST)
+
+    @property
+    def claims(self) -> Claims:
+        """Exchanging a shown document for a relevant one is no loss, if the weights say so."""
+        better = self.a - self.b >= self.c - self.d
+        return Claims(extremal_under_ties=better, promotion_helps=better)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Price judged hits one by one, unjudged and missed documents in two sums."""
+        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        relevant = np.where(hits.relevant(self.rel), inside, 0.0)
+        shown, found = np.minimum(self.depth(hits), hits.n), hits.total(relevant)
+        missed = hits.relevant_count(self.rel) - found
+        rest = 0.0 if self.d == 0 else self._candidates(hits) - shown - missed
+        return Contributions(
+            self.a * relevant + self.b * (inside - relevant),
+            np.ones(hits.queries),
+            missed=self.c * missed + self.d * rest,
+            unjudged=self.b * (shown - hits.total(inside)),
+        )
+
+    def _candidates(self, hits: Hits) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        if hits.candidates is None:
+            raise BadParameter(
+                f"{self} prices documents that were not shown, and nobody said how many there are",
+                fix="say candidates=… (--candidates), or leave d at 0",
+            )
+        return hits.candidates

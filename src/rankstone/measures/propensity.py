@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.arrays import descending_within
-from rankstone.hits.ideal import Ideal
-from rankstone.measures.base import Contributions
-from rankstone.measures.named import Card, parameter
-from rankstone.measures.parts import divisors
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import descending_within
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.gains_and_discounts import divisors
+from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.hits.pool import Pool
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.judged_pool import Pool
+    from rankstone.hits.list_arrays import Floats, Ints
 
-__all__ = ["PSP", "PSnDCG", "label_propensity"]
 
-_NEEDS: Final = "judgments with a column propensity (see rankstone.label_propensity)"
+_NEEDS: Final = "judgments with a column propensity (see rankstone.measures.label_propensity)"
 _SYMBOLS: Final = (
     "p_i: propensity of the document at rank i; b_i: 1 if it is relevant; ideal: largest 1/p first"
 )
@@ -92,20 +92,13 @@ class PropensityScored(BinaryMeasure):
         *("pooled", "mean", "sum", "median", "gmean", "trimmed", "weighted"),
     )
 
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Fail: of two relevant documents the rarer one is better."""
-        return False
-
-    @property
-    def promotion_helps(self) -> bool:
-        """Fail: the better graded document may be the likelier one."""
-        return False
+    #: of two relevant documents the rarer one is better, whatever their grades
+    claims = Claims(extremal_under_ties=False, promotion_helps=False)
 
     def relevant_count(self, hits: Hits) -> Ints:
         """Return R, int64 ``[queries]``, without documents whose grade was imputed: nobody knows their p."""
         assert hits.pool is not None  # noqa: S101 - alignment brings it to measures that ask
-        relevant = self.rel(hits.pool.grade)
+        relevant = self.threshold(hits.pool.grade)
         return np.bincount(hits.pool.query, relevant, hits.queries).astype(np.int64)
 
     def divisor(self, rank: Ints) -> Floats:
@@ -124,7 +117,7 @@ class PropensityScored(BinaryMeasure):
         return hits.pool.once((type(self), self.k, self.rel), self._best)
 
     def _best(self, pool: Pool) -> Floats:
-        worth = np.where(self.rel(pool.grade), 1.0 / pool.columns["propensity"], 0.0)
+        worth = np.where(self.threshold(pool.grade), 1.0 / pool.columns["propensity"], 0.0)
         ideal = Ideal(pool.offsets, descending_within(pool.query, worth))
         shares = ideal.grade / self.divisor(ideal.rank)
         return ideal.total(shares if self.k is None else np.where(ideal.rank <= self.k, shares, 0.0))
@@ -142,7 +135,6 @@ class PSP(PropensityScored):
     PSP@5
     """
 
-    name: ClassVar[str] = "PSP"
     aliases: ClassVar[tuple[str, ...]] = ("PSPrec", "PSprecision")
     card: ClassVar[Card] = Card(
         sentence="How many of the first k labels are right, when a rare right label counts for many?",
@@ -168,7 +160,6 @@ class PSnDCG(PropensityScored):
     PSnDCG@5
     """
 
-    name: ClassVar[str] = "PSnDCG"
     aliases: ClassVar[tuple[str, ...]] = ("PSN", "PSNDCG")
     discount: ClassVar[str] = "log2"
     card: ClassVar[Card] = Card(

@@ -1,20 +1,26 @@
-"""Reciprocal rank: how far down the first good answer is."""
+"""Reciprocal rank: how far down the first good answer is.
+
+For users who look for one document: the blended ratio where their search may end.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions
-from rankstone.measures.named import Card, parameter
+from rankstone.hits.list_arrays import before
+from rankstone.measures.average_precision import Blended
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.graded_measure import by_gain
+from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits
-
-__all__ = ["RR"]
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Bools, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +31,6 @@ class RR(BinaryMeasure):
     RR@10
     """
 
-    name: ClassVar[str] = "RR"
     family: ClassVar[str] = "reciprocal rank"
     aliases: ClassVar[tuple[str, ...]] = ("MRR", "ReciprocalRank")
     card: ClassVar[Card] = Card(
@@ -51,9 +56,12 @@ class RR(BinaryMeasure):
     target: str = parameter("first", "which document counts", "first", "best")
 
     @property
-    def grows_with_k(self) -> bool:
-        """Hold: what is found stays found."""
-        return True
+    def claims(self) -> Claims:
+        """What is found stays found; with target=best the best grade there is must be known."""
+        first = self.target == "first"
+        return Claims(
+            grows_with_k=True, bounds_by="first" if first else "multisets", deeper_grades_matter=not first
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first relevant (or best-graded relevant) hit one over its rank."""
@@ -63,12 +71,129 @@ class RR(BinaryMeasure):
         share = hits.first_of(wanted, lambda rank: 1.0 / rank, self.limit(hits))
         return Contributions(share, np.ones(hits.queries))
 
-    @property
-    def bounds_by(self) -> str:
-        """Look at the best placed relevant document, or at the best placed of the best grade."""
-        return "first" if self.target == "first" else "multisets"
+
+_SYMBOLS = (
+    "b_i: 1 if the document at rank i is relevant; BR(i) = (C_i + β cg_i) / (i + β cg*_i): the blended ratio "
+    "(C_i: relevant documents down to rank i, cg_i their gains, cg*_i those of the ideal list)"
+)
+_SAKAI = "Sakai, IPSJ Transactions on Databases 48 (SIG 9), 2007"
+
+
+class Sought(Blended):
+    """The mean blended ratio over the ranks at which a search may end."""
+
+    family: ClassVar[str] = "reciprocal rank"
 
     @property
-    def deeper_grades_matter(self) -> bool:
-        """Hold where the best grade there is must be known."""
-        return self.target == "best"
+    def claims(self) -> Claims:
+        """A better document higher up may move the rank at which the search ends."""
+        return replace(super().claims, extremal_under_ties=False, promotion_helps=False)
+
+    def ends(self, hits: Hits) -> Bools:
+        """Return the hits at which a search may end, bool ``[hits]``."""
+        raise NotImplementedError
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each of these hits its blended ratio."""
+        ends = self.ends(hits)
+        return Contributions(
+            np.where(ends, self.blended(hits), 0.0), np.maximum(hits.count(ends), 1).astype(np.float64)
+        )
+
+    def preferred(self, hits: Hits) -> Ints:
+        """Return the place among the hits of each query's first with its best grade, int64 ``[queries]``."""
+        shown = np.where(hits.relevant(self.rel), hits.grade, 0.0)
+        lengths = np.diff(hits.offsets)
+        records = np.flatnonzero(shown > before(np.maximum, shown, lengths, 0.0))
+        place = np.full(hits.queries, -1)
+        place[hits.query[records]] = records  # the last record of a query is its best grade
+        return place
+
+
+@dataclass(frozen=True, kw_only=True)
+class O_measure(Sought):  # noqa: N801 - the name users know
+    """O-measure: the blended ratio at the first relevant document.
+
+    >>> print(O_measure(beta=10.0))
+    O_measure(beta=10)
+    """
+
+    aliases: ClassVar[tuple[str, ...]] = ("O-measure", "OMeasure")
+    card: ClassVar[Card] = Card(
+        sentence="How early, and how good, is the first relevant document?",
+        formula="O@k = BR(r_1), 0 where nothing relevant is among the first k",
+        symbols="r_1: rank of the first relevant document; " + _SYMBOLS,
+        example="grades 0, 1, 2 and nothing else judged: (1 + 1) / (2 + 3) = 2/5",
+        peers={"pyNTCIREVAL O-measure": "the same"},
+        sensitive="ties, the gains, unknown documents of a better grade",
+        use="one document is enough, a good one is better; with β = 0 it is RR",
+        citation=_SAKAI,
+    )
+
+    @property
+    def claims(self) -> Claims:
+        """The first relevant document stays the first; an earlier or better one is worth no less."""
+        return by_gain(self.gain, replace(super().claims, grows_with_k=True, promotion_helps=True))
+
+    def ends(self, hits: Hits) -> Bools:
+        """Return the first relevant hit of each query."""
+        relevant = hits.relevant(self.rel)
+        first: Bools = relevant & (hits.running_count(relevant) == 1)
+        return first
+
+
+@dataclass(frozen=True, kw_only=True)
+class P_measure(Sought):  # noqa: N801 - the name users know
+    """P-measure: the blended ratio at the preferred rank, that of the first document of the best grade shown.
+
+    >>> print(P_measure(k=10))
+    P_measure@10
+    """
+
+    aliases: ClassVar[tuple[str, ...]] = ("P-measure", "PMeasure")
+    card: ClassVar[Card] = Card(
+        sentence="How much is found on the way to the best document of the list?",
+        formula="P@k = BR(r_p), 0 where nothing relevant is among the first k",
+        symbols="r_p: the preferred rank, that of the first document of the best grade among the first k; "
+        + _SYMBOLS,
+        example="grades 0, 1, 2 and nothing else judged: (2 + 3) / (3 + 3) = 5/6",
+        peers={"pyNTCIREVAL P-measure": "the same"},
+        sensitive="ties, the gains, k: a better document further down moves the rank that counts",
+        use="users who read on to the best document; P_plus also counts what comes before it",
+        citation=_SAKAI,
+    )
+
+    def ends(self, hits: Hits) -> Bools:
+        """Return the preferred hit of each query."""
+        place = self.preferred(hits)
+        chosen = np.zeros(len(hits.rank), bool)
+        chosen[place[place >= 0]] = True
+        return chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class P_plus(Sought):  # noqa: N801 - the name users know
+    """P-plus: the mean blended ratio over the relevant documents down to the preferred rank.
+
+    >>> print(P_plus(k=10))
+    P_plus@10
+    """
+
+    aliases: ClassVar[tuple[str, ...]] = ("P+", "P-plus", "PPlus")
+    card: ClassVar[Card] = Card(
+        sentence="How good are the places at which readers stop who look no further than the best document?",
+        formula="P+@k = (1/m) Σ_{i ≤ r_p} b_i BR(i), 0 where nothing relevant is among the first k",
+        symbols="r_p: the preferred rank, that of the first document of the best grade among the first k; "
+        "m: relevant documents down to it; " + _SYMBOLS,
+        example="grades 0, 1, 2 and nothing else judged: ((1 + 1) / (2 + 3) + (2 + 3) / (3 + 3)) / 2 = 37/60",
+        peers={"pyNTCIREVAL P-plus": "the same"},
+        sensitive="ties, the gains, k: a better document further down moves the rank that counts",
+        use="one good document is wanted, and any relevant one may be enough",
+        citation=_SAKAI,
+    )
+
+    def ends(self, hits: Hits) -> Bools:
+        """Return the relevant hits down to the preferred one."""
+        place = hits.spread(self.preferred(hits))
+        down: Bools = hits.relevant(self.rel) & (np.arange(len(hits.rank)) <= place)
+        return down

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.measures.curves import BinaryCurve, Points
-from rankstone.measures.interpolation import MOST_LEVELS, levels_of
-from rankstone.measures.named import Card, parameter
-from rankstone.measures.pairs import AUC
+from rankstone.measures.auc import AUC
+from rankstone.measures.core.curve import MOST_LEVELS, BinaryCurve, Points, levels_of
+from rankstone.measures.core.definition import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Bools, Floats, Ints
-    from rankstone.hits.options import Alignment
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.curves import Micro
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.core.curve import Micro
 
-__all__ = ["ROC"]
 
 _SAY: Final = "say which: ROC(negatives=judged), negatives=candidates or negatives=catalogue"
 
@@ -31,7 +29,6 @@ class ROC(BinaryCurve):
     ROC(negatives=candidates)
     """
 
-    name: ClassVar[str] = "ROC"
     family: ClassVar[str] = "curves"
     takes_cutoff: ClassVar[bool] = False
     examples: ClassVar[tuple[str, ...]] = ("ROC(negatives=judged)", "ROC(negatives=candidates)")
@@ -90,7 +87,7 @@ class ROC(BinaryCurve):
         """Refuse what AUC refuses."""
         self.summary().check(ties, depth, negative)
 
-    def check_needs(self, options: Alignment) -> None:
+    def check_needs(self, options: AlignmentOptions) -> None:
         """Refuse what AUC refuses."""
         self.summary().check_needs(options)
 

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.arrays import sums
-from rankstone.measures.base import Contributions, Measure
+from rankstone.hits.list_arrays import sums
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.dcg import DCG, nDCG
-from rankstone.measures.named import Card, parameter
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
 
-__all__ = ["nsDCG", "sDCG"]
 
 _NEEDS: Final = "judgments, and a query table with session and position (queries=…, --queries FILE)"
 _SYMBOLS: Final = (
@@ -68,7 +67,6 @@ class sDCG(_InSessions, DCG):  # noqa: N801 - the name of the field
     sDCG@10
     """
 
-    name: ClassVar[str] = "sDCG"
     card: ClassVar[Card] = Card(
         sentence="What does a user gain over a whole session, counting less what took more queries to find?",
         formula="sDCG@k = Σ_q DCG_q@k / (1 + log_bq q); mean over sessions",
@@ -113,7 +111,6 @@ class nsDCG(_InSessions, nDCG):  # noqa: N801 - the name of the field
     nsDCG@10
     """
 
-    name: ClassVar[str] = "nsDCG"
     card: ClassVar[Card] = Card(
         sentence="How much of what a session could have gained did it gain?",
         formula="nsDCG@k = Σ_q DCG_q@k / (1 + log_bq q)  /  Σ_q IDCG_q@k / (1 + log_bq q); "

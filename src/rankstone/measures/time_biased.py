@@ -1,22 +1,29 @@
-"""Gains that fade with the time or the text a user has spent: time-biased gain and the U-measure."""
+"""Gains that fade with the time or the text a user has spent: time-biased gain and the U-measure.
+
+Gains discounted by the shortfall so far, instead of by the rank: binG and G.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import ANY_GAIN, Contributions
-from rankstone.measures.named import Card, parameter
+from rankstone.hits.list_arrays import running
+from rankstone.measures.averaged_ndcg import IdealGains
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
+from rankstone.measures.core.gains_and_discounts import divisors
+from rankstone.measures.core.graded_measure import SHARES, WORTH, UnitGain
+from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
-from rankstone.measures.unit_gain import SHARES, WORTH, UnitGain
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.parts import GainTable
-
-__all__ = ["TBG", "U"]
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.ideal_lists import Ideal
+    from rankstone.hits.list_arrays import Floats
+    from rankstone.measures.core.gains_and_discounts import GainTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +34,6 @@ class TBG(BinaryMeasure):
     TBG(words=500)
     """
 
-    name: ClassVar[str] = "TBG"
     family: ClassVar[str] = "user models"
     aliases: ClassVar[tuple[str, ...]] = ("TimeBiasedGain",)
     needs_relevant: ClassVar[bool] = False
@@ -63,20 +69,8 @@ class TBG(BinaryMeasure):
     click: float = parameter(0.39, "chance to click another", low=0.0, high=1.0)
     save: float = parameter(0.77, "chance to save a relevant document that was clicked", low=0.0, high=1.0)
 
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: the time of a document depends on what stands above it."""
-        return False
-
-    @property
-    def grows_with_k(self) -> bool:
-        """Hold: chances are added up."""
-        return True
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Fail: nothing below the cutoff is counted."""
-        return False
+    #: chances are added up; the time of a document depends on what stands above it
+    claims = Claims(closed_under_ties=False, grows_with_k=True, deeper_grades_matter=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the chance that it is saved, halved every half-life."""
@@ -98,7 +92,6 @@ class U(UnitGain):
     U(L=2000, cost=200)
     """
 
-    name: ClassVar[str] = "U"
     family: ClassVar[str] = "user models"
     aliases: ClassVar[tuple[str, ...]] = ("UMeasure", "U-measure")
     needs_relevant: ClassVar[bool] = False
@@ -130,32 +123,105 @@ class U(UnitGain):
     position: str = parameter("end", "which end of a document its position is", "end", "start")
 
     @property
-    def closed_under_ties(self) -> bool:
-        """Hold where all documents cost the same."""
-        return self.cost_relevant in (None, self.cost)
-
-    @property
-    def grows_with_k(self) -> bool:
-        """Hold: gains are added up."""
-        return True
-
-    @property
-    def bounds_by(self) -> str:
-        """Add gains up, unless relevant documents take longer."""
-        return "additive" if self.closed_under_ties else "enumeration"
-
-    @property
-    def deeper_grades_matter(self) -> bool:
-        """Fail: nothing below the cutoff is counted."""
-        return False
+    def claims(self) -> Claims:
+        """Gains are added up; closed where all documents cost the same."""
+        same_cost = self.cost_relevant in (None, self.cost)
+        return replace(
+            super().claims,
+            closed_under_ties=same_cost,
+            grows_with_k=True,
+            bounds_by="additive" if same_cost else "enumeration",
+            deeper_grades_matter=False,
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Weigh each gain by what interest is left at its position."""
         own = self.cost if self.cost_relevant is None else self.cost_relevant
         finds = hits.running_count(hits.relevant(self.rel or ANY_GAIN))
-        longer = 0.0 if self.closed_under_ties else (own - self.cost) * finds
+        longer = 0.0 if self.claims.closed_under_ties else (own - self.cost) * finds
         shift = longer - (own if self.position == "start" else 0.0)
         left = hits.at_rank(
             lambda rank: np.maximum(0.0, 1.0 - (self.cost * rank + shift) / self.L), self.limit(hits)
         )
         return Contributions(self.gains_of(hits) * left, np.ones(hits.queries))
+
+
+@dataclass(frozen=True, kw_only=True)
+class binG(BinaryMeasure):  # noqa: N801 - the name of the field
+    """Binary G: relevant documents, each discounted by the rubbish above it.
+
+    >>> print(binG(k=10))
+    binG@10
+    """
+
+    family: ClassVar[str] = "cumulated gain"
+    card: ClassVar[Card] = Card(
+        sentence="How little had to be waded through before each relevant document?",
+        formula="binG@k = (1/R) Σ_{i ≤ k} b_i / log2(2 + u_i)",
+        symbols="b_i: 1 if rank i holds a relevant document; u_i: others above it; R: all relevant",
+        example="relevant at ranks 1 and 4, R = 2: (1/log2(2) + 1/log2(4)) / 2 = 0.75",
+        peers={"trec_eval binG": "the same, without a cutoff"},
+        sensitive="ties, unjudged documents (not relevant), unknown relevant documents (R)",
+        use="seldom: an experiment between AP and nDCG that kept its place in trec_eval",
+        citation="Buckley, trec_eval, 2008",
+    )
+
+    #: the rubbish above a document is an order's own
+    claims = Claims(closed_under_ties=False, grows_with_k=True)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Discount each relevant hit by the ranks above it that hold nothing relevant."""
+        relevant = hits.relevant(self.rel)
+        above = hits.rank - hits.running_count(relevant)
+        shares = np.where(relevant, 1.0 / divisors("log2", above + 1), 0.0)
+        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        return Contributions(shares * inside, hits.relevant_count(self.rel).astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class G(IdealGains):
+    """G: gains, each discounted by how far the list has fallen behind the ideal one.
+
+    >>> print(G())
+    G
+    """
+
+    card: ClassVar[Card] = Card(
+        sentence="How much gain does the list bring, counting less what comes after lost chances?",
+        formula="G@k = Σ_{i ≤ k} g_i / log2(2 + c_i − s_i)  /  Σ_{j ≤ k} ĝ_j,  c_i = Σ_{j ≤ i} max(ĝ_j, 1)",
+        symbols="g_i: gain at rank i; s_i = g_1 + … + g_i; ĝ_j: gain at rank j of the ideal list, or 0",
+        example="grades 0, 2 and nothing else judged: 2/log2(2 + 3 − 2) / 2 = 1/log2(3)",
+        undefined="no gain at all: 0; no relevant document: the option `empty` decides (default 0, counted)",
+        peers={"trec_eval G": "the same, without a cutoff; gains that differ by less than 1 mislead it"},
+        sensitive="ties, unjudged documents (gain 0), the grade scale",
+        use="seldom: an experiment between AP and nDCG; moving a better document up can lower it",
+        citation="Buckley, trec_eval, 2008",
+    )
+
+    @property
+    def claims(self) -> Claims:
+        """How far a list is behind depends on the order; late in a list, 4 before 5 can be worth more."""
+        binary = self.gain == "binary"
+        return replace(
+            super().claims, closed_under_ties=False, extremal_under_ties=binary, promotion_helps=binary
+        )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Discount each gain by what the ideal list would have brought by then and this one did not."""
+        ideal = self.ideal(hits)
+        gain = self.worth(hits)
+        brought = running(np.add, gain, np.diff(hits.offsets))
+        behind = np.maximum(self._cost(ideal, hits) - brought, 0.0)
+        inside = hits.at_rank(lambda rank: np.ones(len(rank)), self.limit(hits))
+        counts = ideal.grade if self.k is None else np.where(ideal.rank <= self.k, ideal.grade, 0.0)
+        return Contributions(gain / np.log2(2.0 + behind) * inside, ideal.total(counts))
+
+    def _cost(self, ideal: Ideal, hits: Hits) -> Floats:
+        """Return what the ideal list brings down to each hit's rank, at least 1 a rank."""
+        lengths = np.diff(ideal.offsets)
+        through = running(np.add, np.maximum(ideal.grade, 1.0), lengths)
+        depth = np.minimum(hits.rank, hits.spread(lengths))
+        some = depth > 0
+        cost: Floats = (hits.rank - depth).astype(np.float64)
+        cost[some] += through[hits.spread(ideal.offsets[:-1])[some] + depth[some] - 1]
+        return cost

@@ -19,16 +19,16 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import RankstoneError
-from rankstone.hits.cutting import head_of, tail_of
-from rankstone.spark.task import as_spark_reads
-from rankstone.spark.travelling import Travelling
-from rankstone.tasks import Trailer
+from rankstone.evaluation.shares import Trailer
+from rankstone.hits.batch_boundaries import head_of, tail_of
+from rankstone.spark.executor_task import Travelling, as_spark_reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rankstone.spark.by_query import Beside
-    from rankstone.spark.task import Task
+    from rankstone.spark.executor_task import Task
+    from rankstone.spark.spark_evaluation import Beside
+
 
 __all__ = ["CutLists", "InPlace", "Told", "lists_in_place"]
 

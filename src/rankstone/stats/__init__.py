@@ -7,30 +7,51 @@ bit by bit, on any number of threads.  SciPy is imported when a distribution is 
 
 from __future__ import annotations
 
-from rankstone.stats.anova import Blocked, hsd_reach, tukey_hsd, two_way
-from rankstone.stats.automatic import (
+from rankstone.stats.anova_and_friedman import (
+    Blocked,
+    Friedman,
+    friedman,
+    hsd_reach,
+    nemenyi,
+    nemenyi_reach,
+    ranks,
+    tukey_hsd,
+    two_way,
+)
+from rankstone.stats.automatic_intervals import (
     FEW_CLUSTERS,
     BoundedDifference,
     BoundedMean,
+    d_z,
     difference_estimate,
+    hedges,
     mean_estimates,
+    verdict,
 )
-from rankstone.stats.bounded import unseen_share
-from rankstone.stats.corrections import CORRECTIONS, SIMULTANEOUS, adjusted, family_level
-from rankstone.stats.effects import d_z, hedges
-from rankstone.stats.intervals import METHODS, RESAMPLED, Estimate, estimates
-from rankstone.stats.max_t import MaxT, flipped_max_t, resampled_max_t
-from rankstone.stats.paired import PAIRED, mcnemar, paired_t, sign_test, tost, wilcoxon
-from rankstone.stats.poisson import PoissonBootstrap
-from rankstone.stats.power import detectable, needed, power_of, upper_deviation
-from rankstone.stats.proportions import ProportionDifference, Shared, proportion_difference, wilson
-from rankstone.stats.ranks import Friedman, friedman, nemenyi, nemenyi_reach, ranks
-from rankstone.stats.sample_ratio import SampleRatio, sample_ratio
+from rankstone.stats.bounded_means import unseen_share
+from rankstone.stats.mean_intervals import METHODS, RESAMPLED, Estimate, estimates
+from rankstone.stats.multiple_testing import CORRECTIONS, SIMULTANEOUS, adjusted, family_level
+from rankstone.stats.paired_tests import PAIRED, mcnemar, paired_t, sign_flips, sign_test, tost, wilcoxon
+from rankstone.stats.poisson_bootstrap import PoissonBootstrap
+from rankstone.stats.proportions import (
+    ProportionDifference,
+    SampleRatio,
+    Shared,
+    proportion_difference,
+    sample_ratio,
+    wilson,
+)
+from rankstone.stats.sample_size import detectable, needed, power_of, upper_deviation
+from rankstone.stats.sampling_units import Units
 from rankstone.stats.sequential import always_valid_interval, always_valid_p, always_valid_ratio
-from rankstone.stats.sign_flips import sign_flips
-from rankstone.stats.tukey import RandomisedTukey, randomised_tukey, randomised_tukeys
-from rankstone.stats.units import Units
-from rankstone.stats.verdicts import verdict
+from rankstone.stats.simultaneous_tests import (
+    MaxT,
+    RandomisedTukey,
+    flipped_max_t,
+    randomised_tukey,
+    randomised_tukeys,
+    resampled_max_t,
+)
 
 __all__ = [
     "CORRECTIONS",

@@ -2,6 +2,8 @@
 
 Wilson (JASA 22, 1927) for one share; Newcombe (Statistics in Medicine 17, 1998) puts two of these together
 for the difference, and Zou and Donner (Statistics in Medicine 27, 2008) say how where both are correlated.
+
+Whether units were dealt out in the shares they should have been: Pearson's chi-square.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ import numpy as np
 from rankstone.errors import between_0_and_1
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ProportionDifference", "Shared", "proportion_difference", "wilson"]
+__all__ = ["ProportionDifference", "SampleRatio", "Shared", "proportion_difference", "sample_ratio", "wilson"]
 
 
 def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -149,3 +153,50 @@ def proportion_difference(
 
 def _together(one: float, other: float, r: float) -> float:
     return float(np.sqrt(max(one**2 - 2 * r * one * other + other**2, 0.0)))
+
+
+@dataclass(frozen=True)
+class SampleRatio:
+    """What the test found.
+
+    Attributes
+    ----------
+    chi_square, df
+        Pearson's statistic (1900) and its degrees of freedom.
+    p
+        The chance of one as large, where the shares are what they should be.
+    exact
+        Whether p is that of the counts themselves (two of them), and not of the chi-square distribution.
+    """
+
+    chi_square: float
+    df: int
+    p: float
+    exact: bool
+
+
+def sample_ratio(counts: Sequence[int], shares: Sequence[float]) -> SampleRatio:
+    """Test counts against shares, which sum to 1.
+
+    Examples
+    --------
+    Of 10 units 8 in one half: as far from 5 are 0, 1, 2, 8, 9 and 10 of 10 coins.
+
+    >>> found = sample_ratio([8, 2], [0.5, 0.5])
+    >>> round(found.chi_square, 4), round(found.p, 6), found.exact
+    (3.6, 0.109375, True)
+    """
+    from scipy import special
+
+    seen, due = np.asarray(counts, np.float64), np.asarray(shares, np.float64) * sum(counts)
+    chi_square, df = float(((seen - due) ** 2 / due).sum()), len(seen) - 1
+    if df != 1:
+        return SampleRatio(chi_square, df, float(special.chdtrc(df, chi_square)) if df else 1.0, exact=False)
+    n, distance = int(seen.sum()), abs(float(seen[0] - due[0]))
+    slack = 1e-9 * max(1.0, due[0])  # equally far but for rounding
+    least, most = np.floor(due[0] - distance + slack), np.ceil(due[0] + distance - slack)
+    if least >= most:
+        return SampleRatio(chi_square, df, 1.0, exact=True)
+    below = float(special.bdtr(least, n, shares[0])) if least >= 0 else 0.0
+    above = float(special.bdtrc(most - 1, n, shares[0])) if most <= n else 0.0
+    return SampleRatio(chi_square, df, min(1.0, below + above), exact=True)

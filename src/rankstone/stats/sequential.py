@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankstone.stats.intervals import Estimate
+    from rankstone.stats.mean_intervals import Estimate
+
 
 __all__ = ["TUNED_TO", "always_valid_interval", "always_valid_p", "always_valid_ratio"]
 
@@ -41,7 +42,7 @@ def always_valid_interval(found: Estimate, alpha: float) -> tuple[float, float]:
 
     Examples
     --------
-    >>> from rankstone.stats.intervals import Estimate
+    >>> from rankstone.stats.mean_intervals import Estimate
     >>> low, high = always_valid_interval(Estimate(0.1, 0.02, 1000, df=998.0), 0.05)
     >>> round(low, 3), round(high, 3)
     (0.039, 0.161)
@@ -61,7 +62,7 @@ def always_valid_p(found: Estimate) -> float:
 
     Examples
     --------
-    >>> from rankstone.stats.intervals import Estimate
+    >>> from rankstone.stats.mean_intervals import Estimate
     >>> always_valid_p(Estimate(0.0, 0.02, 1000, df=998.0))
     1.0
     """

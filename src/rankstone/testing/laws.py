@@ -1,30 +1,154 @@
-"""The laws, and the checker that runs a measure through them."""
+"""The laws, and the checker that runs a measure through them.
+
+Small random queries: judgments and lists with ties, gaps and strays, as real data has them.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import FrozenInstanceError, dataclass, fields, replace
-from itertools import chain, groupby, permutations, product
+from contextlib import suppress
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from itertools import chain, groupby, pairwise, permutations, product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone.errors import OutOfRange, UsageError
-from rankstone.measures import Measure, parse_measure
-from rankstone.testing.worlds import World, small_world
+from rankstone.api import evaluate
+from rankstone.errors import BadParameter, OutOfRange, UsageError
+from rankstone.measures.core.measure import Measure
+from rankstone.measures.core.syntax import parse_measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from rankstone.testing.worlds import Row
+    from rankstone.measures.core.claims import Claims
 
-__all__ = ["LawBroken", "check_measure"]
+
+__all__ = ["LAWS", "Law", "LawBroken", "World", "check_measure", "small_world"]
+
+#: more than any list holds
+_CANDIDATES = 40
+_GRADES = (0.0, 0.0, 1.0, 1.0, 2.0, 3.0)
+_SUBTOPICS = ("s1", "s2", "s3")
+_RUN = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+
+#: query, document, score
+Row = tuple[str, str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """Judgments, a run, and the options they are laid against each other under.
+
+    Attributes
+    ----------
+    judgments
+        ``query_id``, ``doc_id``, ``relevance``, and what else the measure reads.
+    run
+        ``query_id``, ``doc_id``, ``score``.
+    options
+        Options of alignment.
+    """
+
+    judgments: pl.DataFrame
+    run: pl.DataFrame
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def under(self, **options: Any) -> World:  # noqa: ANN401 - alignment options
+        """Return the same rows under other options."""
+        return replace(self, options={**self.options, **options})
+
+    def ranked(self, rows: Iterable[Row]) -> World:
+        """Return the same judgments with another run."""
+        return replace(self, run=pl.DataFrame(list(rows), _RUN, orient="row"))
+
+    def only(self, queries: Iterable[str]) -> World:
+        """Return the world of some queries."""
+        kept = pl.col("query_id").is_in(list(queries))
+        return replace(self, judgments=self.judgments.filter(kept), run=self.run.filter(kept))
+
+    def lists(self) -> dict[str, list[Row]]:
+        """Return the rows of each judged query that is answered, best score first."""
+        ordered = self.run.sort("query_id", "score", descending=[False, True], maintain_order=True)
+        found: dict[str, list[Row]] = {query: [] for query in self.judgments["query_id"].unique().sort()}
+        for row in ordered.iter_rows():
+            if row[0] in found:
+                found[row[0]].append(row)
+        return {query: rows for query, rows in found.items() if rows}
+
+    def values(self, measure: Measure) -> dict[str, tuple[Any, ...]]:
+        """Return ``{query: (value, numerator, denominator, status)}``."""
+        queries = self._sessions() if measure.query_columns else None
+        scored = evaluate(self.judgments, self.run, measure, queries=queries, **self.options).per_query
+        rows = scored.select("query_id", "value", "numerator", "denominator", "status").iter_rows()
+        return {query: tuple(rest) for query, *rest in rows}
+
+    def _sessions(self) -> dict[str, dict[str, Any]]:
+        """Make every query the second of a session of its own."""
+        names = {*self.judgments["query_id"], *self.run["query_id"]}
+        return {query: {"session": query, "position": 2} for query in names}
+
+    def __str__(self) -> str:
+        judged = [f"  {row}" for row in self.judgments.rows()]
+        shown = [f"  {row}" for row in self.run.rows()]
+        heads = [f"{what} ({', '.join(table.columns)}):" for what, table in self._tables()]
+        return "\n".join([heads[0], *judged, heads[1], *shown, f"options: {self.options}"])
+
+    def _tables(self) -> list[tuple[str, pl.DataFrame]]:
+        return [("judgments", self.judgments), ("run", self.run)]
+
+
+def small_world(measure: str | Measure, queries: int, seed: int = 0, *, ties: bool = False) -> World:
+    """Make queries that hold what a measure reads; they grow, so what fails first is small.
+
+    Parameters
+    ----------
+    measure
+        The measure or its text.
+    queries
+        How many queries.
+    seed
+        Where the random numbers start.
+    ties
+        True if scores may tie.
+    """
+    kind = parse_measure(measure)
+    assert isinstance(kind, Measure)  # noqa: S101 - callers have checked
+    draw = np.random.Generator(np.random.Philox(seed))
+    judged: list[dict[str, Any]] = []
+    shown: list[Row] = []
+    for at in range(queries):
+        docs = 2 + at * 6 // queries
+        query, names = f"q{at:04}", [f"d{i}" for i in range(docs + 2)]
+        for doc in draw.permutation(names)[: draw.integers(1, docs + 1)].tolist():
+            judged += _judgments(kind, draw, query, doc)
+        if at and draw.integers(8) == 0:
+            continue  # a judged query that the run does not answer
+        size = int(draw.integers(1, docs + 1))
+        scores = draw.integers(0, 3, size) if ties else draw.permutation(size * 3)[:size]
+        for doc, score in zip(draw.permutation(names)[:size].tolist(), scores.tolist(), strict=True):
+            shown.append((query, doc, float(score)))
+    shown.append(("nobody judged me", "d0", 1.0))
+    return World(pl.DataFrame(judged), pl.DataFrame(shown, _RUN, orient="row"), {"candidates": _CANDIDATES})
+
+
+def _judgments(kind: Measure, draw: np.random.Generator, query: str, doc: str) -> list[dict[str, Any]]:
+    """Make one document's judgments: one, or one for each of some subtopics."""
+    row = {"query_id": query, "doc_id": doc}
+    more = {name: float(draw.uniform(0.1, 1.0)) for name in kind.judgment_columns}
+    if "groups" not in kind.brings:
+        return [{**row, "relevance": float(draw.choice(_GRADES)), **more}]
+    chosen = draw.permutation(_SUBTOPICS)[: draw.integers(1, len(_SUBTOPICS) + 1)].tolist()
+    return [{**row, "subtopic": s, "relevance": float(draw.choice(_GRADES)), **more} for s in chosen]
+
 
 _WITHIN: Final = 1e-9
 #: orders of tied documents that are written down before a world is passed over
 _MOST_ORDERS: Final = 150
+#: cutoffs of lists as small as these
+_CUTOFFS: Final = range(1, 7)
 
 Draw = np.random.Generator
 
@@ -39,15 +163,31 @@ Wrong = tuple[str, str]
 
 @dataclass(frozen=True)
 class Law:
-    """A law: its name, which measures are under it, whether scores tie in its world, and the check.
+    """A law and the check of it.
 
-    The check returns a query for which the law does not hold and what is wrong there, or nothing.
+    Attributes
+    ----------
+    name
+        The law in a sentence.
+    ties
+        True if scores tie in the worlds it is checked on.
+    check
+        Returns a query for which the law does not hold and what is wrong there, or nothing.
+    applies
+        True if the law can be checked for a measure at all.
+    claimed
+        True if a measure promises it; most laws need no promise.
     """
 
     name: str
-    concerns: Callable[[Measure], bool]
     ties: bool
     check: Callable[[Measure, World, Draw], Wrong | None]
+    applies: Callable[[Measure], bool] = lambda _: True
+    claimed: Callable[[Claims], bool] = lambda _: True
+
+    def broken(self, measure: Measure, world: World, seed: int) -> Wrong | None:
+        """Return a query of a world for which the law does not hold and what is wrong there, or nothing."""
+        return self.check(measure, world, np.random.Generator(np.random.Philox(seed + 1)))
 
 
 def check_measure(measure: str | Measure, *, queries: int = 120, seed: int = 0) -> list[str]:
@@ -88,7 +228,7 @@ def check_measure(measure: str | Measure, *, queries: int = 120, seed: int = 0) 
             raise LawBroken(f"{kind}: {name}: {wrong}")
         kept.append(name)
     for law in LAWS:
-        if law.concerns(kind):
+        if law.applies(kind) and law.claimed(kind.claims):
             _hold(law, kind, small_world(kind, queries, seed, ties=law.ties), seed)
             kept.append(law.name)
     return kept
@@ -96,7 +236,7 @@ def check_measure(measure: str | Measure, *, queries: int = 120, seed: int = 0) 
 
 def _hold(law: Law, measure: Measure, world: World, seed: int) -> None:
     try:
-        wrong = law.check(measure, world, np.random.Generator(np.random.Philox(seed + 1)))
+        wrong = law.broken(measure, world, seed)
     except OutOfRange as error:
         raise LawBroken(f"{measure}: {law.name}: {error}") from error
     if wrong:
@@ -173,7 +313,12 @@ def _apart(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
 
 
 def _below_cutoff(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
-    return _difference(world.values(measure), world.under(depth=measure.k).values(measure))
+    """Put documents that nobody knows in the place of those below the cutoff."""
+    rows: list[Row] = []
+    for of_query in world.lists().values():
+        rows += of_query[: measure.k]
+        rows += [(query, f"unknown {doc}", score) for query, doc, score in of_query[measure.k :]]
+    return _difference(world.values(measure), world.ranked(rows).values(measure))
 
 
 def _promotion(measure: Measure, world: World, draw: Draw) -> Wrong | None:
@@ -251,30 +396,68 @@ def _difference(one: dict[str, tuple[Any, ...]], other: dict[str, tuple[Any, ...
     return None
 
 
-def _any(_measure: Measure) -> bool:
-    return True
+def _deeper_cutoff(measure: Measure, world: World, _draw: Draw) -> Wrong | None:
+    for shallow, deep in pairwise(_cut_at(measure)):
+        after = world.values(deep)
+        for query, (value, *_) in world.values(shallow).items():
+            there = after[query][0]
+            if value is not None and there is not None and there < value - _WITHIN:
+                return query, f"{value} at {shallow.k} became {there} at {deep.k}"
+    return None
+
+
+def _cut_at(measure: Measure) -> list[Measure]:
+    """Return a measure at every cutoff of small lists that it takes."""
+    found = []
+    for k in _CUTOFFS if measure.takes_cutoff else ():
+        with suppress(BadParameter):
+            found.append(replace(measure, k=k))
+    return found
+
+
+def _has_direction(measure: Measure) -> bool:
+    """Return True if better values and better documents are defined: one grade each, and a direction."""
+    return measure.card.direction != "neither" and "groups" not in measure.brings
 
 
 LAWS: Final = (
-    Law("values keep to the card's range", _any, ties=True, check=_in_span),
-    Law("the order of rows does not matter", _any, ties=False, check=_row_order),
-    Law("names of documents do not matter", _any, ties=False, check=_names),
-    Law("only the order of scores matters", _any, ties=False, check=_scores),
-    Law("queries alone have the bits they have together", _any, ties=True, check=_apart),
+    Law("values keep to the card's range", ties=True, check=_in_span),
+    Law("the order of rows does not matter", ties=False, check=_row_order),
+    Law("names of documents do not matter", ties=False, check=_names),
+    Law("only the order of scores matters", ties=False, check=_scores),
+    Law("queries alone have the bits they have together", ties=True, check=_apart),
     Law(
         "documents below the cutoff do not matter",
-        lambda m: m.k is not None and not m.looks_deeper,
         ties=False,
         check=_below_cutoff,
+        applies=lambda m: m.k is not None,
+        claimed=lambda claims: not claims.looks_deeper,
     ),
     Law(
         "moving a better document up is no loss",
-        lambda m: m.promotion_helps and m.card.direction != "neither" and "groups" not in m.brings,
         ties=False,
         check=_promotion,
+        applies=_has_direction,
+        claimed=lambda claims: claims.promotion_helps,
     ),
     Law(
-        "ties=expected is the mean over all orders", lambda m: m.closed_under_ties, ties=True, check=_expected
+        "a deeper cutoff never lowers the value",
+        ties=False,
+        check=_deeper_cutoff,
+        applies=lambda m: len(_cut_at(m)) > 1,
+        claimed=lambda claims: claims.grows_with_k,
     ),
-    Law("ties=best and worst are the extremes", lambda m: m.extremal_under_ties, ties=True, check=_extremes),
+    Law(
+        "ties=expected is the mean over all orders",
+        ties=True,
+        check=_expected,
+        claimed=lambda claims: claims.means_over_orders,
+    ),
+    Law(
+        "ties=best and worst are the extremes",
+        ties=True,
+        check=_extremes,
+        applies=lambda m: "groups" not in m.brings,
+        claimed=lambda claims: claims.extremal_under_ties,
+    ),
 )

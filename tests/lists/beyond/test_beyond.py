@@ -11,11 +11,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from tests.lists.beyond.table import ALL
+from tests.rows import each
 
 import rankstone
-from rankstone import beyond_accuracy
-from rankstone.lists.beyond.codes import Codes
-from rankstone.lists.beyond.opening import Opener
+from rankstone.rankings.recommendation import beyond_accuracy
+from rankstone.rankings.recommendation.list_frame import Codes
+from rankstone.rankings.recommendation.recommendation_tables import Opener
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,7 +141,7 @@ def test_duplicates() -> None:
         rankstone.beyond(run, "Entropy")
     past = {"v": ["a"], "w": ["b"], "x": ["c"]}
     for option, expected in (("first_drop", {"a", "b"}), ("last_drop", {"b", "a"})):
-        found = rankstone.beyond(run, "Coverage@3", history=past, duplicates=option)
+        found = rankstone.beyond(run, "Coverage@3", history=past, duplicates=option)  # type: ignore[arg-type]
         assert only(found) == {"Coverage@3": 1.0}
         assert "1 duplicate row dropped" in str(found.audit)
         del expected
@@ -193,7 +194,7 @@ def test_several_runs_share_the_tables() -> None:
         ("DP(group=category)@10", {"items": ITEMS}, "does not say which group it is about"),
         ("DP(protected=gg)@10", {"items": ITEMS}, "did you mean g?"),
         ("UserCoverage(at_least=k)", {}, "UserCoverage(at_least=k)@10"),
-        ("Unexpectedness(against=baseline)@10", {}, "--baseline RUN"),
+        ("Unexpectedness(against=baseline)@10", {}, "--expected RUN"),
         ("Popularity@10", {"items": ITEMS}, "column `popularity`"),
         ("Calibration(alpha=0)@10", {"items": ITEMS, "history": PAST}, "alpha=0 makes kl infinite"),
         ("nDCG@10", {}, "is no measure of whole lists"),
@@ -332,9 +333,9 @@ def test_the_usual_measures_are_those_the_tables_allow() -> None:
 def test_results_are_written_and_printed(tmp_path: Path) -> None:
     """Values per user go to files, everything to JSON, a table to people."""
     found = rankstone.beyond(RUN, "Coverage Novelty", catalogue_size=9, history=PAST)
-    found.write_csv(tmp_path / "users.csv")
-    found.write_parquet(tmp_path / "users.parquet")
-    found.write_json(tmp_path / "all.json")
+    found.write(tmp_path / "users.csv")
+    found.write(tmp_path / "users.parquet")
+    found.write(tmp_path / "all.json")
 
     assert pl.read_csv(tmp_path / "users.csv")["measure"].to_list() == ["Novelty", "Novelty"]
     assert pl.read_parquet(tmp_path / "users.parquet").equals(found.per_query)
@@ -346,7 +347,7 @@ def test_results_are_written_and_printed(tmp_path: Path) -> None:
     assert found._repr_html_()
 
 
-@pytest.mark.parametrize("text", ALL)
+@each("text", ALL)
 def test_cards_are_complete(text: str) -> None:
     """Every measure says what it needs, when it is undefined, how others differ and who thought of it."""
     card = type(rankstone.parse_measure(text)).card
@@ -481,5 +482,5 @@ def test_sums_over_a_past_are_the_same_bits_every_time(
             self.kept = pl.Series(sorted(table, reverse=True)).cast(self._kind)
 
     first = values()
-    monkeypatch.setattr("rankstone.beyond_accuracy.Codes", ReadByAnother)
+    monkeypatch.setattr("rankstone.rankings.recommendation.beyond_accuracy.Codes", ReadByAnother)
     assert values() == first

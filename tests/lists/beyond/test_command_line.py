@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from tests.command_line import command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def call(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "rankstone", "beyond", *arguments], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == code, done.stderr
-    return done
+call = partial(command, "beyond")
 
 
 @pytest.fixture
@@ -52,7 +47,7 @@ def test_a_table_of_measures(files: dict[str, str]) -> None:
 
 def test_groups_of_users(files: dict[str, str]) -> None:
     """--by adds a line for each group, and the largest gap between two."""
-    arguments = ["--history", files["past.csv"], "--users", files["users.csv"], "--by", "sex"]
+    arguments = ["--history", files["past.csv"], "--queries", files["users.csv"], "--by", "sex"]
     out = call(files["one.run"], "-m", "Novelty@2", *arguments).stdout.splitlines()
 
     assert [line.split()[0] for line in out[1:5]] == ["Novelty@2", "sex=f", "sex=m", "largest"]

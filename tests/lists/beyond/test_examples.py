@@ -6,6 +6,7 @@ from math import log, log2, sqrt
 from typing import Any
 
 import pytest
+from tests.rows import each
 
 import rankstone
 
@@ -142,7 +143,7 @@ CARDS: dict[str, tuple[dict[str, Any], dict[str, Any], float]] = {
 }
 
 
-@pytest.mark.parametrize("text", list(CARDS))
+@each("text", list(CARDS))
 def test_the_example_of_the_card(text: str) -> None:
     """What the card works out on paper is what comes out."""
     run, tables, expected = CARDS[text]

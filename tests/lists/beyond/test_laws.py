@@ -16,7 +16,7 @@ from tests.lists.beyond.table import ALL, BY_FAMILY
 from tests.lists.beyond.worlds import ITEMS, World, world
 
 import rankstone
-from rankstone.lists.beyond.measure import OfLists, OfRun
+from rankstone.rankings.recommendation.recommendation_measure import OfLists, OfRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -134,8 +134,8 @@ def test_chunks_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists measured two rows at a time have the bits of lists measured together."""
     drawn = draw(7)
     whole = drawn.beyond(list(PER_USER))
-    monkeypatch.setattr("rankstone.lists.beyond.frame._ROWS", 2)
-    monkeypatch.setattr("rankstone.lists.beyond.distances._CELLS", 4)
+    monkeypatch.setattr("rankstone.rankings.recommendation.list_frame._ROWS", 2)
+    monkeypatch.setattr("rankstone.rankings.recommendation.item_diversity._CELLS", 4)
 
     assert per_user(drawn.beyond(list(PER_USER))) == per_user(whole)
 
@@ -148,9 +148,9 @@ def test_many_categories_are_like_few(seed: int) -> None:
     texts += [t for t in BY_FAMILY["novelty"] if "category" in t]
     wanted = per_user(drawn.beyond(texts))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankstone.lists.beyond.mixes._CELLS", 0)
-        patch.setattr("rankstone.lists.beyond.distances._CELLS", 0)
-        patch.setattr("rankstone.lists.beyond.distances._WORD", 2)
+        patch.setattr("rankstone.rankings.recommendation.calibration._CELLS", 0)
+        patch.setattr("rankstone.rankings.recommendation.item_diversity._CELLS", 0)
+        patch.setattr("rankstone.rankings.recommendation.item_diversity._WORD", 2)
         found = per_user(drawn.beyond(texts))
     for key, value in wanted.items():
         both = (None if v is None else float.fromhex(v) for v in (value, found[key]))
@@ -269,7 +269,7 @@ def test_gaps_between_groups(seed: int) -> None:
     """Means by group, the largest gap and the mean gap are what loops over users give."""
     drawn = draw(seed)
     scores = drawn.beyond("Novelty@3 Popularity@3 Unexpectedness@3")
-    gaps = {m: row for m, *row in rankstone.group_gaps(scores, "group").drop("run").iter_rows()}
+    gaps = {m: row for m, *row in rankstone.rankings.group_gaps(scores, "group").drop("run").iter_rows()}
     for text in ("Novelty@3", "Popularity@3", "Unexpectedness@3"):
         values = oracle.value(text, drawn)
         assert isinstance(values, dict)

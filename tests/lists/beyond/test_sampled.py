@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankstone
-from rankstone.lists.beyond import sampling
+from rankstone.rankings.recommendation import sampled_ranks as sampling
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats
+    from rankstone.hits.list_arrays import Floats
 
 MEASURES = ("R@10", "P@3", "nDCG@5", "AP", "RR", "AUC(negatives=candidates)")
 
@@ -56,7 +56,7 @@ def test_chances(replacement: bool, n: int, data: st.DataObject) -> None:  # noq
 def test_the_naive_value_to_expect(n: int, m: int, data: st.DataObject) -> None:
     """It is the sum over sampled ranks; that of AUC is AUC; with one sampled item all measures are AUC."""
     ranks = data.draw(st.lists(st.integers(1, n), min_size=1, max_size=6))
-    found = rankstone.expected_sampled(ranks, list(MEASURES), items=n, sampled=m)
+    found = rankstone.rankings.expected_sampled(ranks, list(MEASURES), items=n, sampled=m)
     for text in MEASURES:
         wanted = [
             sum(
@@ -68,7 +68,7 @@ def test_the_naive_value_to_expect(n: int, m: int, data: st.DataObject) -> None:
         assert found[text] == pytest.approx(sum(wanted) / len(wanted))
     exact = sum(worth("AUC(negatives=candidates)", r, n) for r in ranks) / len(ranks)
     assert found["AUC(negatives=candidates)"] == pytest.approx(exact)
-    one = rankstone.expected_sampled(ranks, "R@1 AUC(negatives=candidates)", items=n, sampled=1)
+    one = rankstone.rankings.expected_sampled(ranks, "R@1 AUC(negatives=candidates)", items=n, sampled=1)
     assert one["R@1"] == pytest.approx(exact)
 
 
@@ -88,7 +88,7 @@ def objective(estimate: Floats, text: str, n: int, m: int, gamma: float) -> floa
 def test_bv_is_the_best_balance(text: str, gamma: float) -> None:
     """No step away from the estimate lowers squared bias + γ · variance: it is that quadratic's minimum."""
     n, m = 30, 6
-    found = rankstone.correct_sampled([1], text, items=n, sampled=m, gamma=gamma).estimates[text]
+    found = rankstone.rankings.correct_sampled([1], text, items=n, sampled=m, gamma=gamma).estimates[text]
     best = objective(found, text, n, m, gamma)
     rng = np.random.default_rng(3)
     for _ in range(40):
@@ -100,7 +100,7 @@ def test_bv_is_the_best_balance(text: str, gamma: float) -> None:
 def test_cls_keeps_its_promise(text: str) -> None:
     """The estimate never rises nor falls below 0, and no other such estimate has less squared bias."""
     n, m = 25, 5
-    found = rankstone.correct_sampled([1], text, items=n, sampled=m, method="cls").estimates[text]
+    found = rankstone.rankings.correct_sampled([1], text, items=n, sampled=m, method="cls").estimates[text]
     best = objective(found, text, n, m, 0.0)
 
     assert (np.diff(found) <= 1e-12).all()
@@ -123,10 +123,10 @@ def test_the_second_implementation() -> None:
         b = np.array([worth(text, r, n) for r in range(1, n + 1)]) / n**0.5
         c = np.diag((a / n**0.5).sum(axis=0))
         wanted = np.linalg.inv(0.9 * a.T @ a + 0.1 * c) @ a.T @ b
-        found = rankstone.correct_sampled([1], text, items=n, sampled=m).estimates[text]
+        found = rankstone.rankings.correct_sampled([1], text, items=n, sampled=m).estimates[text]
         assert found == pytest.approx(wanted, abs=1e-10)
         steps, _ = optimize.nnls(np.cumsum(a, axis=1), b)
-        cls = rankstone.correct_sampled([1], text, items=n, sampled=m, method="cls").estimates[text]
+        cls = rankstone.rankings.correct_sampled([1], text, items=n, sampled=m, method="cls").estimates[text]
         theirs = np.cumsum(steps[::-1])[::-1]
         assert np.linalg.norm(a @ cls - b) <= np.linalg.norm(a @ theirs - b) * (1 + 1e-12) + 1e-13
 
@@ -139,7 +139,7 @@ def test_corrections_come_nearer() -> None:
     drawn = 1 + rng.binomial(m, (exact - 1) / (n - 1))
     truth = float((exact <= 10).mean())
     for method in ("bv", "cls", "rank"):
-        found = rankstone.correct_sampled(drawn, "R@10", items=n, sampled=m, method=method)
+        found = rankstone.rankings.correct_sampled(drawn, "R@10", items=n, sampled=m, method=method)
         naive = found.values["naive"][0]
         assert abs(found.to_dict()["R@10"] - truth) < abs(naive - truth) / 2, method
         assert "value is a guess" in found.warning
@@ -165,7 +165,7 @@ def test_bounds_hold_where_ranks_follow_zipf(items: int) -> None:
         rank = rng.choice(items, 400, p=chance) + 1
         drawn = 1 + rng.hypergeometric(rank - 1, items - rank, 99)
         given: dict[str, Any] = {"items": items, "sampled": 99, "replacement": False, "method": "rank"}
-        found = rankstone.correct_sampled(drawn, "R@10", **given)
+        found = rankstone.rankings.correct_sampled(drawn, "R@10", **given)
         lower, upper = found.values.select("lower", "upper").row(0)
         truth = float(chance[:10].sum())
         held += lower <= truth <= upper
@@ -183,7 +183,7 @@ def test_one_sampled_item_tells_the_mean_rank_only(share: float) -> None:
     """
     n, many = 50, 400_000
     drawn = np.repeat([1, 2], [round(many * (1 - share)), round(many * share)])
-    found = rankstone.correct_sampled(drawn, "R@1 AUC(negatives=candidates)", items=n, sampled=1)
+    found = rankstone.rankings.correct_sampled(drawn, "R@1 AUC(negatives=candidates)", items=n, sampled=1)
     (low, high), (least, most) = found.values.select("lower", "upper").rows()
 
     assert low == pytest.approx(0, abs=1e-6)
@@ -194,7 +194,7 @@ def test_one_sampled_item_tells_the_mean_rank_only(share: float) -> None:
 def test_every_item_sampled_leaves_sampling_of_users_only() -> None:
     """Among all items ranks are known: the bounds are an exact interval of the share of users."""
     drawn = np.repeat([1, 5], [30, 70])
-    lower, upper = rankstone.correct_sampled(
+    lower, upper = rankstone.rankings.correct_sampled(
         drawn, "R@1", items=5, sampled=4, replacement=False
     ).values.select("lower", "upper").row(0)  # fmt: skip
     level = 0.05 / 4 / 2  # four shares are bounded at once, from two sides
@@ -211,9 +211,11 @@ def test_bounds_widen_where_users_have_several_items() -> None:
     rng = np.random.default_rng(8)
     drawn = 1 + rng.binomial(20, rng.random(80))
     given: dict[str, Any] = {"measures": "R@30", "items": 60, "sampled": 20}
-    one = rankstone.correct_sampled(drawn, users=np.arange(80), **given).values
-    ten = rankstone.correct_sampled(np.repeat(drawn, 10), users=np.repeat(np.arange(80), 10), **given).values
-    apart = rankstone.correct_sampled(np.repeat(drawn, 10), **given).values
+    one = rankstone.rankings.correct_sampled(drawn, users=np.arange(80), **given).values
+    ten = rankstone.rankings.correct_sampled(
+        np.repeat(drawn, 10), users=np.repeat(np.arange(80), 10), **given
+    ).values
+    apart = rankstone.rankings.correct_sampled(np.repeat(drawn, 10), **given).values
 
     assert ten["lower"][0] < one["lower"][0] < apart["lower"][0]
     assert apart["upper"][0] < one["upper"][0] < ten["upper"][0]
@@ -222,7 +224,7 @@ def test_bounds_widen_where_users_have_several_items() -> None:
 
 def test_samples_that_no_ranking_gives() -> None:
     """Half the users beat ten of twenty, and none beats nine or eleven: no uniform sample looks like that."""
-    found = rankstone.correct_sampled([11] * 5_000, "R@10", items=1_000, sampled=20)
+    found = rankstone.rankings.correct_sampled([11] * 5_000, "R@10", items=1_000, sampled=20)
 
     assert found.values.select("lower", "upper").row(0) == (None, None)
     assert "were items drawn uniformly?" in found.warning
@@ -231,7 +233,7 @@ def test_samples_that_no_ranking_gives() -> None:
 def test_a_guess_outside_its_bounds_is_told() -> None:
     """Naive values are within a model's bounds only by chance."""
     drawn = 1 + np.random.default_rng(2).binomial(20, 0.1, 3_000)
-    found = rankstone.correct_sampled(drawn, "R@10", items=2_000, sampled=20, method="naive")
+    found = rankstone.rankings.correct_sampled(drawn, "R@10", items=2_000, sampled=20, method="naive")
 
     assert found.values["value"][0] > found.values["upper"][0]
     assert found.warning.endswith("Do not trust a guess outside its bounds: R@10.")
@@ -239,7 +241,7 @@ def test_a_guess_outside_its_bounds_is_told() -> None:
 
 def test_the_rank_estimator() -> None:
     """M at 1 + ⌊(n − 1)(r̃ − 1)/m⌋."""
-    found = rankstone.correct_sampled([1, 2, 3], "RR", items=101, sampled=10, method="rank")
+    found = rankstone.rankings.correct_sampled([1, 2, 3], "RR", items=101, sampled=10, method="rank")
 
     assert found.per_user("RR").tolist() == [1 / 1, 1 / 11, 1 / 21]
 
@@ -267,5 +269,5 @@ def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:
     """Ranks that cannot be, and methods nobody knows."""
     usual: dict[str, Any] = {"ranks": [1, 2], "measures": "R@10", "items": 100, "sampled": 10}
     with pytest.raises(rankstone.RankstoneError) as caught:
-        rankstone.correct_sampled(**{**usual, **arguments})
+        rankstone.rankings.correct_sampled(**{**usual, **arguments})
     assert said in str(caught.value)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankstone.stats import Units, difference_estimate, estimates, mean_estimates
-from rankstone.stats.bounded import adaptive, difference_p, share_limits, worst_case, worst_case_p
-from rankstone.stats.units import effective_df
+from rankstone.stats.bounded_means import adaptive, difference_p, share_limits, worst_case, worst_case_p
+from rankstone.stats.sampling_units import effective_df
 
 ALPHA = 0.025
 

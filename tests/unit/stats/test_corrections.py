@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tests.rows import each
 
 from rankstone.errors import BadValue
 from rankstone.stats import CORRECTIONS, adjusted, family_level
@@ -50,8 +51,8 @@ def test_the_familys_level_separates_claims_from_the_rest(correction: str) -> No
         assert (claimed == (p <= family_level(p, correction) + 1e-15)).all()
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("bad", [math.nan, -0.1, 1.1, math.inf])
+@each("correction", CORRECTIONS)
 def test_what_is_no_p_value_is_refused(correction: str, bad: float) -> None:
     """Every correction names the first number that is no p-value; none passes it on as an answer."""
     for question in (adjusted, family_level):

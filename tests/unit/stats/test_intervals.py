@@ -13,7 +13,7 @@ import pytest
 
 from rankstone.errors import BadOption
 from rankstone.stats import RESAMPLED, PoissonBootstrap, estimates
-from rankstone.stats.units import Units
+from rankstone.stats.sampling_units import Units
 
 BOOTSTRAPS = RESAMPLED
 METHODS = ("t", *RESAMPLED)
@@ -114,7 +114,7 @@ def test_threads_change_no_bit(method: str) -> None:
 CODE = """
 import numpy as np
 from rankstone.stats import RESAMPLED, estimates
-from rankstone.stats.units import Units
+from rankstone.stats.sampling_units import Units
 units = Units.of(np.random.Generator(np.random.Philox(2)).random((3000, 40)))
 for method in ("t", *RESAMPLED):
     print(method, [found.interval() for found in estimates(units, method, resamples=100)])

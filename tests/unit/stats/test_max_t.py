@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankstone.stats import Units, flipped_max_t, paired_t, randomised_tukeys, resampled_max_t, sign_flips
-from rankstone.stats.drawing import draws
+from rankstone.stats.random_streams import draws
 
 
 def scores(seed: int, queries: int = 12, systems: int = 4) -> np.ndarray:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.rows import each
 
 from rankstone.errors import BadOption
 from rankstone.stats import (
@@ -24,7 +25,7 @@ from rankstone.stats import (
     sign_test,
     tost,
 )
-from rankstone.stats.units import Units
+from rankstone.stats.sampling_units import Units
 
 
 def of(*differences: float) -> Units:
@@ -76,8 +77,8 @@ def test_margin_is_above_zero() -> None:
         tost(of(0.1, 0.2), 0.0)
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.3])
+@each("correction", CORRECTIONS)
 def test_the_level_of_a_family_draws_the_same_line(correction: str, alpha: float) -> None:
     """A claim stands after correction exactly where p is at most the family's level."""
     draw = np.random.default_rng(5)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.rows import each
 
 from rankstone.errors import BadOption
 from rankstone.stats import Shared, proportion_difference, wilson
@@ -37,7 +38,7 @@ def test_wilson_of_nobody_is_nothing() -> None:
         wilson(1, 2, 1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other", "low", "high"),
     [
         # Newcombe (1998), table II, method 10

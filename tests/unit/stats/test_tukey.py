@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankstone.stats import paired_t, randomised_tukey, randomised_tukeys, sign_flips, tukey_hsd, two_way
-from rankstone.stats.units import Units
+from rankstone.stats.sampling_units import Units
 
 
 def scores(seed: int, queries: int = 40, systems: int = 4, measures: int = 1) -> np.ndarray:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.arrays import before
-from rankstone.measures.base import Contributions, Measure, Status
-from rankstone.measures.concordance import RC
-from rankstone.measures.named import Card
-from rankstone.measures.pairs import AUC
+from rankstone.hits.list_arrays import before
+from rankstone.measures.auc import AUC
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card
+from rankstone.measures.core.measure import Contributions, Measure, Status
+from rankstone.measures.ideal_agreement import RC
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats
+
 
 __all__ = ["ERR", "AverageGain", "PFound", "QueryAUC", "RankingAUC"]
 
@@ -31,7 +33,6 @@ class PFound(Measure):
     PFound@5
     """
 
-    name: ClassVar[str] = "PFound"
     family: ClassVar[str] = "user models"
     needs_relevant: ClassVar[bool] = False
     card: ClassVar[Card] = Card(
@@ -45,10 +46,8 @@ class PFound(Measure):
         citation="CatBoost 1.2",
     )
 
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: the mean over orders of a product is not worked out."""
-        return False
+    #: the mean over orders of a product is not worked out
+    claims = Claims(closed_under_ties=False)
 
     def worth(self, hits: Hits) -> Floats:
         """Return what satisfaction at the rank of each hit is worth."""
@@ -69,7 +68,6 @@ class ERR(PFound):
     ERR@5
     """
 
-    name: ClassVar[str] = "ERR"
     card: ClassVar[Card] = Card(
         sentence="How early is a reader satisfied whom each row satisfies with the chance its label says?",
         formula="ERR@k = Σ_{i ≤ k} (1/i) g_i Π_{j < i} (1 − g_j)",
@@ -95,7 +93,6 @@ class AverageGain(Measure):
     AverageGain@5
     """
 
-    name: ClassVar[str] = "AverageGain"
     family: ClassVar[str] = "cumulated gain"
     needs_relevant: ClassVar[bool] = False
     card: ClassVar[Card] = Card(

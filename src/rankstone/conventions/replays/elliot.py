@@ -1,28 +1,39 @@
-"""Elliot's own: means of precision and recall over all ranks, and AUC with one negative too many."""
+"""Elliot's own: means of precision and recall over all ranks, and AUC with one negative too many.
+
+Elliot's measures of whole lists that nobody else has.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions, Threshold
-from rankstone.measures.named import Card, parameter
+from rankstone.measures.core.definition import Card, Threshold, parameter
+from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
+from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
+from rankstone.rankings.recommendation.list_frame import sums_by_item
+from rankstone.rankings.recommendation.recommendation_measure import OfRun, Parts
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Ints
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Ints
+    from rankstone.measures.core.claims import Claims
+    from rankstone.measures.core.definition import RelevantFrom
+    from rankstone.rankings.recommendation.list_frame import ListFrame
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
 
-__all__ = ["AUC", "GAUC", "LAUC", "MAP", "MAR"]
+
+__all__ = ["AUC", "GAUC", "LAUC", "MAP", "MAR", "Gini", "SEntropy"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Binary(BinaryMeasure):
     """What these have in common: relevant is what reaches the relevance threshold, 1 here."""
 
-    rel: Threshold = parameter(Threshold(1.0), "relevant means grade ≥ rel")
+    rel: RelevantFrom = parameter(Threshold(1.0), "relevant means grade ≥ rel")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +44,6 @@ class MAP(_Binary):
     MAP@5
     """
 
-    name: ClassVar[str] = "MAP"
     family: ClassVar[str] = "binary"
     card: ClassVar[Card] = Card(
         sentence="How precise is the list on average over the first k ranks?",
@@ -61,7 +71,6 @@ class MAR(_Binary):
     MAR@5
     """
 
-    name: ClassVar[str] = "MAR"
     family: ClassVar[str] = "binary"
     card: ClassVar[Card] = Card(
         sentence="How complete is the list on average over the first k ranks?",
@@ -89,7 +98,6 @@ class GAUC(_Binary):
     GAUC
     """
 
-    name: ClassVar[str] = "GAUC"
     family: ClassVar[str] = "pairs"
     card: ClassVar[Card] = Card(
         sentence="How often is a relevant item ranked above one that is not?",
@@ -102,9 +110,9 @@ class GAUC(_Binary):
     )
 
     @property
-    def closed_under_ties(self) -> bool:
-        """Fail: ranks are what is counted."""
-        return False
+    def claims(self) -> Claims:
+        """Ranks are what is counted."""
+        return replace(super().claims, closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit the share of negatives below it; divide by what could earn one."""
@@ -150,3 +158,47 @@ class AUC(GAUC):
     def most(self, hits: Hits) -> Ints:
         """Return how many relevant items are ranked."""
         return hits.count(hits.relevant(self.rel))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gini(catalogue_measures.Gini):
+    """How evenly recommendations fall on items: one minus the index.
+
+    >>> print(Gini(among="past", k=10))
+    Gini(among=past)@10
+    """
+
+    def link(self, ratio: float) -> float:
+        """Turn unevenness into evenness."""
+        return 1.0 - ratio
+
+
+@dataclass(frozen=True, kw_only=True)
+class SEntropy(OfRun):
+    """The mean self-information of recommended items, by their share of all recommendations.
+
+    >>> print(SEntropy(k=10))
+    SEntropy@10
+    """
+
+    family: ClassVar[str] = "catalogue"
+    card: ClassVar[Card] = Card(
+        sentence="How evenly do recommendations fall on items, each list weighing the same?",
+        formula="SEntropy@k = (1/|U|) Σ_u (1/n_u) Σ_{i ∈ L_u} −log2 p_i",
+        symbols="p_i: the share of all recommendations that item i has; n_u: items in u's list; U: lists",
+        example="lists (a, b) and (a): p = 2/3, 1/3: ((0.585 + 1.585)/2 + 0.585) / 2 = 0.835",
+        needs="nothing beside the run",
+        span=(0.0, None),
+        undefined="nothing shown",
+        sensitive="lists of different lengths: items of short ones weigh more; otherwise it is Entropy",
+        use="to read Elliot's numbers",
+        citation="Elliot 0.3",
+    )
+
+    def parts(self, lists: ListFrame, tables: Tables) -> Parts:
+        """Give each item its self-information, weighed by the lists that show it."""
+        counts = lists.counts(tables.known)
+        weight = sums_by_item(lists.item, 1.0 / lists.n[lists.list], tables.known)
+        some = counts > 0
+        information = -np.log2(counts[some] / max(int(counts.sum()), 1))
+        return Parts(weight[some] * information, float(len(lists)))

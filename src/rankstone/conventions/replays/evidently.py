@@ -2,6 +2,8 @@
 
 Of three tied items each stands at rank 2 and none at 1 or 3.  Where nothing is tied, all but average
 precision and average recall are what their names say.
+
+Evidently's personalization and serendipity, as it computes them.
 """
 
 from __future__ import annotations
@@ -12,17 +14,34 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.hits.pairs import ragged_range
-from rankstone.measures.base import Contributions
+from rankstone.hits.pair_index import ragged_range
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.dcg import nDCG
-from rankstone.measures.named import Card, parameter
 from rankstone.measures.precision import BinaryMeasure
+from rankstone.rankings.recommendation import item_diversity as distances
+from rankstone.rankings.recommendation.recommendation_measure import ANY, OfLists, OfRun, Parts
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Bools, Floats, Ints
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.core.claims import Claims
+    from rankstone.rankings.recommendation.list_frame import ListFrame
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
 
-__all__ = ["MAP", "MAR", "MRR", "NDCG", "FBetaTopK", "HitRate", "PrecisionTopK", "RecallTopK"]
+
+__all__ = [
+    "MAP",
+    "MAR",
+    "MRR",
+    "NDCG",
+    "FBetaTopK",
+    "HitRate",
+    "Personalization",
+    "PrecisionTopK",
+    "RecallTopK",
+    "Serendipity",
+]
 
 _CITATION: Final = "Evidently 0.7.23"
 _RANK: Final = "m_d: the middle of the tie block of item d, rounded down (its rank where nothing is tied)"
@@ -35,18 +54,13 @@ def middle(hits: Hits) -> Ints:
     return (hits.first + hits.last) // 2
 
 
-class Placed:
+class Placed(Measure):
     """What holds of every measure that places items at the middle of their tie block."""
 
     @property
-    def looks_deeper(self) -> bool:
-        """Hold: an item below rank k may be placed above it."""
-        return True
-
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: ties are settled by the rule that is replayed."""
-        return False
+    def claims(self) -> Claims:
+        """Ties are settled by the rule that is replayed; an item below rank k may be placed above it."""
+        return replace(super().claims, looks_deeper=True, closed_under_ties=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +93,6 @@ class PrecisionTopK(ByMiddle):
     PrecisionTopK@5
     """
 
-    name: ClassVar[str] = "PrecisionTopK"
     card: ClassVar[Card] = Card(
         sentence="Of the first k results, how many are relevant?",
         formula="PrecisionTopK@k = #{relevant d : m_d ≤ k} / min(k, n)",
@@ -104,7 +117,6 @@ class RecallTopK(ByMiddle):
     RecallTopK@5
     """
 
-    name: ClassVar[str] = "RecallTopK"
     card: ClassVar[Card] = Card(
         sentence="Of the relevant items among a user's rows, how many are among the first k?",
         formula="RecallTopK@k = #{relevant d : m_d ≤ k} / R",
@@ -130,7 +142,6 @@ class FBetaTopK(PrecisionTopK):
     FBetaTopK@5
     """
 
-    name: ClassVar[str] = "FBetaTopK"
     card: ClassVar[Card] = replace(
         PrecisionTopK.card,
         sentence="Mean precision and mean recall of the first k results in one number.",
@@ -159,7 +170,6 @@ class MRR(ByMiddle):
     MRR@5
     """
 
-    name: ClassVar[str] = "MRR"
     card: ClassVar[Card] = replace(
         RecallTopK.card,
         sentence="How far down is the first relevant item?",
@@ -181,7 +191,6 @@ class HitRate(ByMiddle):
     HitRate@5
     """
 
-    name: ClassVar[str] = "HitRate"
     card: ClassVar[Card] = replace(
         MRR.card,
         sentence="Is at least one of the first k items relevant?",
@@ -202,7 +211,6 @@ class MAP(ByMiddle):
     MAP@5
     """
 
-    name: ClassVar[str] = "MAP"
     family: ClassVar[str] = "average precision"
     card: ClassVar[Card] = Card(
         sentence="How early do the relevant items come, the last item of a short list counting to rank k?",
@@ -248,7 +256,6 @@ class MAR(MAP):
     MAR@5
     """
 
-    name: ClassVar[str] = "MAR"
     card: ClassVar[Card] = replace(
         MAP.card,
         sentence="What is the recall at the relevant items, the last of a short list counting to rank k?",
@@ -270,7 +277,6 @@ class NDCG(Placed, nDCG):
     NDCG@5
     """
 
-    name: ClassVar[str] = "NDCG"
     aliases: ClassVar[tuple[str, ...]] = ()
     card: ClassVar[Card] = Card(
         sentence="How close does the list come to the ideal order of a user's rows?",
@@ -290,3 +296,94 @@ class NDCG(Placed, nDCG):
         place = middle(hits)
         shares: Floats = self.worth(hits.grade) / self.divisor(place)
         return shares if self.k is None else np.where(place <= self.k, shares, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Personalization(OfRun):
+    """How little lists have in common, as if each of them had k items.
+
+    >>> print(Personalization(k=10))
+    Personalization@10
+    """
+
+    family: ClassVar[str] = "catalogue"
+    card: ClassVar[Card] = Card(
+        sentence="How different are the lists of two users?",
+        formula="Personalization@k = 1 − (Σ_i c_i² − k |U|) / (k |U| (|U| − 1))",
+        symbols="c_i: lists that hold item i; U: lists",
+        example="lists (a, b) and (a), k = 2: c = 2, 1: 1 − (5 − 4)/(2·2·1) = 3/4",
+        needs="nothing beside the run",
+        span=(None, None),
+        undefined="one list",
+        sensitive="lists shorter than k: every place they lack counts as a pair less, up to values above 1",
+        use="to read Evidently's numbers; Personalization is the same where all lists have k items",
+        citation="Evidently 0.7",
+    )
+
+    def parts(self, lists: ListFrame, tables: Tables) -> Parts:
+        """Count for each item the pairs of lists that share it, a list with itself too."""
+        users, k = len(lists), self.k or int(lists.n.max(initial=0))
+        counts = lists.counts(tables.known).astype(np.float64)
+        return Parts(np.append(counts * counts, -float(k * users)), float(k * users * (users - 1)))
+
+    def link(self, ratio: float) -> float:
+        """Turn likeness into difference."""
+        return 1.0 - ratio
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serendipity(OfLists):
+    """One minus how much the relevant items of a list are like the past, summed over them.
+
+    >>> print(Serendipity(k=10))
+    Serendipity@10
+    """
+
+    family: ClassVar[str] = "novelty"
+    needs: ClassVar[tuple[str, ...]] = ("qrels", "history", "items")
+    card: ClassVar[Card] = Card(
+        sentence="How unlike the past is what is relevant?",
+        formula="Serendipity@k(u) = 1 − Σ_{relevant i ∈ L_u} (1/|H_u|) Σ_{j ∈ H_u} cos(i, j)",
+        symbols="L_u: the first k items; H_u: distinct items u met; cos(i, i) = 1 even without any feature",
+        example="two relevant items, like the past by 1/2 and 3/4: 1 − 5/4 = −1/4",
+        needs="judgments, the past, a table of items with numbers",
+        span=(None, None),
+        undefined="no relevant item among the first k, or a user without a past: left out of the mean",
+        sensitive="the number of relevant items shown: a sum is taken from one, so that more are worth less",
+        use="to read Evidently's numbers; Serendipity(expected=history) takes a mean",
+        citation="Evidently 0.7",
+    )
+
+    features: str | None = parameter(
+        None,
+        "column of --items (several with +); default: the column `features`, or all there are",
+        word=True,
+    )
+
+    def check(self, tables: Tables) -> None:
+        """Refuse columns that are not there, or hold no numbers."""
+        super().check(tables)
+        tables.item_table.check_numbers(self._columns(tables))
+
+    def _columns(self, tables: Tables) -> tuple[str, ...]:
+        return tables.item_table.chosen(self.features, "features", str(self))
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Take from one what each relevant item shares with the past."""
+        table, columns, past = tables.item_table, self._columns(tables), tables.past.once
+        units, known = tables.units(columns), table.vectors(columns).known
+        count, pairs = past.of_lists(lists)
+        row = table.rows_of(past.item[pairs])
+        usable = (row >= 0) & known[row]
+        whose = np.repeat(np.arange(len(lists)), count)[usable]
+        sums = distances.sum_by_list(np.bincount(whose, minlength=len(lists)), row[usable], units)
+        here, relevant = table.rows(lists), tables.is_relevant(lists, ANY)
+        shown = np.flatnonzero((here >= 0) & known[here] & (relevant > 0))
+        like = np.zeros(len(here))
+        like[shown] = distances.dots_of_vectors(here[shown], units, lists.list[shown], sums)
+        # an item is like itself even where its features are all zero
+        itself = (past.find(lists)[shown] >= 0) & ~units[here[shown]].any(axis=1)
+        like[shown[itself]] += 1.0
+        counted = (lists.total(relevant) > 0) & (count > 0)
+        norm = counted.astype(np.float64)
+        return Contributions(-like / np.maximum(count, 1)[lists.list], norm, missed=norm)

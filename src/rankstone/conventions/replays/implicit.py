@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstone.measures import average_precision, pairs, precision
-from rankstone.measures.base import Contributions
+from rankstone.measures import auc as pairs
+from rankstone.measures import average_precision, precision
+from rankstone.measures.core.measure import Contributions
 from rankstone.measures.dcg import nDCG
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.base import Scored
+    from rankstone.hits.hits import Hits
+    from rankstone.measures.core.measure import Scored
+
 
 __all__ = ["AP", "AUC", "NDCG", "R"]
 

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Status
-from rankstone.measures.interpolated import IPrec
-from rankstone.measures.interpolation import wanted
-from rankstone.measures.judged import Judged
-from rankstone.measures.named import Card
+from rankstone.measures.core.curve import wanted
+from rankstone.measures.core.definition import Card
+from rankstone.measures.core.measure import Status
+from rankstone.measures.counts import Judged
+from rankstone.measures.precision_recall import IPrec
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.base import Scored
+    from rankstone.hits.hits import Hits
+    from rankstone.measures.core.measure import Scored
+
 
 __all__ = ["CondensedIPrec", "JudgedOrZero"]
 
@@ -28,7 +29,6 @@ class JudgedOrZero(Judged):
     JudgedOrZero@10
     """
 
-    name: ClassVar[str] = "JudgedOrZero"
     zero_norm: ClassVar[Status] = Status.no_relevant
     card: ClassVar[Card] = Card(
         sentence="Of the first k results, how many has anybody judged, if any is shown?",

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions
-from rankstone.measures.named import Card
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card
+from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Bools, Ints
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Bools, Ints
+
 
 __all__ = ["NDCG"]
 
@@ -40,10 +42,8 @@ class NDCG(BinaryMeasure):
         citation="MLflow 3.18",
     )
 
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: who is among the first k decides what the ideal list repeats."""
-        return False
+    #: which documents are among the first k decides what the ideal list repeats
+    claims = Claims(closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit its discount; divide by those of the ideal list."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankstone.measures.base import Status
-from rankstone.measures.diversity import ERR_IA, alpha_DCG, nNRBP
+from rankstone.measures.core.measure import Status
+from rankstone.measures.subtopic_diversity import ERR_IA, alpha_DCG, nNRBP
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.base import Scored
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats
+    from rankstone.measures.core.measure import Scored
+
 
 __all__ = ["NNRBP", "AlphaDCG", "ErrIA"]
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions, Measure
 from rankstone.measures.cascade import ERR as SOUND
-from rankstone.measures.named import Card
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card
+from rankstone.measures.core.measure import Contributions, Measure
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats
+
 
 __all__ = ["ERR", "Best", "NoRR"]
 
@@ -26,7 +28,6 @@ class Best(Measure):
     Best@5
     """
 
-    name: ClassVar[str] = "Best"
     family: ClassVar[str] = "cumulated gain"
     card: ClassVar[Card] = Card(
         sentence="What is the best label of the first k documents?",
@@ -39,10 +40,8 @@ class Best(Measure):
         citation="RankLib 2",
     )
 
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: the mean of the best over orders is not worked out."""
-        return False
+    #: the mean of the best over orders is not worked out
+    claims = Claims(closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give the first of the best documents its label."""
@@ -76,7 +75,6 @@ class NoRR(Measure):
     NoRR
     """
 
-    name: ClassVar[str] = "NoRR"
     family: ClassVar[str] = "reciprocal rank"
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions, Measure, Status
-from rankstone.measures.incomplete import Bpref as Sound
-from rankstone.measures.named import Card, parameter
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions, Measure, Status
+from rankstone.measures.incomplete_judgments import Bpref as Sound
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
+
 
 __all__ = ["Bpref", "GradedRBP"]
 
@@ -26,7 +27,6 @@ class GradedRBP(Measure):
     GradedRBP(p=0.5)
     """
 
-    name: ClassVar[str] = "GradedRBP"
     family: ClassVar[str] = "user models"
     card: ClassVar[Card] = Card(
         sentence="What does a rank bring to a user who goes on with chance p, grades being gains?",

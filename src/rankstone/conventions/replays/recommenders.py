@@ -1,24 +1,35 @@
-"""Recommenders' R-precision, whose mean leaves out everybody who found nothing, and its nDCG."""
+"""Recommenders' R-precision, whose mean leaves out everybody who found nothing, and its nDCG.
+
+Recommenders' diversity and serendipity: by what users met together, or by features; unknown is unlike.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.arrays import descending_within, offsets_of
-from rankstone.hits.ideal import Ideal
-from rankstone.measures.base import Contributions, Status
+from rankstone.errors import BadValue, printable
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import descending_within, offsets_of
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.dcg import nDCG
-from rankstone.measures.named import Card
 from rankstone.measures.precision import BinaryMeasure
+from rankstone.rankings.recommendation import item_diversity as distances
+from rankstone.rankings.recommendation.items import Sets
+from rankstone.rankings.recommendation.recommendation_measure import ANY, OfLists
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Ints
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.rankings.recommendation.list_frame import ListFrame, Numbers
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
 
-__all__ = ["NDCG", "RPrecision"]
+
+__all__ = ["NDCG", "AllNew", "Diversity", "RPrecision", "Serendipity"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +54,8 @@ class RPrecision(BinaryMeasure):
         citation="Recommenders 1.2",
     )
 
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: whether there is a hit decides whether there is a value."""
-        return False
+    #: whether there is a hit decides whether there is a value
+    claims = Claims(closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Count relevant hits in the first min(R, k) ranks; divide by R."""
@@ -66,14 +75,15 @@ class NDCG(nDCG):
     brings: ClassVar[frozenset[str]] = frozenset({"rows"})
 
     @property
-    def looks_deeper(self) -> bool:
-        """Hold: copies below the cutoff count."""
-        return True
-
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: which copies are among the first k decides twice."""
-        return False
+    def claims(self) -> Claims:
+        """Copies below the cutoff count, and which are among the first k decides twice."""
+        return replace(
+            super().claims,
+            looks_deeper=True,
+            closed_under_ties=False,
+            bounds_by="enumeration",
+            deeper_grades_matter=True,
+        )
 
     def contributions(self, hits: Hits) -> Contributions:
         """Let every copy among the first k gain once for each copy in the list."""
@@ -99,3 +109,190 @@ class NDCG(nDCG):
         order = np.argsort(query, kind="stable")
         lengths = np.bincount(query, minlength=hits.queries)
         return Ideal(offsets_of(lengths), descending_within(query[order], self.worth(grade[order])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllNew(OfLists):
+    """Whether a list shows nothing that its user has met: 1, or 0.
+
+    >>> print(AllNew())
+    AllNew
+    """
+
+    family: ClassVar[str] = "novelty"
+    needs: ClassVar[tuple[str, ...]] = ("history",)
+    card: ClassVar[Card] = Card(
+        sentence="Is everything in the list new to its user?",
+        formula="AllNew(u) = 1 if L_u ∩ H_u is empty, else 0",
+        symbols="L_u: the list; H_u: what u met",
+        example="list (a, b) of a user who met b: 0",
+        needs="the past",
+        undefined="never",
+        sensitive="one item is enough",
+        use="to refuse what Recommenders refuses",
+        citation="Recommenders 1.2",
+    )
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Give each list 1 as long as no item was met."""
+        met = lists.total((tables.past.once.find(lists) >= 0).astype(np.float64))
+        fresh = (met == 0).astype(np.float64)
+        return Contributions(np.zeros(len(lists.item)), np.ones(len(lists)), missed=fresh)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ByLikeness(OfLists):
+    """A measure of how alike items are; one of which nothing is known is like none."""
+
+    likeness: str = parameter(
+        "cooccurrence", "cosine of the users who met items, or of feature vectors", "cooccurrence", "features"
+    )
+    features: str | None = parameter(
+        None,
+        "column of --items (several with +); default: the column `features`, or all there are",
+        word=True,
+    )
+
+    def needed(self) -> tuple[str, ...]:
+        """Return what says how items are related."""
+        return ("history",) if self.likeness == "cooccurrence" else ("history", "items")
+
+    def check(self, tables: Tables) -> None:
+        """Refuse columns that are not there, or hold no numbers."""
+        super().check(tables)
+        if self.likeness == "features":
+            tables.item_table.check_numbers(self._columns(tables))
+
+    def _columns(self, tables: Tables) -> tuple[str, ...]:
+        return tables.item_table.chosen(self.features, "features", str(self))
+
+    def place(self, item: Numbers, tables: Tables) -> tuple[Ints, Bools]:
+        """Return where each item's sets or vectors are, and whether it has any."""
+        if self.likeness == "cooccurrence":
+            return item.astype(np.int64), self.users(tables).known[item]
+        row = tables.item_table.rows_of(item)
+        return row, (row >= 0) & tables.item_table.vectors(self._columns(tables)).known[row]
+
+    def users(self, tables: Tables) -> Sets:
+        """Return the users who met each item."""
+
+        def make() -> Sets:
+            past = tables.past.once
+            order = np.argsort(past.item, kind="stable")
+            offsets = np.concatenate(([0], np.cumsum(past.per_item(tables.known))))
+            return Sets(offsets, past.user[order].astype(np.int64), [""] * len(tables.user_codes))
+
+        return tables.remember(("users who met", tables.known), make)
+
+    def units(self, tables: Tables) -> Floats:
+        """Return features as vectors of length one; refuse those without a direction, as the library does."""
+        columns, table = self._columns(tables), tables.item_table
+        vectors = table.vectors(columns)
+        null = vectors.known & ~vectors.values.any(axis=1)
+        if null.any() or not vectors.known.any():
+            item = tables.item_codes.ids(table.code[null][:1])
+            raise BadValue(
+                f"the features of item {printable(item[0])} are all zero"
+                if len(item)
+                else "no item has features",
+                where=table.attributes.source,
+                expected="vectors of some length, since Recommenders divides by it",
+                fix="leave out items whose features are not known: they count as unlike all others",
+            )
+        return tables.units(columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diversity(_ByLikeness):
+    """One minus the mean likeness of two items of a list.
+
+    >>> print(Diversity(likeness="features"))
+    diversity(likeness=features)
+    """
+
+    name: ClassVar[str] = "diversity"
+    family: ClassVar[str] = "diversity"
+    card: ClassVar[Card] = Card(
+        sentence="How rarely does somebody meet two items of a list, both of them?",
+        formula="diversity(u) = 1 − 2 / (n (n − 1)) Σ_{i<j} s(i, j);  s = |U_i ∩ U_j| / √(|U_i| |U_j|)",
+        symbols="U_i: users who met i in the past; n: items in the list; likeness=features: s is the cosine "
+        "of feature vectors; s is 0 where nothing is known of an item",
+        example="two items met by 2 users each, one of them the same: 1 − 1/2 = 1/2",
+        needs="the past; likeness=features a table of items with numbers",
+        span=(0.0, 2.0),
+        undefined="a list of one item",
+        sensitive="items nobody met count as unlike everything",
+        use="to read Recommenders' numbers; ILD leaves out items of which nothing is known",
+        citation="Recommenders 1.2",
+    )
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Give each item its distances to the others; divide by the ordered pairs."""
+        place, known = self.place(lists.item, tables)
+        rows = np.flatnonzero(known)
+        some = np.bincount(lists.list[rows], minlength=len(lists))
+        found = np.zeros(len(lists.item))
+        if self.likeness == "cooccurrence":
+            found[rows] = distances.cosine_of_sets(some, place[rows], self.users(tables))
+        else:
+            found[rows] = distances.cosine_of_vectors(some, place[rows], self.units(tables))
+        pairs, of_known = lists.n * (lists.n - 1), some * (some - 1)
+        return Contributions(found, pairs.astype(np.float64), missed=(pairs - of_known).astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serendipity(_ByLikeness):
+    """How unlike its user's past a list is.
+
+    >>> print(Serendipity(relevance_by="judged"))
+    serendipity(relevance_by=judged)
+    """
+
+    name: ClassVar[str] = "serendipity"
+    family: ClassVar[str] = "novelty"
+    card: ClassVar[Card] = Card(
+        sentence="How unlike what the user met are the items of the list?",
+        formula="serendipity(u) = (1/n) Σ_{i ∈ L_u} (1 − (1/|H_u|) Σ_{j ∈ H_u} s(i, j)) rel(i)",
+        symbols="H_u: distinct items u met; s(i, j): |U_i ∩ U_j| / √(|U_i| |U_j|), U_i the users who met i; "
+        "likeness=features: the cosine of feature vectors; s is 0 where nothing is known of an item; "
+        "rel(i): 1, relevance_by=judged: 1 if judged relevant, else 0",
+        example="one item, like the two of the past by 1/2 and 0: 1 − 1/4 = 3/4",
+        needs="the past; likeness=features a table of items with numbers; relevance_by=judged judgments",
+        span=(0.0, 2.0),
+        undefined="a user without a past",
+        sensitive="items nobody met count as unlike everything",
+        use="to read Recommenders' numbers; Serendipity(expected=history) leaves out what is not known",
+        citation="Recommenders 1.2",
+    )
+
+    relevance_by: str = parameter("all", "which items count: all, or those judged relevant", "all", "judged")
+
+    def needed(self) -> tuple[str, ...]:
+        """Judgments are needed to know what is relevant."""
+        return (*super().needed(), *(("qrels",) if self.relevance_by == "judged" else ()))
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Give each item what makes it unlike the past."""
+        past = tables.past.once
+        count, pairs = past.of_lists(lists)
+        of = np.repeat(np.arange(len(lists)), count)
+        place, known = self.place(past.item[pairs], tables)
+        like = self._likeness(lists, tables, of[known], place[known])
+        apart = 1.0 - like / np.maximum(count, 1)[lists.list]
+        if self.relevance_by == "judged":
+            apart = apart * tables.is_relevant(lists, ANY)
+        return Contributions(apart, np.where(count > 0, lists.n, 0).astype(np.float64))
+
+    def _likeness(self, lists: ListFrame, tables: Tables, of: Ints, others: Ints) -> Floats:
+        """Sum the likeness of each item of the lists to others of the same list's user."""
+        here, known = self.place(lists.item, tables)
+        rows = np.flatnonzero(known)
+        found = np.zeros(len(lists.item))
+        if self.likeness == "cooccurrence":
+            sets = self.users(tables)
+            found[rows] = distances.dots_of_sets(lists.list[rows], here[rows], of, others, sets)
+            return found
+        units, some = self.units(tables), np.bincount(of, minlength=len(lists))
+        sums = distances.sum_by_list(some, others, units)
+        found[rows] = distances.dots_of_vectors(here[rows], units, lists.list[rows], sums)
+        return found

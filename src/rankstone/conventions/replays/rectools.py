@@ -1,4 +1,7 @@
-"""RecTools' AUC-like measures: lists are taken to go on until they hold k negatives."""
+"""RecTools' AUC-like measures: lists are taken to go on until they hold k negatives.
+
+RecTools' measures of whole lists: what two runs share, and how full lists are.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions
-from rankstone.measures.named import Card
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions
 from rankstone.measures.precision import BinaryMeasure
+from rankstone.rankings.recommendation.recommendation_measure import OfLists
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Bools, Ints
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Bools, Ints
+    from rankstone.rankings.recommendation.list_frame import ListFrame
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
 
-__all__ = ["PAP", "PartialAUC"]
+
+__all__ = ["PAP", "Intersection", "PartialAUC", "SufficientReco"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +34,6 @@ class PartialAUC(BinaryMeasure):
     PartialAUC@5
     """
 
-    name: ClassVar[str] = "PartialAUC"
     family: ClassVar[str] = "pairs"
     card: ClassVar[Card] = Card(
         sentence="How often does a relevant item stand above one of the first k others?",
@@ -38,15 +45,8 @@ class PartialAUC(BinaryMeasure):
         citation="RecTools 0.19",
     )
 
-    @property
-    def looks_deeper(self) -> bool:
-        """Hold: k counts negatives, not ranks."""
-        return True
-
-    @property
-    def closed_under_ties(self) -> bool:
-        """Fail: ranks are given, ties unknown."""
-        return False
+    #: k counts negatives, not ranks; ranks are given, ties unknown
+    claims = Claims(looks_deeper=True, closed_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each relevant hit those of the first k others that stand below it."""
@@ -74,7 +74,6 @@ class PAP(PartialAUC):
     PAP@5
     """
 
-    name: ClassVar[str] = "PAP"
     card: ClassVar[Card] = Card(
         sentence="How often does one of the first k relevant items stand above one of the first k others?",
         formula="PAP@k = (1 / (min(R, k) k)) Σ_{first k relevant d} max(k − a_d, 0)",
@@ -93,3 +92,66 @@ class PAP(PartialAUC):
     def most(self, hits: Hits) -> Ints:
         """Return how many relevant items could count: k at most."""
         return np.minimum(super().most(hits), self.k or 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intersection(OfLists):
+    """The share of a list that another run shows as well.
+
+    >>> print(Intersection(ref_k=20, k=10))
+    Intersection(ref_k=20)@10
+    """
+
+    family: ClassVar[str] = "novelty"
+    needs: ClassVar[tuple[str, ...]] = ("baseline",)
+    card: ClassVar[Card] = Card(
+        sentence="How much of the list does another recommender show, too?",
+        formula="Intersection@k(u) = |L_u ∩ B_u| / n",
+        symbols="L_u: the first k items; n: how many these are; B_u: the first ref_k (k, unless said) of the "
+        "other run's list",
+        example="lists (a, b) and (b, c): 1/2",
+        needs="another run, the baseline",
+        direction="neither",
+        undefined="never; a user whom the other run has no list for has 0",
+        sensitive="ref_k",
+        use="to read RecTools' numbers; Unexpectedness(against=baseline) is the rest",
+        citation="RecTools 0.19",
+    )
+
+    ref_k: int | None = parameter(None, "cutoff of the other run", low=1, whole=True)
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Count 1 for each item that the other run shows."""
+        shared = tables.expected(self.k if self.ref_k is None else int(self.ref_k)).find(lists) >= 0
+        return Contributions(shared.astype(np.float64), lists.n.astype(np.float64))
+
+    @property
+    def deepest(self) -> int | None:
+        """The deepest rank it looks at, in either run."""
+        return None if self.k is None else max(self.k, int(self.ref_k or 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SufficientReco(OfLists):
+    """The share of a list's k places that are taken.
+
+    >>> print(SufficientReco(k=10))
+    SufficientReco@10
+    """
+
+    family: ClassVar[str] = "catalogue"
+    card: ClassVar[Card] = Card(
+        sentence="How full are the lists?",
+        formula="SufficientReco@k(u) = n / k",
+        symbols="n: items among the first k",
+        example="1 of 2: 1/2",
+        needs="nothing beside the run",
+        undefined="never",
+        sensitive="k",
+        use="to read RecTools' numbers with deep=True; UserCoverage(at_least=k, among=run) without it",
+        citation="RecTools 0.19",
+    )
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:  # noqa: ARG002 - needs none
+        """Count 1 for each item there is."""
+        return Contributions(np.ones(len(lists.item)), np.full(len(lists), float(self.k or 1)))

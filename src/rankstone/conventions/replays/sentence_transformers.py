@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankstone.measures.average_precision import AP as SOUND_AP
-from rankstone.measures.base import Status
+from rankstone.measures.core.measure import Status
 from rankstone.measures.dcg import nDCG
 from rankstone.measures.reciprocal_rank import RR as SOUND_RR
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.base import Contributions
+    from rankstone.hits.hits import Hits
+    from rankstone.measures.core.measure import Contributions
+
 
 __all__ = ["AP", "NDCG", "RR"]
 

@@ -10,9 +10,10 @@ import numpy as np
 from rankstone.measures.dcg import nDCG
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.base import Contributions
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.measures.core.measure import Contributions
+
 
 __all__ = ["NDCG", "OrGain", "OrOne"]
 

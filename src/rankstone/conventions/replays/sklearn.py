@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions, Status
-from rankstone.measures.named import Card
+from rankstone.measures.core.definition import Card
+from rankstone.measures.core.measure import Contributions, Status
 from rankstone.measures.positions import LastRel
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+
 
 __all__ = ["CoverageError", "LabelRankingLoss"]
 

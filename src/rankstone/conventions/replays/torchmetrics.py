@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions, Status
-from rankstone.measures.named import Card, parameter
-from rankstone.measures.negatives import Fallout
-from rankstone.measures.pairs import AUC
+from rankstone.measures.auc import AUC, Fallout
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions, Status
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+
 
 __all__ = ["AUROC", "FallOut", "FallOutIfAny", "FallOutOrZero"]
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.measures.base import Contributions, Measure
-from rankstone.measures.geometric import RBP_residual
-from rankstone.measures.named import Card, parameter
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions, Measure
+from rankstone.measures.rank_biased_precision import RBP_residual
 
 if TYPE_CHECKING:
-    from rankstone.hits.arrays import Floats, Ints
-    from rankstone.hits.ragged import Hits
-    from rankstone.measures.parts import GainTable
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.measures.core.gains_and_discounts import GainTable
+
 
 __all__ = ["QueryScaledRBP", "SeenResidual"]
 
@@ -30,7 +31,6 @@ class QueryScaledRBP(Measure):
     QueryScaledRBP(p=0.5)
     """
 
-    name: ClassVar[str] = "QueryScaledRBP"
     family: ClassVar[str] = "user models"
     takes_cutoff: ClassVar[bool] = False
     card: ClassVar[Card] = Card(

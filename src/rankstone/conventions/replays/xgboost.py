@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.inversions import earlier_smaller
-from rankstone.measures.base import Contributions, Measure, Status
-from rankstone.measures.named import Card
+from rankstone.hits.list_orders import earlier_smaller
+from rankstone.measures.core.claims import Claims
+from rankstone.measures.core.definition import Card
+from rankstone.measures.core.measure import Contributions, Measure, Status
 from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
-    from rankstone.hits.ragged import Hits
+    from rankstone.hits.hits import Hits
+
 
 __all__ = ["AUC", "AUCPR"]
 
@@ -26,7 +28,6 @@ class AUC(Measure):
     AUC
     """
 
-    name: ClassVar[str] = "AUC"
     family: ClassVar[str] = "pairs"
     takes_cutoff: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
@@ -43,10 +44,8 @@ class AUC(Measure):
         citation="XGBoost 3.2",
     )
 
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Fail: a tied pair counts one half."""
-        return False
+    #: a tied pair counts one half
+    claims = Claims(extremal_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Give each row the higher scores before it, half of the equal ones; divide by all pairs."""
@@ -66,7 +65,6 @@ class AUCPR(BinaryMeasure):
     AUCPR
     """
 
-    name: ClassVar[str] = "AUCPR"
     family: ClassVar[str] = "average precision"
     takes_cutoff: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
@@ -83,10 +81,8 @@ class AUCPR(BinaryMeasure):
         citation="Boyd, Eng and Page, 2013; Keilwagen, Grosse and Grau, 2014; XGBoost 3.2",
     )
 
-    @property
-    def extremal_under_ties(self) -> bool:
-        """Fail: a tie block is seen at once."""
-        return False
+    #: a tie block is looked at as one
+    claims = Claims(extremal_under_ties=False)
 
     def contributions(self, hits: Hits) -> Contributions:
         """Share the area over each tie block among its relevant rows; divide by R."""

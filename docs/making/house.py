@@ -1,0 +1,254 @@
+"""The rooms of the package, computed from its syntax trees: floors, arrows, third-party imports, sizes.
+
+Every import counts: at the top of a module, inside functions, and for type checkers only.  Tests read this
+module, the floor plan in ``docs/architecture.md`` is printed by it, and so is ``make size``.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+import tokenize
+import tomllib
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "rankstone"
+
+#: the rooms from the ground up, with what each holds; imports go down only, never between rooms of one floor
+FLOORS: Final[tuple[dict[str, str], ...]] = (
+    {"errors": "one tree of errors"},
+    {"_text": "English around numbers, for messages"},
+    {
+        "io": "tables in (files, frames, databases, arrays), whole and atomic files out",
+        "stats": "arrays in, p-values and intervals out",
+        "demo": "the demo collection",
+    },
+    {"tables": "what all results have in common; one table, one writer a format"},
+    {"hits": "run × judgments → `Hits`: ranks, ties, exclusions, the algebra that measures are written in"},
+    {"measures": "`core/` (definition, syntax, registry, exact sums) and one file a family of measures"},
+    {"evaluation": "request → prepare → align → measure → `Scores`; out of core; shares for engines"},
+    {"rankings": "whole lists: `rank_similarity/` of two, `recommendation/` beyond accuracy"},
+    {"conventions": "other libraries by name, identification of reported numbers, trec_eval"},
+    {"explanation": "the table that a number is the sum of"},
+    {"diagnostics": "file checks, score bounds, chance, thresholds, sampled candidates, curves"},
+    {"comparison": "which is better and how sure: tests, intervals, verdicts, gates, plans"},
+    {
+        "online": "clicks, interleaving, A/B tests, counterfactual estimates, retention",
+        "ltr": "learning to rank: train, tune, score",
+        "integrations": "arrays of NumPy, PyTorch, JAX; trainers, frameworks, trackers",
+        "spark": "evaluate and compare on a cluster",
+    },
+    {"reports": "charts and HTML pages of results"},
+    {"api": "the public verbs: choose engine and convention, call one room"},
+    {"testing": "laws for your own measure", "cli": "the command line"},
+)
+
+FLOOR: Final = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+
+#: what stands in the package's folder and is no room
+NO_ENTRIES: Final = {"__init__.py", "__main__.py", "__pycache__", "py.typed"}
+
+
+class Import(NamedTuple):
+    """One import of one module by another, in dotted names below ``rankstone``."""
+
+    importer: str
+    imported: str
+    line: int
+    at_import: bool
+
+
+def modules(package: Path = PACKAGE) -> dict[str, Path]:
+    """Return every module of the package by its dotted name; a package by its own."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = ["rankstone", *path.relative_to(package).with_suffix("").parts]
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def imports(package: Path = PACKAGE) -> tuple[tuple[Import, ...], dict[str, set[tuple[str, str]]]]:
+    """Return the imports within the package, and by room what it imports from outside with the importer."""
+    ours = modules(package)
+    inner: list[Import] = []
+    outer: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for name, path in ours.items():
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in ast.walk(tree):
+            for target in _targets(node, ours):
+                if target.split(".")[0] == "rankstone":
+                    inner.append(Import(name, target, getattr(node, "lineno", 0), node in tree.body))
+                elif target.split(".")[0] not in sys.stdlib_module_names:
+                    outer[room(name)].add((target.split(".")[0], name))
+    return tuple(inner), dict(outer)
+
+
+def _targets(node: ast.AST, ours: dict[str, Path]) -> list[str]:
+    """Return the modules that a node imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        below = [f"{node.module}.{alias.name}" for alias in node.names]
+        return sorted({name if name in ours else node.module for name in below})
+    if (
+        isinstance(node, ast.Call)
+        and "import_module" in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+    ):
+        return [str(node.args[0].value)]
+    return []
+
+
+def room(module: str) -> str:
+    """Return the room that a module belongs to; the package's own ``__init__`` and ``__main__`` are none."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def arrows(package: Path = PACKAGE) -> dict[tuple[str, str], list[Import]]:
+    """Return the imports between rooms, by importing and imported room."""
+    found: dict[tuple[str, str], list[Import]] = defaultdict(list)
+    for one in imports(package)[0]:
+        pair = room(one.importer), room(one.imported)
+        if "" not in pair and "__main__" not in pair and pair[0] != pair[1]:
+            found[pair].append(one)
+    return dict(found)
+
+
+def upward(package: Path = PACKAGE) -> list[str]:
+    """Return the imports that go up or sideways, as ``importer:line -> imported``."""
+    return [
+        f"{one.importer}:{one.line} -> {one.imported}"
+        for (start, end), found in sorted(arrows(package).items())
+        if FLOOR.get(start, -1) <= FLOOR.get(end, len(FLOORS))
+        for one in found
+    ]
+
+
+def circles(edges: set[tuple[str, str]]) -> list[list[str]]:
+    """Return the groups of nodes that can reach one another."""
+    after: dict[str, set[str]] = defaultdict(set)
+    for start, end in edges:
+        after[start].add(end)
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            waiting += (new := after[waiting.pop()] - seen)
+            seen |= new
+        return seen
+
+    ahead = {node: reached(node) for node in list(after)}
+    groups = {
+        tuple(sorted(other for other in found if node in ahead.get(other, ())))
+        for node, found in ahead.items()
+        if node in found
+    }
+    return [list(group) for group in sorted(groups)]
+
+
+def floor_plan() -> str:
+    """Return the floors as Markdown, the ground at the bottom, with what each room imports."""
+    below: dict[str, set[str]] = defaultdict(set)
+    for start, end in arrows():
+        below[start].add(end)
+    lines = ["| floor | room | what lives there | imports |", "|--:|---|---|---|"]
+    for level in reversed(range(len(FLOORS))):
+        for name, what in FLOORS[level].items():
+            used = ", ".join(f"`{other}`" for other in sorted(below[name], key=lambda x: (-FLOOR[x], x)))
+            lines.append(f"| {level + 1} | `{name}` | {what} | {used or 'nothing of ours'} |")
+    return "\n".join(lines)
+
+
+class Size(NamedTuple):
+    """Sizes of some files: lines of code, of docstrings and of comments, all lines, and how many files."""
+
+    code: int
+    docstrings: int
+    comments: int
+    lines: int
+    files: int
+
+    def plus(self, other: Size) -> Size:
+        """Add two sizes."""
+        return Size(*map(sum, zip(self, other, strict=True)))
+
+
+_SILENT: Final = {
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+    tokenize.ENCODING,
+}
+
+
+def size(path: Path) -> Size:
+    """Measure one file; a line counts as code if a token stands in it that is no comment and no docstring."""
+    text = path.read_text("utf-8")
+    docstrings: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                docstrings.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    code: set[int] = set()
+    comments: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            comments.add(token.start[0])
+        elif token.type not in _SILENT:
+            code.update(range(token.start[0], token.end[0] + 1))
+    return Size(len(code - docstrings), len(docstrings), len(comments - code), text.count("\n"), 1)
+
+
+def sizes(package: Path = PACKAGE) -> dict[str, Size]:
+    """Return the size of every room."""
+    found: dict[str, Size] = {}
+    for name, path in modules(package).items():
+        key = room(name) or "rankstone"
+        found[key] = found.get(key, Size(0, 0, 0, 0, 0)).plus(size(path))
+    return found
+
+
+def budget() -> dict[str, int]:
+    """Return the limits, of ``[tool.rankstone.budget]`` in ``pyproject.toml``."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    limits: dict[str, int] = settings["tool"]["rankstone"]["budget"]
+    return limits
+
+
+def size_table() -> str:
+    """Return lines by room and their sum, beside the limits."""
+    by_room = sorted(sizes().items(), key=lambda item: -item[1].code)
+    total = Size(0, 0, 0, 0, 0)
+    for _, one in by_room:
+        total = total.plus(one)
+    rows = [(name, *one) for name, one in [*by_room, ("all", total)]]
+    lines = [f"{'room':<14}" + "".join(f"{head:>12}" for head in Size._fields)]
+    lines += [f"{name:<14}" + "".join(f"{number:>12,}" for number in numbers) for name, *numbers in rows]
+    limits = budget()
+    lines.append(
+        f"limits: {limits['code_lines']:,} lines of code, {limits['files']} files, "
+        f"{limits['longest_file']} lines a file, {limits['top_level_entries']} top-level entries"
+    )
+    return "\n".join(lines)
+
+
+def architecture(page: str) -> str:
+    """Return the page of the architecture with the floor plan as it is now."""
+    start, end = "<!-- floor plan -->\n", "<!-- end of floor plan -->"
+    before, _, rest = page.partition(start)
+    return f"{before}{start}{floor_plan()}\n{end}{rest.partition(end)[2]}"

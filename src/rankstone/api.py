@@ -1,0 +1,298 @@
+"""The verbs that have to choose: which engine scores, and whose conventions.
+
+Each looks at its arguments and calls one function of one room; nothing is computed here, and no room imports
+this module.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+
+from rankstone.errors import UsageError, one_of
+from rankstone.evaluation.prepared import Given
+from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings, split_runs
+from rankstone.evaluation.scores import Scores
+from rankstone.hits.alignment_options import DuplicateJudgments, Negative, OrderingKeywords, documents_options
+from rankstone.io.columns import with_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.evaluation.request import MeasuresLike, QrelsLike, RunLike, RunsLike, TableLike
+    from rankstone.evaluation.stored_scores import StoredScores
+    from rankstone.io.input_table import Progress
+    from rankstone.measures.core.definition import Named
+    from rankstone.rankings.recommendation.beyond_scores import BeyondScores
+    from rankstone.spark.spark_frames import SparkFrame
+    from rankstone.spark.spark_scores import SparkScores
+
+    class _Keywords(EvaluationKeywords, total=False):
+        convention: str | None
+        run_column: str | None
+        on_bad_run: Literal["stop", "skip"]
+        progress: Progress | None
+
+    class BeyondKeywords(OrderingKeywords, total=False):
+        duplicate_judgments: DuplicateJudgments
+        negative: Negative
+
+
+__all__ = ["beyond", "evaluate"]
+
+
+@overload
+def evaluate(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike,
+    *,
+    engine: Literal["local"] = ...,
+    memory: None = ...,
+    **options: Unpack[_Keywords],
+) -> Scores: ...
+@overload
+def evaluate(
+    *, table: TableLike, measures: MeasuresLike, name: str | None = ..., **options: Unpack[_Keywords]
+) -> Scores: ...
+@overload
+def evaluate(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike,
+    *,
+    engine: Literal["local"] = ...,
+    memory: str | float,
+    **options: Unpack[_Keywords],
+) -> StoredScores: ...
+@overload
+def evaluate(
+    qrels: SparkFrame | str,
+    runs: SparkFrame | str | Mapping[str, SparkFrame | str],
+    measures: MeasuresLike,
+    *,
+    engine: Literal["spark"],
+    **options: Unpack[EvaluationKeywords],
+) -> SparkScores: ...
+@documents_options
+def evaluate(
+    qrels: object = None,
+    runs: object = None,
+    measures: MeasuresLike = (),
+    *,
+    table: object = None,
+    name: str | None = None,
+    engine: str = "local",
+    memory: str | float | None = None,
+    convention: str | None = None,
+    run_column: str | None = None,
+    on_bad_run: str = "stop",
+    progress: Progress | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> Scores | StoredScores | SparkScores:
+    """Score one or more runs against judgments, or one table that holds scores and labels.
+
+    Parameters
+    ----------
+    qrels
+        Judgments: a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), an
+        address of a database (``duckdb:file.db#table``, ``postgresql://host/db?query=SELECT …``), a
+        Polars, pandas or PyArrow table, a DuckDB relation, ``{query: {doc: grade}}``, a dict of columns,
+        rows (named tuples, as ir_measures and ir_datasets yield, or dicts), or a triple of arrays
+        (queries, docs, grades).  An empty entry, ``{query: {}}``, declares a query without relevant
+        documents.
+    runs
+        One run or ``{name: run}``; each like ``qrels`` with scores instead of grades, or
+        ``{query: [doc, …]}`` in ranked order.
+    measures
+        ``"nDCG@10 AP RR@10"``, a list of texts, or measure values; those of ir_measures, too.
+    table, name
+        Instead of ``qrels`` and ``runs``, one table whose rows carry both score and label, as in learning to
+        rank and impression logs: a path or frame with ``query_id``, ``score``, ``relevance`` (or ``label``)
+        and perhaps ``doc_id``; without it ties cannot be broken by id and default to ``expected``.  ``name``
+        is what to call the run, the file's name or ``run`` otherwise.
+    engine
+        ``"local"``, or ``"spark"``: judgments and runs are then Spark DataFrames, or paths that Spark opens.
+    memory
+        How much may be used, ``"4GB"`` say: queries are then scored in ranges, and their scores are in files;
+        all numbers are the same.
+    convention
+        The library whose numbers are wanted, ``"xgboost"`` or ``"xgboost-3.2"``: measures are then written
+        as it writes them, and it decides the options.
+    run_column
+        The column of a long table of runs that names the run of each row; such a table is held in memory.
+    on_bad_run
+        Of several runs some that cannot be read or scored: ``"stop"`` refuses and names them all, ``"skip"``
+        leaves them out, and ``audit.bad_runs`` says what is wrong with each.
+    progress
+        Called with row counts while reading.
+    **options
+        Tables beside the runs, how files are read, and the options of alignment:
+
+        columns: ``{their name: our name}`` for tables, ``{"user_id": "query_id", "item_id": "doc_id"}``.
+        exclude: a table with ``query_id`` and ``doc_id`` of pairs that are taken out of every list first,
+            seen items or the query's own document; ``exclude_from="both"`` takes them out of the judgments.
+        collapse: passages to documents, a regular expression whose first group is the document's id, or a
+            mapping ``{passage: document}``; the best passage stands for its document.
+        queries: what is known of queries, a table with ``query_id`` and any columns, or
+            ``{query: {column: value}}``.  ``weight`` serves ``agg=weighted``, ``session`` and ``position``
+            session measures; any column may group means (:meth:`Scores.mean`).
+        intents: how much subtopics count, a table with ``query_id``, ``subtopic`` and ``weight``, or
+            ``{query: {subtopic: weight}}``; all the same where nothing is said.
+        one_group: all lists are one, so that scores are compared across queries, as for the AUC over all
+            users at once; of a ``table``, neither ``query_id`` nor ``doc_id`` is then looked at.
+        format_in: the format of files whose suffix does not say it.
+        csv_separator, decimal: how CSV files are written, ``";"`` and ``","`` say; what is not said is found
+            out file by file, and noted in the audit.
+        {options}
+
+    Returns
+    -------
+    Scores
+        Per-query values, means, audit and conventions; ``StoredScores`` with ``memory``, ``SparkScores`` with
+        ``engine="spark"``, which have the same means, and values where they lie.
+
+    Raises
+    ------
+    InputError
+        When a file, frame or dict is not what it should be: what, where, and what to do.
+    UsageError
+        When a measure or option does not exist, or two cannot go together.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 3, "d2": 0}, "q2": {"d3": 1}}
+    >>> run = {"q1": {"d1": 0.9, "d2": 0.8}, "q2": {"d9": 0.7, "d3": 0.6}}
+    >>> evaluate(qrels, run, ["nDCG@10", "RR"]).to_dict()
+    {'run': {'nDCG@10': 0.8154648767857288, 'RR': 0.75}}
+    >>> clicks = {"query_id": ["u1", "u1", "u2"], "score": [0.9, 0.5, 0.3], "label": [0, 1, 1]}
+    >>> evaluate(table=clicks, measures="RR").to_dict()
+    {'run': {'RR': 0.75}}
+    """
+    one_of("engine", engine, ("local", "spark"))
+    one_group: Any = options.get("one_group") or None
+    special = {"table": table, "convention": convention, "run_column": run_column, "one_group": one_group}
+    if engine == "spark":
+        from rankstone.spark.spark_evaluation import evaluate as on_spark
+
+        _refuse("engine='spark'", {**special, "memory": memory})
+        given_there: dict[str, Any] = {n: value for n, value in options.items() if n != "one_group"}
+        return on_spark(qrels, runs, measures, **given_there)
+    if memory is not None:
+        from rankstone.evaluation.out_of_core import evaluate_out_of_core
+
+        _refuse("memory", special)
+        reading: dict[str, Any] = {"on_bad_run": on_bad_run, "progress": progress}
+        return evaluate_out_of_core(qrels, runs, measures, memory=memory, **reading, **options)  # type: ignore[arg-type]
+    given = Given(qrels, runs, table, name)
+    options["columns"] = with_csv(
+        options.get("columns"), options.pop("csv_separator", None), options.pop("decimal", None)
+    )
+    if run_column is not None:
+        _refuse("run_column", {"table": table})
+        read: dict[str, Any] = {"format_in": options.get("format_in"), "order": options.get("order", "score")}
+        given = Given(qrels, split_runs(name_runs(runs), run_column, options["columns"], **read))
+    if convention is not None:
+        from rankstone.conventions.evaluation_by_convention import evaluate_by
+
+        return evaluate_by(convention, given, measures, on_bad_run=on_bad_run, progress=progress, **options)
+    return Scores(*given.walk(of_rankings(measures), progress=progress, on_bad_run=on_bad_run, **options))
+
+
+def beyond(
+    runs: RunsLike,
+    measures: str | Named | Sequence[str | Named] | None = None,
+    *,
+    items: TableLike | None = None,
+    history: TableLike | None = None,
+    qrels: QrelsLike | None = None,
+    users: TableLike | None = None,
+    baseline: RunLike | None = None,
+    catalogue_size: int | None = None,
+    separator: str = "|",
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    convention: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[BeyondKeywords],
+) -> BeyondScores:
+    """Measure runs beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness.
+
+    Parameters
+    ----------
+    runs
+        One run or ``{name: run}``, as for :func:`rankstone.evaluate`; a query is a user, a document an item.
+    measures
+        ``"Coverage@10 Gini@10"``, a list of texts, or values; ``None`` for the usual ones that the tables
+        given allow.  Each says on its card what it needs, and is refused at once without it.
+    items
+        What is known of items: a table with ``doc_id`` and any columns (numbers, lists of numbers,
+        categories, lists of categories), or ``{item: {column: value}}``.
+    history
+        Past interactions: a table with ``query_id`` and ``doc_id``, or ``{user: [item, …]}``.
+    qrels
+        Judgments, as for :func:`rankstone.evaluate`.
+    users
+        What is known of users: a table with ``query_id`` and any columns; means by these columns are
+        ``result.mean(by="column")``, gaps between groups :func:`rankstone.rankings.group_gaps`.
+    baseline
+        Another run, what was to be expected, for ``Unexpectedness(against=baseline)``.
+    catalogue_size
+        How many items there are, where no table of items says so.
+    separator
+        What divides several categories in one text: ``"Action|Comedy"``.
+    columns
+        {their name: our name}, for all tables: ``{"user_id": "query_id", "item_id": "doc_id"}``.
+    format_in
+        The format of files whose suffix does not say it.
+    convention
+        The library whose numbers are wanted, ``"rectools"`` or ``"rectools-0.19"``: measures are then
+        written as it writes them, and it decides the options.
+    csv_separator, decimal
+        How CSV files are written, as for :func:`rankstone.evaluate`.
+    progress
+        Called with row counts while reading.
+    **options
+        How lists are ordered: ``order``, ``score_dtype``, ``ties``, ``duplicates``, ``depth``; how
+        judgments are read: ``duplicate_judgments``, ``negative``.  All as in
+        :class:`~rankstone.hits.alignment_options.AlignmentOptions`.
+
+    Returns
+    -------
+    BeyondScores
+        Values per run and per user, and what was found in the tables.
+
+    Raises
+    ------
+    UsageError
+        When a measure or option does not exist, or a measure lacks a table or column it needs.
+    InputError
+        When a file or table is not what it should be: what, where, and what to do.
+
+    Examples
+    --------
+    >>> run = {"u1": ["a", "b"], "u2": ["a", "c"]}
+    >>> past = {"u1": ["c"], "u2": ["a", "b"], "u3": ["a"], "u4": ["a"]}
+    >>> beyond(run, "Novelty@2 Coverage@2", history=past, catalogue_size=6).to_dict()
+    {'run': {'Novelty@2': 1.207518749639422, 'Coverage@2': 0.5}}
+    """
+    given: dict[str, Any] = {"items": items, "history": history, "qrels": qrels, "users": users}
+    given |= {"baseline": baseline, "catalogue_size": catalogue_size, "separator": separator}
+    given |= {"columns": with_csv(columns, csv_separator, decimal), "format_in": format_in}
+    given |= {"progress": progress, **options}
+    if convention is not None:
+        from rankstone.conventions.evaluation_by_convention import beyond_by
+
+        return beyond_by(convention, runs, measures, **given)
+    from rankstone.rankings.recommendation.beyond_accuracy import USUAL, measured, of_lists
+
+    wanted = of_lists(USUAL if measures is None else measures)
+    return measured(runs, wanted, optional=measures is None, **given)
+
+
+def _refuse(choice: str, others: Mapping[str, object]) -> None:
+    """Refuse arguments that a choice leaves no room for."""
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise UsageError(f"{' and '.join(given)} cannot go with {choice}", fix="leave one of them out")

@@ -1,0 +1,253 @@
+"""How commands are declared, by the names of their options, and how their help is written, in panels."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import click
+
+from rankstone.cli.arguments import no_command
+from rankstone.cli.options import PANELS, REMOVED, Declared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+__all__ = ["Command", "Group", "Option", "declare"]
+
+_ADVANCED: Final = "Alignment"
+_EPILOG: Final = "The first value listed is the default; docs/options.md has all options."
+_PANEL_OF: Final = {name: panel for panel, options in PANELS.items() for name in options}
+#: options that reach deep into a command: they wait in the context instead of being handed on
+_KEPT: Final = ("csv-formulas", "csv-separator", "decimal")
+
+
+class Option(click.Option):
+    """An option with its place in the help, and what the table says of it."""
+
+    def __init__(self, name: str, declared: Declared, **settings: Any) -> None:
+        self.declared, self.listed, self.panel = declared, name, _PANEL_OF[name]
+        kind = declared.kind
+        flags = [f"--{name}", *declared.short.split(), declared.keyword or name.replace("-", "_")]
+        usual = f" [{declared.usual}]" if declared.usual else ""
+        if declared.default is not None:
+            settings["default"] = declared.default
+        if kind is bool:
+            settings |= {"is_flag": True, "default": False}
+        else:
+            settings |= {"metavar": declared.values, "multiple": kind in (list, tuple)}
+            settings["type"] = str if kind in (list, tuple) else kind
+        if kind is list:
+            settings["callback"] = _joined
+        if name in _KEPT:
+            settings |= {"callback": _kept, "expose_value": False}
+        if name == "import":
+            settings |= {"callback": _imported, "expose_value": False, "is_eager": True}
+        super().__init__(flags, help=declared.text + usual, **settings)
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Return what stands behind the help: that it must be given."""
+        extra = super().get_help_extra(ctx)
+        return {"required": extra["required"]} if "required" in extra else {}
+
+
+def _joined(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> str | None:
+    return ",".join(given) if given else None
+
+
+def _kept(context: click.Context, option: click.Parameter, given: str | None) -> None:
+    context.meta[f"rankstone.{option.name}"] = given
+
+
+def _imported(_context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
+    if files:
+        from rankstone.cli.importing import register
+
+        register(files)
+
+
+def declare(
+    name: str,
+    arguments: Mapping[str, str],
+    *options: str,
+    but: Mapping[str, Mapping[str, Any]] | None = None,
+    required: str = "",
+) -> Callable[[Callable[..., Any]], Command]:
+    """Declare a command; its help is the docstring of the function.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    arguments
+        Name → what stands for it in the help; several words or ``…`` stand for several values.
+    *options
+        Names of options with blanks between them.
+    but
+        Option → fields in which this command differs; ``DIFFERS`` says why.
+    required
+        Options that must be given.
+    """
+    taken = {name: partial(_declared, name, (but or {}).get(name, {})) for name in " ".join(options).split()}
+    needed = required.split()
+
+    def declared(function: Callable[..., Any]) -> Command:
+        params: list[click.Parameter] = [_argument(*one) for one in arguments.items()]
+        params += [Option(one, taken[one](), required=one in needed) for one in _PANEL_OF if one in taken]
+        unknown = set(taken) - set(_PANEL_OF)
+        assert not unknown, unknown  # noqa: S101 - a slip of ours
+        return Command(name, callback=function, params=params, help=inspect.getdoc(function))
+
+    return declared
+
+
+def _declared(name: str, changes: Mapping[str, Any]) -> Declared:
+    return PANELS[_PANEL_OF[name]][name]._replace(**changes)
+
+
+def _argument(name: str, shown: str) -> click.Argument:
+    several = " " in shown or "…" in shown
+    optional = shown.startswith("[") or name in ("files", "runs")
+    return click.Argument([name], metavar=shown, nargs=-1 if several else 1, required=not optional)
+
+
+class Command(click.Command):
+    """A command whose help is in panels, and whose errors name options as the shell spells them."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        from rankstone.cli.arguments import told
+        from rankstone.errors import RankstoneError
+
+        try:
+            return super().invoke(ctx)
+        except RankstoneError as error:
+            told(error)
+            raise
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; an option that was renamed is refused with its new name."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            _refuse_renamed(f"{self.name} {error.option_name}", error.option_name)
+            raise
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters; ``--help-all`` is one where something is left out of ``--help``."""
+        params = super().get_params(ctx)
+        if any(getattr(param, "panel", "") == _ADVANCED for param in params):
+            text = "show this and the options of alignment, and exit"
+            everything = click.Option(
+                ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_help_all, help=text
+            )
+            params.insert(-1, everything)
+        return params
+
+    def format_help_text(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the description, then examples line by line."""
+        for part in (self.help or "").split("\n\n"):
+            if part.startswith("rankstone "):
+                with formatter.section("Examples"):
+                    formatter.write("".join(f"  {line}\n" for line in part.splitlines()))
+            else:
+                formatter.write_paragraph()
+                with formatter.indentation():
+                    formatter.write_text(part)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, a panel a subject."""
+        panels: dict[str, list[tuple[str, str]]] = {panel: [] for panel in (*PANELS, "Help")}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                panels[getattr(param, "panel", "Help")].append(record)
+        hidden = [] if ctx.meta.get("rankstone.help_all") else panels.pop(_ADVANCED)
+        for panel, records in panels.items():
+            if records:
+                with formatter.section(panel):
+                    formatter.write_dl(records, col_max=26)
+        formatter.write_paragraph()
+        if len(hidden) > 0:
+            formatter.write_text(f"{_ADVANCED}: {len(hidden)} more options, shown by --help-all.")
+        formatter.write_text(_EPILOG)
+
+
+def _refuse_renamed(*spellings: str) -> None:
+    from rankstone.errors import UsageError
+
+    for spelling in spellings:
+        if spelling in REMOVED:
+            raise UsageError(f"{spellings[-1]} is now {REMOVED[spelling]}")
+
+
+def _help_all(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    if given:
+        context.meta["rankstone.help_all"] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+class Group(click.Group):
+    """Commands in sections, each in a module of its own; ``--help`` imports none.
+
+    Parameters
+    ----------
+    name
+        The group's.
+    sections
+        Section → command → a line about it.
+    module
+        The module of a command, with ``{}`` for its name; there it is ``NAME_command``, or ``command``.
+    moved
+        Command that stands elsewhere now → its new spelling.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        sections: Mapping[str, Mapping[str, str]],
+        module: str = "rankstone.cli.{}_command",
+        moved: Mapping[str, str] | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(name, **settings)
+        self._sections, self._module, self._moved = sections, module, moved or {}
+        self._names = [one for section in sections.values() for one in section]
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return self._names
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command."""
+        if name not in self._names:
+            return None
+        own = name.replace("-", "_")
+        names = vars(import_module(self._module.format(own)))
+        found: click.Command = names.get(f"{own}_command") or names["command"]
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is meant; refuse one that there is not, or not any more."""
+        if args and args[0] not in self._names and not args[0].startswith("-"):
+            self._refuse(args[0])
+        return super().resolve_command(ctx, args)
+
+    def _refuse(self, name: str) -> NoReturn:
+        from rankstone.errors import UsageError
+
+        if name in self._moved:
+            raise UsageError(f"rankstone {name} is now: rankstone {self._moved[name]}")
+        raise no_command(name, self._names)
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by section."""
+        for section, commands in self._sections.items():
+            with formatter.section(section):
+                formatter.write_dl(list(commands.items()))

@@ -1,0 +1,374 @@
+"""What a comparison came to, as data: rows of pairs and measures, and the scores they were made of."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.comparison.verdict import judged_apart
+from rankstone.errors import InputError
+from rankstone.io import read_run
+from rankstone.io.database_addresses import is_database
+from rankstone.stats.anova_and_friedman import friedman
+from rankstone.tables.results import Result, given
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.comparison.compare_systems import How
+    from rankstone.comparison.score_matrix import Matrix
+    from rankstone.comparison.test_families import Family
+    from rankstone.evaluation.request import QrelsLike
+    from rankstone.hits.alignment_audit import Audit
+    from rankstone.tables.sheet import Sheet
+
+
+__all__ = ["Comparison", "Sources", "tabled"]
+
+_ROWS: Final[dict[str, Any]] = {
+    "measure": pl.String,
+    "role": pl.String,
+    "system": pl.String,
+    "versus": pl.String,
+    "n": pl.Int64,
+    "units": pl.Int64,
+    "left_out": pl.Int64,
+    "mean": pl.Float64,
+    "mean_versus": pl.Float64,
+    "difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "interval_kind": pl.String,
+    "confidence": pl.Float64,
+    "verdict": pl.String,
+    "needed": pl.Int64,
+    "needed_cautious": pl.Int64,
+    "p": pl.Float64,
+    "p_adjusted": pl.Float64,
+    "family": pl.Int64,
+    "p_t": pl.Float64,
+    "p_not_worse": pl.Float64,
+    "p_equivalent": pl.Float64,
+    "wins": pl.Int64,
+    "ties": pl.Int64,
+    "losses": pl.Int64,
+    "d_z": pl.Float64,
+    "g": pl.Float64,
+    "es_hsd": pl.Float64,
+    "error": pl.Float64,
+    "spread": pl.Float64,
+    "low_alone": pl.Float64,
+    "high_alone": pl.Float64,
+    "detectable": pl.Float64,
+}
+
+
+def tabled(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """Return rows of answers as a frame, ``kinds`` of further columns in front; what is no number is null."""
+    frame = pl.DataFrame(rows, {**(kinds or {}), **_ROWS})
+    numbers = [name for name, kind in _ROWS.items() if kind == pl.Float64]
+    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in numbers]
+    return frame.with_columns(finite)
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Where the lists behind scores are: judgments, runs by name, and how they were read.
+
+    Attributes
+    ----------
+    qrels, runs
+        As they were given.
+    given
+        The arguments of :func:`rankstone.evaluate` that they were read with.
+    convention
+        The library whose numbers were asked for.
+    """
+
+    qrels: QrelsLike
+    runs: Mapping[str, object]
+    given: Mapping[str, Any]
+    convention: str | None = None
+
+    def remembering(self) -> Sources:
+        """Return the same with runs that stay in memory once they are read."""
+        return replace(self, runs={name: self._remembering(name) for name in self.runs})
+
+    def _remembering(self, name: str) -> object:
+        columns, form = self.given.get("columns"), self.given.get("format_in")
+        order = self.given.get("order", "score")
+        try:
+            return read_run(self.runs[name], columns, form, order=order, name=name).remembering()
+        except InputError:  # whoever scores it says so, of all such runs together
+            return self.runs[name]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """Which systems are better, and how sure that is.
+
+    Attributes
+    ----------
+    systems
+        What is compared, in the order given.
+    baseline
+        The system that the others are held against; ``None`` where every pair is looked at.
+    primary
+        The measures that the verdict is about.
+    matrices
+        Measure → the scores, a row a query, a column a system.
+    table
+        One row a measure and pair: ``measure``, ``role`` (primary, exploratory), ``system``, ``versus``;
+        ``n`` queries (``units`` of them independent, ``left_out`` without a value for some system);
+        ``mean``, ``mean_versus``, ``difference``; ``low`` and ``high``, its interval at the family's level,
+        and the ``verdict`` that follows from it: ``better``, ``worse`` (``higher``, ``lower`` where neither
+        is better), ``equivalent`` within the margin, ``identical`` scores on all n queries,
+        ``inconclusive``; ``interval_kind``: ``simultaneous`` where all intervals of the family hold together
+        with its confidence, ``pointwise`` where each holds by itself with ``confidence``; ``needed``, how
+        many queries a difference as large as the observed one needs, and ``needed_cautious``, by the upper
+        80 % limit of the deviation (Browne 1995); ``p``,
+        ``p_adjusted`` for the ``family`` of so many questions, ``p_t`` of the paired t-test, ``p_not_worse``
+        and ``p_equivalent`` of two one-sided tests of the margin, by the method of the interval: at most
+        half of alpha where the interval lies inside the margin; ``wins``, ``ties``, ``losses``; ``d_z``,
+        ``g`` (d_z without its bias), ``es_hsd`` (the difference over what systems and queries leave
+        unexplained); ``error``, the standard error, and ``spread``, the one that is planned with (of the
+        default interval: with one more query at the worst credible loss); ``low_alone`` and ``high_alone``,
+        the interval were this the only question; ``detectable``, the smallest difference that n queries show
+        with the power asked for (neither it nor ``needed`` where systems have several runs: queries do not
+        tell how these vary).  ``lowest`` and ``highest``, with bounds: what the difference could be if the
+        unjudged were judged.
+    segments
+        The same for each segment of queries, its columns in front; ``None`` where nobody asked.
+    families
+        What was asked together, and how.
+    how
+        What was chosen.
+    judged
+        The name of Judged@k and its values for each run; ``None`` where it is not known.
+    relevant_alone
+        Whether only relevant documents are judged, so that Judged@k is P@k, and its differences are no bias.
+    replicates
+        System → its runs.
+    audit
+        What alignment did; ``None`` for saved scores.
+    conventions, inputs
+        As for :class:`~rankstone.Scores`.
+    sources
+        Where the lists are; ``None`` for saved scores.
+    lang, digits
+        Of what is shown: ``en`` or ``zh``, and decimals.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> from rankstone import demo
+    >>> found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    >>> found.table.select("system", "versus", "wins", "ties", "losses").rows()
+    [('tfidf', 'bm25', 5, 14, 13)]
+    """
+
+    systems: tuple[str, ...]
+    baseline: str | None
+    primary: tuple[str, ...]
+    matrices: Mapping[str, Matrix]
+    table: pl.DataFrame
+    segments: pl.DataFrame | None
+    families: tuple[Family, ...]
+    how: How
+    judged: tuple[str, Mapping[str, pl.DataFrame]] | None = None
+    relevant_alone: bool = False
+    replicates: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    audit: Audit | None = None
+    conventions: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    sources: Sources | None = None
+    lang: str = "en"
+    digits: int = 4
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`table`."""
+        return self.table
+
+    def sheet(self, digits: int | None = None) -> Sheet:
+        """Return what people read; ``digits`` are decimals."""
+        from rankstone.comparison.comparison_tables import sheet
+
+        return sheet(self, self.digits if digits is None else digits)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each question of the primary family."""
+        from rankstone.comparison.comparison_tables import sentences
+
+        return sentences(self, self.digits)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, primary ones first."""
+        return tuple(self.matrices)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row a query, measure and pair.
+
+        Columns ``measure``, ``query_id``, ``system``, ``versus``, ``value``, ``value_versus``,
+        ``difference``.
+        """
+        parts = []
+        for measure, system, versus in self.table.select("measure", "system", "versus").iter_rows():
+            matrix = self.matrices[measure]
+            one, other = (matrix.systems.index(name) for name in (system, versus))
+            names = {"measure": measure, "system": system, "versus": versus}
+            values = pl.DataFrame(
+                {
+                    "query_id": matrix.queries,
+                    "value": matrix.values[:, one],
+                    "value_versus": matrix.values[:, other],
+                    "difference": matrix.differences(one, other),
+                }
+            )
+            order = ["measure", "query_id", "system", "versus", "value", "value_versus", "difference"]
+            parts.append(
+                values.with_columns(pl.lit(text).alias(name) for name, text in names.items()).select(order)
+            )
+        return pl.concat(parts)
+
+    def mean(self) -> pl.DataFrame:
+        """Return one row a system and measure.
+
+        Columns ``system``, ``measure``, ``mean``, ``n``, ``runs`` (of the system), ``sd`` (of its runs'
+        means), and ``judged``, the mean share of judged documents, where it is known.
+        """
+        rows = []
+        for measure, matrix in self.matrices.items():
+            mean = matrix.units.mean
+            for at, system in enumerate(matrix.systems):
+                runs = self.replicates.get(system, [system])
+                several = matrix.replicates.get(system)
+                sd = None if several is None else float(np.std(several, ddof=1))
+                rows.append(
+                    (system, measure, float(mean[at]), len(matrix), len(runs), sd, self._judged(runs))
+                )
+        schema = {
+            "system": pl.String,
+            "measure": pl.String,
+            "mean": pl.Float64,
+            "n": pl.Int64,
+            "runs": pl.Int64,
+        }
+        return pl.DataFrame(rows, {**schema, "sd": pl.Float64, "judged": pl.Float64}, orient="row")
+
+    def _judged(self, runs: Sequence[str]) -> float | None:
+        if self.judged is None:
+            return None
+        parts = [self.judged[1][run]["value"] for run in runs if run in self.judged[1]]
+        return float(np.mean(np.concatenate([part.to_numpy() for part in parts]))) if parts else None
+
+    @cached_property
+    def pool_bias(self) -> list[tuple[str, str]]:
+        """The pairs of systems whose shares of judged documents differ: the judgments may favour one."""
+        if self.judged is None or self.relevant_alone:
+            return []
+        pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
+        first = {system: runs[0] for system, runs in self.replicates.items()}
+        return [
+            (one, other) for one, other in pairs if judged_apart(self.judged[1], first[one], first[other])
+        ]
+
+    @cached_property
+    def anova(self) -> pl.DataFrame:
+        """Two-way analysis of variance of each measure, blocked on queries.
+
+        Columns ``measure``, ``f``, ``p``, ``df``, ``df_error``, ``error`` (mean square).
+        """
+        rows = [
+            (measure, found.f, found.p, found.df[0], found.df[2], found.error)
+            for measure, matrix in self.matrices.items()
+            if (found := matrix.anova) is not None
+        ]
+        schema = {
+            "measure": pl.String,
+            "f": pl.Float64,
+            "p": pl.Float64,
+            "df": pl.Int64,
+            "df_error": pl.Int64,
+        }
+        frame = pl.DataFrame(rows, {**schema, "error": pl.Float64}, orient="row")
+        return frame.with_columns(pl.col("f", "p").fill_nan(None))
+
+    @cached_property
+    def friedman(self) -> pl.DataFrame:
+        """Friedman's test of each measure, whether systems take the same places within queries.
+
+        Columns ``measure``, ``chi_square``, ``p_chi_square``, ``f`` and ``p`` (of Iman and Davenport),
+        ``df``, ``df_error``.  No row for a measure of one query, or whose queries come in clusters.
+        """
+        rows = [
+            (measure, found.chi_square, found.p_chi_square, found.f, found.p, *found.df)
+            for measure, matrix in self.matrices.items()
+            if len(matrix) > 1 and matrix.cluster is None
+            for found in (friedman(matrix.values),)
+        ]
+        numbers = dict.fromkeys(("chi_square", "p_chi_square", "f", "p"), pl.Float64)
+        schema = {"measure": pl.String, **numbers, "df": pl.Int64, "df_error": pl.Int64}
+        frame = pl.DataFrame(rows, schema, orient="row")
+        return frame.with_columns(pl.when(pl.col(n).is_finite()).then(n).alias(n) for n in numbers)
+
+    @cached_property
+    def by_test(self) -> pl.DataFrame:
+        """What other tests say of the primary measures' questions, uncorrected.
+
+        Columns ``measure``, ``system``, ``versus``, p by the name of each test (null where a test is not
+        for such differences), ``agree``: whether all are on the same side of alpha.  Empty where systems
+        have several runs, which these tests know nothing of, or where mean ranks are compared.
+        """
+        from rankstone.comparison.pairwise_tests import by_test
+
+        return by_test(self)
+
+    def with_bounds(self, found: pl.DataFrame) -> Comparison:
+        """Return the comparison with the bounds that unjudged documents leave, ``lowest`` and ``highest``."""
+        keys = ["measure", "system", "versus"]
+        return replace(self, table=self.table.join(found, on=keys, how="left", maintain_order="left"))
+
+    def hashes(self) -> dict[str, str]:
+        """Return the SHA-256 of every input that is a file, read again for it."""
+        given = {"judgments": self.inputs.get("judgments"), **self.inputs.get("runs", {})}
+        given |= self.inputs.get("scores", {})
+        return {
+            name: sha256(Path(path).read_bytes()).hexdigest()
+            for name, path in given.items()
+            if isinstance(path, str) and not is_database(path) and Path(path).is_file()
+        }
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        return given(
+            verdict=self.sentences(),
+            systems=self.systems,
+            baseline=self.baseline,
+            primary=self.primary,
+            means=self.mean(),
+            comparisons=self.table,
+            segments=self.segments,
+            families=[_plain(family) for family in self.families],
+            anova=self.anova,
+            friedman=self.friedman,
+            by_test=self.by_test,
+            judged=None if self.judged is None else self.judged[0],
+            pool_bias=[list(pair) for pair in self.pool_bias],
+            audit=self.audit,
+            conventions=self.conventions,
+            inputs=self.inputs,
+        )
+
+
+def _plain(family: Family) -> dict[str, Any]:
+    """Return a family as a dict; JSON has no NaN."""
+    told = asdict(family) | {"interval_kind": family.interval_kind}
+    return told | {"level": None if np.isnan(family.level) else family.level}

@@ -1,0 +1,331 @@
+"""What a gate is told: files, rules, guards; read from TOML and checked before any work is done."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from rankstone.comparison.compare_systems import How
+from rankstone.errors import InputError, UsageError, nearest, printable
+from rankstone.hits.alignment_options import AlignmentOptions
+from rankstone.io.columns import check_renames
+from rankstone.io.database_addresses import is_database
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+
+__all__ = ["INCONCLUSIVE", "Config", "Drops", "Guards", "Rule"]
+
+#: what an inconclusive rule may do
+INCONCLUSIVE: Final = ("fail", "warn", "pass")
+#: where files look for a gate
+_PYPROJECT: Final = "pyproject.toml"
+_SHA256: Final = 64
+#: names of a file's [gate] → what they hold
+_IN_FILES: Final = {
+    **dict.fromkeys(("baseline", "candidate", "qrels", "queries", "cluster", "inconclusive"), "text"),
+    "by": "texts",
+}
+_ALIGNMENT: Final = tuple(declared.name for declared in fields(AlignmentOptions))
+#: options beside those of alignment → what they hold
+_BESIDE_ALIGNMENT: Final = {
+    **dict.fromkeys(("convention", "format_in", "run_column"), "text"),
+    "one_group": "bool",
+    "columns": "table of texts",
+}
+#: tables that a file names by a path, and Python may hand over
+_TABLES: Final = ("exclude", "collapse", "intents")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drops:
+    """How many queries may lose how much: no more than ``most`` of them more than ``by``."""
+
+    by: float
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What must hold of one measure.
+
+    Attributes
+    ----------
+    measure
+        Its text.
+    margin
+        How much worse the candidate may be: the interval of the difference has to lie above ``-margin``
+        (where lower is better, below it).  ``None``: the difference does not matter.
+    floor, ceiling
+        What the candidate's mean may not fall below, or exceed.
+    drops
+        How many queries may lose much.
+    """
+
+    measure: str
+    margin: float | None = None
+    floor: float | None = None
+    ceiling: float | None = None
+    drops: Drops | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that asks nothing, and numbers out of range."""
+        if all(getattr(self, name) is None for name in ("margin", "floor", "ceiling", "drops")):
+            raise UsageError(
+                f"the rule for {printable(self.measure)} asks nothing",
+                expected="margin, floor, ceiling or drops",
+                fix="margin = 0.005 lets it be so much worse",
+            )
+        if self.margin is not None and self.margin < 0:
+            raise UsageError(f"margin = {self.margin:g} is out of range", expected="0 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guards:
+    """What must hold before anything is compared.
+
+    Attributes
+    ----------
+    queries
+        The fewest queries.
+    judged
+        The lowest share of judged documents among the first k, for either run.
+    qrels_sha256
+        The SHA-256 of the judgments' file: both runs are held against these judgments and no others.
+    """
+
+    queries: int | None = None
+    judged: float | None = None
+    qrels_sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no guard can be."""
+        if self.judged is not None and not 0 <= self.judged <= 1:
+            raise UsageError(f"judged = {self.judged:g} is out of range", expected="a share, 0 to 1")
+        if self.qrels_sha256 is not None and len(self.qrels_sha256) != _SHA256:
+            raise UsageError(
+                "qrels_sha256 is no SHA-256",
+                expected=f"{_SHA256} hexadecimal digits: sha256sum FILE, in PowerShell Get-FileHash FILE",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything a gate is told.
+
+    Attributes
+    ----------
+    baseline, candidate
+        The two runs; scores per query where there are no ``qrels``.
+    rules
+        What must hold, measure by measure.
+    qrels
+        The judgments.
+    queries, by, cluster
+        As for :func:`rankstone.compare`: every rule's margin holds in every segment, too.
+    guards
+        What must hold before anything is compared.
+    statistics
+        How the two are compared: options of :class:`~rankstone.comparison.compare_systems.How`.
+    options
+        Options of alignment, ``columns``, ``exclude``, ``convention`` and so on.
+    inconclusive
+        What an inconclusive rule does: ``fail`` (exit code 4), ``warn`` (a warning, exit code 0) or ``pass``.
+    """
+
+    baseline: Any
+    candidate: Any
+    rules: tuple[Rule, ...]
+    qrels: Any = None
+    queries: Any = None
+    by: tuple[str, ...] = ()
+    cluster: str | None = None
+    guards: Guards = field(default_factory=Guards)
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    inconclusive: str = "fail"
+
+    def __post_init__(self) -> None:
+        """Refuse a gate without rules."""
+        if not self.rules:
+            raise UsageError("a gate needs rules", fix='[[gate.rules]]\nmeasure = "nDCG@10"\nmargin = 0.005')
+        if self.inconclusive not in INCONCLUSIVE:
+            raise UsageError(
+                f"inconclusive = {printable(repr(self.inconclusive))} is not known",
+                expected=", ".join(INCONCLUSIVE),
+            )
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], given: Mapping[str, Any]) -> Self:
+        """Read a file: ``rankstone.toml``, or ``[tool.rankstone]`` of ``pyproject.toml``.
+
+        Parameters
+        ----------
+        path
+            The file; paths in it are relative to its folder.
+        given
+            What takes the place of the file's own: ``candidate``, ``baseline``, ``qrels``, ``inconclusive``.
+
+        Raises
+        ------
+        InputError
+            When the file is not there or no TOML.
+        UsageError
+            When it says something a gate does not understand.
+        """
+        where = Path(path)
+        try:
+            data: Mapping[str, Any] = tomllib.loads(where.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                getattr(error, "strerror", None) or "the file is not UTF-8", where=str(path)
+            ) from error
+        except RecursionError:
+            raise InputError("this is no TOML: lists within lists without end", where=str(path)) from None
+        except tomllib.TOMLDecodeError as error:
+            raise InputError("this is no TOML", where=str(path), given=printable(error)) from error
+        if where.name == _PYPROJECT:
+            data = _table(_table(data.get("tool", {}), "tool").get("rankstone", {}), "tool.rankstone")
+        try:
+            return cls.of(_table(data, str(path)).get("gate", {}), given, where.parent)
+        except UsageError as error:
+            error.where = error.where or str(path)
+            raise
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], given: Mapping[str, Any], folder: Path | None = None) -> Self:
+        """Read a table of TOML, or a dict like one."""
+        if folder is not None:
+            _check_kinds(_table(data, "gate"), _IN_FILES, "gate")
+            _check_kinds(
+                _table(data.get("options", {}), "gate.options"),
+                dict.fromkeys(_TABLES, "text"),
+                "gate.options",
+            )
+        told = {name: _path(name, value, folder) for name, value in data.items()}
+        told |= {name: value for name, value in given.items() if value is not None}
+        _only(told, cls, "gate", more=("rules", "guards"))
+        for name in ("baseline", "candidate"):
+            if name not in told:
+                raise UsageError(
+                    f"which run is the {name}?", fix=f'{name} = "runs/{name}.run", or --{name} FILE'
+                )
+        rules = tuple(_built(Rule, rule, "gate.rules") for rule in _listed(told.get("rules", ()), "rules"))
+        guards = _built(Guards, _table(told.get("guards", {}), "guards"), "gate.guards")
+        _check_choices(told.get("statistics", {}), told.get("options", {}))
+        by = told.get("by", ())
+        told |= {"rules": rules, "guards": guards, "by": (by,) if isinstance(by, str) else tuple(by)}
+        return cls(**told)
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that rules are about, each once."""
+        return list(dict.fromkeys(rule.measure for rule in self.rules))
+
+
+def _path(name: str, value: Any, folder: Path | None) -> Any:  # noqa: ANN401 - whatever TOML holds
+    """Return paths as seen from here."""
+    if (
+        folder is None
+        or name not in ("qrels", "baseline", "candidate", "queries")
+        or not isinstance(value, str)
+    ):
+        return value
+    if is_database(value):
+        kind, _, file = value.partition(":")
+        return value if file.startswith("//") else f"{kind}:{folder / file}"
+    return str(folder / value)
+
+
+def _check_kinds(data: Mapping[str, Any], kinds: Mapping[str, str], what: str) -> None:
+    """Refuse values of a kind that their names do not take."""
+    for name, kind in kinds.items():
+        if name in data:
+            _check_kind(name, data[name], kind, what)
+
+
+def _check_choices(statistics: object, options: object) -> None:
+    """Refuse choices of a comparison and of alignment that are none, before anything is read."""
+    chosen, aligned = dict(_table(statistics, "gate.statistics")), dict(_table(options, "gate.options"))
+    _among(chosen, [declared.name for declared in fields(How)], "gate.statistics")
+    _check_kinds(chosen, {declared.name: str(declared.type) for declared in fields(How)}, "gate.statistics")
+    How(**chosen)
+    _among(aligned, [*_ALIGNMENT, *_BESIDE_ALIGNMENT, *_TABLES], "gate.options")
+    _check_kinds(aligned, _BESIDE_ALIGNMENT, "gate.options")
+    check_renames(aligned.get("columns", {}))
+    AlignmentOptions(**{name: value for name, value in aligned.items() if name in _ALIGNMENT})
+
+
+def _built(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a dataclass of the above
+    told = dict(_table(data, what))
+    _only(told, kind, what)
+    if isinstance(told.get("drops"), dict):
+        told["drops"] = _built(Drops, told["drops"], f"{what}.drops")
+    for declared in fields(kind):
+        if declared.name in told:
+            _check_kind(declared.name, told[declared.name], str(declared.type), what)
+    try:
+        return kind(**told)
+    except TypeError:
+        missing = [f.name for f in fields(kind) if f.name not in told and "None" not in str(f.type)]
+        raise UsageError(
+            f"[{what}] lacks {missing[0]}", expected=", ".join(f.name for f in fields(kind))
+        ) from None
+
+
+def _check_kind(name: str, value: object, declared: str, what: str) -> None:
+    """Refuse a text where a number belongs, and the other way round."""
+    if "Drops" in declared:
+        right, expected = isinstance(value, Drops), "{ by = 0.5, most = 3 }"
+    elif "table" in declared:
+        right = isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
+        right, expected = right or declared == "table", 'a table of texts: { theirs = "ours" }'
+    elif "texts" in declared and isinstance(value, (list, tuple)):
+        right, expected = all(isinstance(one, str) for one in value), "a text, or a list of texts"
+    elif "text" in declared or "str" in declared:
+        right, expected = isinstance(value, str) and value.strip() != "", "a text"
+    elif "bool" in declared:
+        right, expected = isinstance(value, bool), "true or false"
+    elif "int" in declared:
+        right, expected = isinstance(value, int) and not isinstance(value, bool) and value >= 0, "a count"
+    else:
+        right = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
+        expected = "a number"
+    if not right:
+        raise UsageError(f"[{what}] {name} = {printable(repr(value), 60)}", expected=expected)
+
+
+def _only(told: Mapping[str, Any], kind: type, what: str, more: tuple[str, ...] = ()) -> None:
+    _among(told, [f.name for f in fields(kind)] + list(more), what)
+
+
+def _among(told: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+    for name in told:
+        if name not in known:
+            close = nearest(name, known, n=1)
+            raise UsageError(
+                f"[{what}] knows no {printable(name)}",
+                expected=", ".join(dict.fromkeys(known)),
+                fix=f"did you mean {close[0]}?" if close else None,
+            )
+
+
+def _listed(value: Any, name: str) -> list[Any]:  # noqa: ANN401 - whatever TOML holds
+    if not isinstance(value, (list, tuple)):
+        raise UsageError(f"[gate.{name}] is one table", fix=f"write [[gate.{name}]], with two brackets")
+    return list(value)
+
+
+def _table(value: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - whatever TOML holds
+    if not isinstance(value, dict):
+        raise UsageError(f"{name} is no table", given=printable(repr(value), 60))
+    return value
+
+
+def overridden(config: Config, given: Mapping[str, Any]) -> Config:
+    """Return a configuration with some of what it says replaced."""
+    return replace(config, **{name: value for name, value in given.items() if value is not None})

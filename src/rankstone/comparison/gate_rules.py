@@ -1,0 +1,297 @@
+"""What each rule and guard says of a comparison.
+
+What a gate came to: an outcome of each rule and guard, and the verdict of them all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import counted
+from rankstone.errors import printable
+from rankstone.stats.bounded_means import unseen_share
+from rankstone.stats.sample_size import needed
+from rankstone.tables.results import Result
+from rankstone.tables.sheet import Sheet, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rankstone.comparison.comparison_result import Comparison
+    from rankstone.comparison.gate_config import Config, Rule
+    from rankstone.comparison.score_matrix import Matrix
+
+
+__all__ = ["Gate", "Outcome", "guarded", "ruled"]
+
+#: the worst outcome decides
+_ORDER: Final = ("not comparable", "fail", "inconclusive", "pass")
+_SIGNS: Final = {"pass": "✔", "fail": "✘", "inconclusive": "?", "not comparable": "!"}
+#: exit codes; an inconclusive rule may end in 0, too
+_CODES: Final = {"pass": 0, "fail": 1, "not comparable": 3, "inconclusive": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one rule or guard came to.
+
+    Attributes
+    ----------
+    kind
+        ``rule`` or ``guard``.
+    name
+        What it is about.
+    verdict
+        ``pass``, ``fail``, ``inconclusive`` or ``not comparable``.
+    text
+        What was found and what was wanted.
+    numbers
+        The same as numbers.
+    """
+
+    kind: str
+    name: str
+    verdict: str
+    text: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gate(Result):
+    """Whether a candidate may replace the baseline.
+
+    Attributes
+    ----------
+    outcomes
+        Of guards, then of rules.
+    comparison
+        What they are about.
+    inconclusive
+        What an inconclusive rule does: ``fail``, ``warn`` or ``pass``.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> from rankstone import demo
+    >>> rule = {"measure": "nDCG@10", "floor": 0.45}
+    >>> told = {"qrels": demo.QRELS, "baseline": demo.RUNS["tfidf"], "candidate": demo.RUNS["bm25"]}
+    >>> found = rankstone.gate({**told, "rules": [rule]})
+    >>> found.verdict, found.exit_code, found.outcomes[0].text
+    ('pass', 0, '0.5704, minimum 0.45')
+    """
+
+    outcomes: tuple[Outcome, ...]
+    comparison: Comparison
+    inconclusive: str = "fail"
+
+    @property
+    def verdict(self) -> str:
+        """The worst of the outcomes: ``not comparable``, ``fail``, ``inconclusive``, ``pass``."""
+        return min((outcome.verdict for outcome in self.outcomes), key=_ORDER.index, default="pass")
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 1 failed, 3 not comparable, 4 inconclusive, unless that may pass."""
+        return 0 if self.verdict == "inconclusive" and self.inconclusive != "fail" else _CODES[self.verdict]
+
+    @property
+    def warning(self) -> str | None:
+        """What to warn of: the rules that are inconclusive, where ``inconclusive`` is ``warn``."""
+        names = [printable(one.name, 60) for one in self.outcomes if one.verdict == "inconclusive"]
+        if not names or self.inconclusive != "warn":
+            return None
+        return f"inconclusive: {', '.join(names)}; a loss beyond the margin is not excluded"
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        return {
+            "verdict": self.verdict,
+            "exit_code": self.exit_code,
+            "outcomes": [asdict(outcome) for outcome in self.outcomes],
+            "comparison": self.comparison.report(),
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each outcome: ``kind``, ``name``, ``verdict``, ``text``."""
+        names = ("kind", "name", "verdict", "text")
+        rows = [[getattr(one, name) for name in names] for one in self.outcomes]
+        return pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return what people read; texts have their decimals."""
+        del digits
+        baseline, candidate = self.comparison.systems
+        rows = tuple(
+            (f"{_SIGNS[one.verdict]} {one.verdict}", printable(one.name, 60), printable(one.text, 300))
+            for one in self.outcomes
+        )
+        table = Table("Checks", ("", "rule", "found"), rows, (False, False, False))
+        lines = (*filter(None, [self.warning]), *self.comparison.sentences())
+        counts = {word: sum(one.verdict == word for one in self.outcomes) for word in _ORDER}
+        told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        verdicts = f"{counted(len(self.outcomes), 'check')}: {told}"
+        names = f"{printable(candidate, 40)} in place of {printable(baseline, 40)}"
+        return Sheet(f"{self.verdict}: {names}", parts=(table, ("Comparison", lines)), notes=(verdicts,))
+
+    def junit(self) -> str:
+        """Return it as JUnit XML: a test case for each rule and guard."""
+        from rankstone.comparison.release_gate import junit
+
+        return junit(self)
+
+
+#: sums are rounded; a mean this little below a floor is on it
+_ROUNDING = 1e-12
+#: the chance with which a number of queries settles a rule
+_POWER = 0.8
+
+
+def guarded(config: Config, found: Comparison) -> Iterator[Outcome]:
+    """Say which guards hold."""
+    guards = config.guards
+    if guards.qrels_sha256 is not None:
+        own = found.hashes().get("judgments")
+        same = own == guards.qrels_sha256.lower()
+        text = "the judgments are those agreed on" if same else f"other judgments: SHA-256 {own or 'unknown'}"
+        yield Outcome("guard", "qrels_sha256", "pass" if same else "not comparable", text)
+    if guards.queries is not None:
+        fewest = min(len(matrix) for matrix in found.matrices.values())
+        text = f"{fewest:,} queries, minimum {guards.queries:,}"
+        yield Outcome("guard", "queries", _or(fewest >= guards.queries, "not comparable"), text)
+    if guards.judged is not None:
+        yield from _judged(guards.judged, found)
+
+
+def _judged(least: float, found: Comparison) -> Iterator[Outcome]:
+    means = found.mean()
+    for system in found.systems:
+        share = means.filter(system=system)["judged"].to_list()[0]
+        name = f"{'Judged' if found.judged is None else found.judged[0]} of {system}"
+        if share is None:
+            text = "not known: scores per query were given, and no judgments"
+            yield Outcome("guard", name, "not comparable", text)
+        else:
+            text = f"{share:.4f}, minimum {least:g}"
+            yield Outcome("guard", name, _or(share >= least - _ROUNDING, "not comparable"), text)
+
+
+def ruled(config: Config, found: Comparison, same_lists: Callable[[str], bool]) -> Iterator[Outcome]:
+    """Say which rules hold.
+
+    Parameters
+    ----------
+    config, found
+        What is wanted, and the comparison.
+    same_lists
+        Whether both runs return the same lists down to the cutoff of a measure.
+    """
+    for rule in config.rules:
+        name = _canonical(rule.measure, found)
+        matrix = found.matrices[name]
+        if rule.margin is not None:
+            row = found.table.filter(measure=name).row(0, named=True)
+            same = not matrix.differences(1, 0).any() and same_lists(rule.measure)
+            yield _unchanged(rule.margin, row, name) if same else _margin(rule.margin, matrix, row, name)
+            if not same:
+                yield from _in_segments(rule.margin, matrix, found)
+        yield from _absolute(rule, matrix)
+        if rule.drops is not None:
+            yield _drops(rule.drops.by, rule.drops.most, matrix)
+
+
+def _canonical(text: str, found: Comparison) -> str:
+    """Return the name under which a comparison knows a measure."""
+    from rankstone.measures.core.syntax import parse_measure
+
+    return text if text in found.matrices else str(parse_measure(text))
+
+
+def _in_segments(margin: float, matrix: Matrix, found: Comparison) -> Iterator[Outcome]:
+    if found.segments is None:
+        return
+    by = found.segments.columns[: found.segments.columns.index("measure")]
+    for row in found.segments.filter(measure=matrix.measure).iter_rows(named=True):
+        segment = ", ".join(f"{name}={row[name]}" for name in by)
+        yield _margin(margin, matrix, row, f"{matrix.measure} where {segment}")
+
+
+def _unchanged(margin: float, row: dict[str, Any], name: str) -> Outcome:
+    numbers = {"difference": 0.0, "margin": margin, "n": row["n"]}
+    return Outcome("rule", name, "pass", f"both runs return the same lists for {row['n']:,} queries", numbers)
+
+
+def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> Outcome:
+    """Hold the interval of a difference against the margin."""
+    sign = -1.0 if matrix.direction == "lower" else 1.0
+    low, high = sorted(sign * (math.nan if row[end] is None else row[end]) for end in ("low", "high"))
+    alpha, most = (1 - row["confidence"]) / 2, matrix.span[1] - matrix.span[0]
+    rare, settling = unseen_share(row["units"], alpha), _settling(margin, row, alpha, most)
+    ends = "?" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]"
+    text = (
+        f"{row['difference']:+.4f} {ends}, allowed loss {margin:g}; chance of a false release ≤ {alpha:.2g}; "
+        f"a loss of {most:g} on up to {rare:.2g} of queries could go unseen"
+    )
+    kept = ("mean", "mean_versus", "difference", "low", "high", "confidence", "n")
+    numbers = {key: row[key] for key in kept} | {
+        "margin": margin, "false_release": alpha, "unseen_share": rare, "needed": settling,
+    }  # fmt: skip
+    if low >= -margin - _ROUNDING:
+        return Outcome("rule", name, "pass", text, numbers)
+    if high < -margin:
+        return Outcome("rule", name, "fail", text, numbers)
+    if settling is not None:
+        text += f"; about {settling:,} queries would settle it if nothing is lost"
+    return Outcome("rule", name, "inconclusive", text, numbers)
+
+
+def _settling(margin: float, row: dict[str, Any], alpha: float, most: float) -> int | None:
+    """Return with how many queries an unchanged candidate passes in 8 of 10 cases.
+
+    By t, with the spread that is planned with; and no fewer than one without any change needs, where some
+    query did not change.
+    """
+    if not margin or row["spread"] is None:
+        return None
+    spread, each = row["spread"] * math.sqrt(row["units"]), row["n"] / row["units"]
+    moved = spread > 0 and row["ties"] < row["n"]
+    units = needed(margin / spread, alpha=2 * alpha, power=_POWER) if moved else None
+    if row["ties"] and margin < most:
+        units = max(units or 0, math.ceil(math.log(alpha) / math.log1p(-margin / most)))
+    return None if units is None else math.ceil(units * each)
+
+
+def _absolute(rule: Rule, matrix: Matrix) -> Iterator[Outcome]:
+    """Hold the candidate's mean against its floor and ceiling; equality passes."""
+    mean = float(matrix.units.mean[1])
+    for limit, name, holds in (
+        (rule.floor, "floor", rule.floor is not None and mean >= rule.floor - _ROUNDING),
+        (rule.ceiling, "ceiling", rule.ceiling is not None and mean <= rule.ceiling + _ROUNDING),
+    ):
+        if limit is not None:
+            text = f"{mean:.4f}, {'minimum' if name == 'floor' else 'maximum'} {limit:g}"
+            yield Outcome(
+                "rule", f"{matrix.measure} {name}", _or(holds, "fail"), text, {"mean": mean, name: limit}
+            )
+
+
+def _drops(by: float, most: int, matrix: Matrix) -> Outcome:
+    """Count the queries that lose more than ``by``."""
+    loss = -matrix.differences(1, 0) * (-1.0 if matrix.direction == "lower" else 1.0)
+    places = np.flatnonzero(loss > by + _ROUNDING)
+    worst = places[np.argsort(-loss[places], kind="stable")][:3]
+    text = f"{len(places):,} queries lose more than {by:g}, {most:,} may"
+    if len(places):
+        names = [str(matrix.queries[int(at)]) for at in worst]
+        text += f": {', '.join(names)}{' …' if len(places) > len(worst) else ''}"
+    return Outcome(
+        "rule", f"{matrix.measure} drops", _or(len(places) <= most, "fail"), text, {"drops": len(places)}
+    )
+
+
+def _or(holds: bool, otherwise: str) -> str:  # noqa: FBT001 - what was found
+    return "pass" if holds else otherwise

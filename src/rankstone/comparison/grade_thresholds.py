@@ -1,0 +1,347 @@
+"""What a threshold on graded judgments decides: the number, and who wins.
+
+Binary measures turn grades into relevant and not relevant.  Where the line is drawn is a choice, and
+everything that depends on it is shown here: the value at every threshold with its interval, how far it
+moves, where two runs change places, and how many preferences between documents the line wipes out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import exact
+from rankstone.comparison.single_intervals import intervals
+from rankstone.errors import BadParameter, printable
+from rankstone.evaluation.prepared import Prepared
+from rankstone.measures.core.definition import Threshold
+from rankstone.measures.core.measure import Measure
+from rankstone.measures.core.syntax import parse_measures
+from rankstone.stats.mean_intervals import RESAMPLED
+from rankstone.tables.drawing import Drawing, Line
+from rankstone.tables.results import Result, conventions_lines, given
+from rankstone.tables.sheet import Sheet, Table, cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
+    from rankstone.evaluation.scores import Scores
+    from rankstone.hits.ideal_lists import Ideal
+    from rankstone.io.input_table import Progress
+
+
+__all__ = ["Thresholds", "thresholds"]
+
+#: intervals of so many runs fit beside their values, and so many pairs that change places are named
+_FEW = 4
+_NAMED = 5
+
+
+def thresholds(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike,
+    *,
+    levels: Sequence[float] | None = None,
+    strict: bool = False,
+    interval: str = "auto",
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> Thresholds:
+    """Score runs with every threshold on the grades.
+
+    Parameters
+    ----------
+    qrels, runs, progress, **options
+        As for :func:`~rankstone.evaluate`.
+    measures
+        Measures with a threshold ``rel``; one that is set already is replaced.
+    levels
+        Grades from which on a document is relevant; by default every grade above 0 that was given.
+    strict
+        Relevant is what lies above a level, not the level itself; levels are then by default 0 and every
+        grade above it but the highest.
+    interval, confidence, seed
+        Of every value, over queries, as for :func:`~rankstone.intervals`.
+
+    Returns
+    -------
+    Thresholds
+        Values, how far they move, which runs change places, and the pairs a threshold wipes out.
+
+    Raises
+    ------
+    BadParameter
+        When a measure has no threshold.
+
+    Examples
+    --------
+    >>> qrels = {"q": {"a": 4, "b": 3, "c": 2, "d": 1, "e": 3, "f": 1, "g": 2}}
+    >>> study = thresholds(qrels, {"q": list("abcdefg")}, "AP")
+    >>> [round(value, 6) for value in study.values["value"]]
+    [1.0, 0.902857, 0.866667, 1.0]
+    >>> study.pairs["kept"].to_list()
+    [0, 10, 12, 6]
+    """
+    asked = _with_threshold(measures)
+    ready = Prepared(qrels, asked, **options)
+    ideal = ready.judgments().ideal
+    found = _levels(ideal, strict=strict) if levels is None else sorted({float(level) for level in levels})
+    if not found:
+        raise BadParameter("there is no grade above 0, so there is nothing to put a threshold to")
+    lines = [Threshold(level, strict=strict) for level in found]
+    cut = [(m, line, replace(m, rel=line)) for m in asked for line in lines]  # type: ignore[call-arg]
+    scores = ready.for_measures([measure for _, _, measure in cut]).evaluate(runs, progress=progress)
+    how = {"interval": interval, "confidence": confidence, "seed": seed}
+    ends = intervals(scores, interval=interval, confidence=confidence, seed=seed)
+    return Thresholds(scores, _values(scores, cut, ends), _pairs(ideal, lines), strict=strict, how=how)
+
+
+def _levels(ideal: Ideal, *, strict: bool) -> list[float]:
+    """Return the levels that tell grades apart: every grade above 0, or for > what each is just above."""
+    grades = sorted(set(ideal.grade[ideal.grade > 0].tolist()))
+    return [0.0, *grades][: len(grades)] if strict else grades
+
+
+def _with_threshold(measures: str | Measure | Sequence[str | Measure]) -> list[Measure]:
+    found = []
+    for measure in parse_measures(measures):
+        if not isinstance(measure, Measure) or not hasattr(measure, "rel"):
+            raise BadParameter(
+                f"{measure} has no threshold", expected="measures with rel: AP, P@10, RR, R@100 …"
+            )
+        if "rel" in measure.changed():
+            raise BadParameter(
+                f"{measure} has its threshold already", fix="leave rel out: every one is tried"
+            )
+        found.append(measure)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds(Result):
+    """Values at every threshold, and what follows from them.
+
+    Attributes
+    ----------
+    scores
+        The scores behind the values, per query too.
+    values
+        ``run``, ``measure``, ``rel``, ``value``, ``low``, ``high`` (null where there is no spread to know),
+        ``n``.
+    pairs
+        For each threshold: ``rel``, ``pairs`` (of documents of one query with different grades),
+        ``kept`` (of these, with the threshold between them), ``loss`` (the share wiped out), ``empty``
+        (queries without a relevant document).
+    strict
+        Whether relevant is what lies above ``rel``, instead of from it on.
+    how
+        What intervals depend on.
+    """
+
+    scores: Scores
+    values: pl.DataFrame
+    pairs: pl.DataFrame
+    strict: bool = False
+    how: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def sensitivity(self) -> pl.DataFrame:
+        """How far a value moves with the threshold: ``run``, ``measure``, ``low``, ``high``, ``spread``."""
+        low, high = pl.col("value").min(), pl.col("value").max()
+        return self.values.group_by("run", "measure", maintain_order=True).agg(
+            low=low, high=high, spread=high - low
+        )
+
+    @cached_property
+    def reversals(self) -> pl.DataFrame:
+        """Which runs change places between two thresholds.
+
+        ``measure``, ``rel``, ``other``, ``tau_b`` (Kendall's, between the two orders of runs; null
+        where one of them is all ties), ``reversal`` (1 − tau_b) and ``swapped`` (pairs of runs).
+        """
+        rows: list[tuple[object, ...]] = []
+        for (measure,), part in self.values.group_by("measure", maintain_order=True):
+            by_level = {level: values for (level,), values in part.group_by("rel", maintain_order=True)}
+            for one, other in combinations(by_level, 2):
+                rows.append((measure, one, other, *_orders(by_level[one], by_level[other])))
+        schema: dict[str, Any] = {"measure": pl.String, **self._line}
+        schema |= {"tau_b": pl.Float64, "reversal": pl.Float64, "swapped": pl.List(pl.List(pl.String))}
+        return pl.DataFrame(rows, schema, orient="row")
+
+    @cached_property
+    def crossings(self) -> pl.DataFrame:
+        """Where runs change places: ``measure``, ``rel`` and ``other`` (neighbours), ``a``, ``b``."""
+        levels = self.pairs["rel"].to_list()
+        following = pl.DataFrame({"rel": levels[:-1], "other": levels[1:]}, self._line)
+        near = self.reversals.join(following, on=["rel", "other"], maintain_order="left")
+        found = near.select("measure", "rel", "other", "swapped").explode("swapped").drop_nulls()
+        named = [pl.col("swapped").list.get(at).alias(name) for at, name in enumerate("ab")]
+        return found.with_columns(named).drop("swapped")
+
+    @property
+    def _line(self) -> dict[str, Any]:
+        return {"rel": pl.Float64, "other": pl.Float64}
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`values`."""
+        return self.values
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain lists and dicts."""
+        return given(
+            values=self.values,
+            sensitivity=self.sensitivity,
+            reversals=self.reversals,
+            crossings=self.crossings,
+            pairs=self.pairs,
+            strict=self.strict,
+            intervals=self.how,
+            audit=self.scores.audit,
+            conventions=self.scores.conventions,
+            inputs=self.scores.inputs,
+        )
+
+    def sheet(self, digits: int = 4, *, drawn: bool = False) -> Sheet:
+        """Return values by threshold, how far they move, and where runs change places.
+
+        Parameters
+        ----------
+        digits
+            Decimals.
+        drawn
+            Whether a terminal draws the values above.
+        """
+        runs = list(self.scores.runs)
+        head = ("measure", "relevant", *map(printable, runs), "preferences wiped out", "queries without")
+        rows = tuple(
+            row
+            for part in self.values.partition_by("measure", maintain_order=True)
+            for row in self._rows(part, runs, digits)
+        )
+        table = Table("", head, rows, ("id", "text", *(True for _ in head[2:])))
+        parts = [part for one in self._drawings() for part in one] if drawn else []
+        return Sheet("", parts=(*parts, table), notes=tuple(self._said()))
+
+    def _rows(self, part: pl.DataFrame, runs: list[str], digits: int) -> Iterator[tuple[str, ...]]:
+        """Yield a row for each threshold of a measure, then one for how far the values move."""
+        measure, lines = part["measure"][0], {line: more for line, _, _, *more in self.pairs.iter_rows()}
+        for at in part.partition_by("rel", maintain_order=True):
+            rel = at["rel"][0]
+            cells = {
+                run: self._cell(*ends, digits=digits)
+                for run, *ends in at.select("run", "value", "low", "high").iter_rows()
+            }
+            share, empty = lines[rel]
+            lost = "–" if share is None else f"{share:.0%}"
+            line = f"{'>' if self.strict else '≥'} {exact(rel)}"
+            yield measure, line, *(cells[run] for run in runs), lost, f"{empty:,}"
+        moved = dict(self.sensitivity.filter(measure=measure).select("run", "spread").iter_rows())
+        yield measure, "spread", *(cell(moved[run], digits=digits) for run in runs), "", ""
+
+    def _cell(self, value: float | None, low: float | None, high: float | None, *, digits: int) -> str:
+        mean, low_end, high_end = (cell(one, digits=digits) for one in (value, low, high))
+        few = low is not None and len(self.scores.runs) <= _FEW
+        return f"{mean} [{low_end}, {high_end}]" if few else mean
+
+    def _drawings(self) -> Iterator[tuple[tuple[str, tuple[str, ...]], Drawing]]:
+        known = self.values.drop_nulls("value")
+        for part in known.partition_by("measure", maintain_order=True):
+            runs = part.partition_by("run", maintain_order=True)
+            lines = {str(at["run"][0]): Line(at["rel"].to_list(), at["value"].to_list()) for at in runs}
+            heading = f"{part['measure'][0]} over the threshold"
+            yield (heading, ()), Drawing(lines, named=len(lines) > 1)
+
+    def _said(self) -> Iterator[str]:
+        if len(self.scores.runs) > 1:
+            yield from self._order_of_runs()
+        if len(self.scores.runs) > _FEW:
+            yield "intervals of so many runs are in --format csv and json"
+        else:
+            how = self.how
+            drawn = f" bootstrap, seed {how['seed']}" if how["interval"] in RESAMPLED else ""
+            yield f"intervals  {100 * how['confidence']:g} % over queries, {how['interval']}{drawn}"
+        yield from self.scores.audit.lines()
+        yield from conventions_lines(self.scores.conventions)
+
+    def _order_of_runs(self) -> Iterator[str]:
+        """Say where runs change places, and between which thresholds their order differs most."""
+        for (measure,), part in self.reversals.group_by("measure", maintain_order=True):
+            places = self.crossings.filter(measure=measure)
+            for (rel, other), at in places.group_by("rel", "other", maintain_order=True):
+                named = [f"{printable(a)} and {printable(b)}" for a, b in at.select("a", "b").iter_rows()]
+                more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+                pairs = "; ".join(named[:_NAMED]) + more
+                yield f"{measure}: from {exact(rel)} to {exact(other)} {pairs} change places"
+            if places.is_empty():
+                yield f"{measure}: no run overtakes another from one threshold to the next"
+            told = part.drop_nulls("tau_b").sort("tau_b", maintain_order=True).head(1)
+            for rel, other, tau in told.filter(told["tau_b"] < 1).select("rel", "other", "tau_b").iter_rows():
+                yield f"{measure}: the orders at {exact(rel)} and {exact(other)} differ most, tau_b {tau:.2f}"
+
+
+def _values(
+    scores: Scores, cut: list[tuple[Measure, Threshold, Measure]], ends: pl.DataFrame
+) -> pl.DataFrame:
+    named = pl.DataFrame(
+        [(str(measure), line.level, str(with_line)) for measure, line, with_line in cut],
+        {"measure": pl.String, "rel": pl.Float64, "text": pl.String},
+        orient="row",
+    )
+    means = scores.mean().rename({"measure": "text"})
+    sure = ends.select("run", "low", "high", text="measure")
+    joined = (
+        pl.DataFrame({"run": list(scores.runs)})
+        .join(named, how="cross")
+        .join(means, on=["run", "text"], how="left", maintain_order="left")
+        .join(sure, on=["run", "text"], how="left", maintain_order="left")
+    )
+    return joined.select("run", "measure", "rel", "value", "low", "high", "n")
+
+
+def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
+    """Count the pairs of documents with different grades, and those a threshold keeps apart."""
+    judged = np.diff(ideal.offsets)
+    fresh = np.ones(len(ideal.grade), bool)
+    fresh[1:] = (ideal.grade[1:] != ideal.grade[:-1]) | (ideal.query[1:] != ideal.query[:-1])
+    alike = np.diff(np.append(np.flatnonzero(fresh), len(fresh)))
+    pairs = int((judged * judged).sum() - (alike * alike).sum()) // 2
+    rows = []
+    for line in lines:
+        above = ideal.count(line(ideal.grade))
+        kept = int((above * (judged - above)).sum())
+        lost = 1 - kept / pairs if pairs else None
+        rows.append((line.level, pairs, kept, lost, int((above == 0).sum())))
+    counts = dict.fromkeys(("pairs", "kept"), pl.Int64)
+    schema = {"rel": pl.Float64, **counts, "loss": pl.Float64, "empty": pl.Int64}
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+def _orders(one: pl.DataFrame, other: pl.DataFrame) -> tuple[float | None, float | None, list[list[str]]]:
+    """Compare two orders of runs: Kendall's tau_b, one less that, and the pairs that change places."""
+    before, after = one["value"].to_list(), other["value"].to_list()
+    runs = one["run"].to_list()
+    agree, decided, decided_after, swapped = 0, 0, 0, list[list[str]]()
+    for a, b in combinations(range(len(runs)), 2):
+        signs = _sign(before[a], before[b]), _sign(after[a], after[b])
+        agree += signs[0] * signs[1]
+        decided += signs[0] != 0
+        decided_after += signs[1] != 0
+        if signs[0] * signs[1] < 0:
+            swapped.append([runs[a], runs[b]])
+    norm = math.sqrt(decided * decided_after)
+    tau = agree / norm if norm else None
+    return tau, None if tau is None else 1 - tau, swapped
+
+
+def _sign(a: float | None, b: float | None) -> int:
+    return 0 if a is None or b is None else (a > b) - (a < b)

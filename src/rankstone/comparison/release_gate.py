@@ -1,0 +1,318 @@
+"""The conductor of gates: read what is asked, compare, hold rules and guards against it.
+
+Which margins a number of queries can pass at all, before anything is scored.
+
+Outcomes as JUnit XML, which continuous integration knows how to show.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from rankstone.comparison.compare_systems import compare, compare_scores
+from rankstone.comparison.gate_config import Config, overridden
+from rankstone.comparison.gate_rules import Gate, guarded, ruled
+from rankstone.errors import MissingColumn, UsageError, blaming, printable
+from rankstone.io import read_judgments
+from rankstone.io.columns import Renames
+from rankstone.io.file_formats import stem
+from rankstone.measures.core.measure import Measure
+from rankstone.measures.core.syntax import parse_measure
+from rankstone.rankings.rank_similarity.run_similarity import OPTIONS, identical
+from rankstone.stats.automatic_intervals import difference_estimate
+from rankstone.stats.bounded_means import unseen_share
+from rankstone.stats.sampling_units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rankstone.comparison.comparison_result import Comparison
+
+    Progress = Callable[[int], None]
+
+__all__ = ["Margin", "gate", "junit", "plan", "planned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """What a rule's margin asks of a number of queries.
+
+    Attributes
+    ----------
+    measure
+        Its text.
+    margin
+        The allowed loss.
+    queries
+        How many there are.
+    few
+        The smallest margin that a candidate of unchanged quality passes where few queries change.
+    many
+        The same where every query changes a little; ``few`` for measures of 0 and 1.
+    enough
+        How many queries the margin needs where few of them change; ``None`` where no number is enough.
+    """
+
+    measure: str
+    margin: float
+    queries: int
+    few: float
+    many: float
+    enough: int | None
+
+    def refuse(self) -> None:
+        """Refuse a margin that an unchanged candidate cannot pass; one of 0 wants an improvement."""
+        if not 0 < self.margin < self.many:
+            return
+        use = f"use ≥ {self.enough:,} queries, or " if self.enough is not None else ""
+        raise UsageError(
+            f"{self.measure}: margin = {self.margin:g} cannot pass at n = {self.queries:,}",
+            expected=f"the smallest margin that an unchanged candidate passes is {self.many:.2g}",
+            fix=f"{use}margin = {_up(self.many)}",
+        )
+
+    def text(self) -> str:
+        """Return a line about it."""
+        line = f"{self.measure}: margin {self.margin:g}, {self.queries:,} queries"
+        if not self.margin:
+            return f"{line}: only a candidate that is surely better, or returns the same lists, can pass"
+        if self.margin >= self.few:
+            return f"{line}: an unchanged candidate can pass (smallest margin {self.few:.2g})"
+        need = "" if self.enough is None else f"; {self.enough:,} queries would do"
+        return (
+            f"{line}: an unchanged candidate can pass only if most queries change a little; "
+            f"where few change the smallest margin is {self.few:.2g}{need}"
+        )
+
+
+def _up(margin: float) -> str:
+    """Return a margin rounded up to two digits."""
+    unit = 10 ** (math.floor(math.log10(margin)) - 1)
+    return f"{math.ceil(margin / unit) * unit:.6g}"
+
+
+def planned(measure: Measure, margin: float, n: int, alpha: float, method: str = "auto") -> Margin | None:
+    """Return what a margin asks of n queries; ``None`` for a measure without a range, or another interval.
+
+    Parameters
+    ----------
+    measure
+        The rule's.
+    margin
+        Its allowed loss.
+    n
+        How many queries are judged.
+    alpha
+        One-sided level of the rule's interval.
+    method
+        Of the interval.
+    """
+    low, high = measure.span
+    if low is None or high is None or method not in ("auto", "worst_case"):
+        return None
+    most = high - low
+    few = most * unseen_share(n, alpha)
+    enough = math.ceil(math.log(alpha) / math.log1p(-margin / most)) if 0 < margin < most else None
+    many = few
+    if method == "auto" and not _binary(measure):
+        little = Units.of(np.where(np.arange(n) % 2, 1e-9, -1e-9)[:, None])
+        many = min(few, -difference_estimate(little, (low, high)).limits(alpha)[0])
+    return Margin(str(measure), margin, n, few, many, enough)
+
+
+def _binary(measure: Measure) -> bool:
+    """Say whether every score is 0 or 1."""
+    return measure.name == "Success" or (measure.k == 1 and measure.name in ("P", "RR"))
+
+
+def gate(
+    config: str | os.PathLike[str] | Mapping[str, Any] | Config,
+    *,
+    candidate: object = None,
+    baseline: object = None,
+    qrels: object = None,
+    inconclusive: str | None = None,
+    progress: Progress | None = None,
+    drawing: Progress | None = None,
+) -> Gate:
+    """Say whether a candidate may replace the baseline, by rules with margins on intervals.
+
+    A rule with a ``margin`` passes when the whole interval of the difference lies above ``-margin``, fails
+    when all of it lies below, and is inconclusive otherwise; a candidate that returns the same lists passes.
+    All such rules are one family; their intervals hold at once (Bonferroni, unless ``statistics`` says
+    otherwise).  Guards come first: where one does not hold, the two are not comparable.
+
+    Parameters
+    ----------
+    config
+        ``rankstone.toml``, a ``pyproject.toml`` with ``[tool.rankstone.gate]``, a dict like the table
+        ``[gate]``, or a :class:`Config`.
+    candidate, baseline, qrels, inconclusive
+        Take the place of what the configuration says.
+    progress, drawing
+        As for :func:`rankstone.compare`.
+
+    Returns
+    -------
+    Gate
+        Outcomes, verdict, exit code; as text, Markdown, JSON, JUnit XML.
+
+    Raises
+    ------
+    InputError, UsageError
+        As for :func:`rankstone.compare`; for a configuration that cannot be understood; for a margin that no
+        candidate of unchanged quality can pass with so many queries.
+    """
+    given = {"candidate": candidate, "baseline": baseline, "qrels": qrels, "inconclusive": inconclusive}
+    read = _read(config, given)
+    with blaming(_file(config)), _looked_for(read) as read:
+        for margin in _margins(read):
+            margin.refuse()
+        found = _compared(read, progress, drawing)
+        _require_present(read)
+    outcomes = (*guarded(read, found), *ruled(read, found, partial(_same_lists, read, found)))
+    return Gate(outcomes, found, inconclusive=read.inconclusive)
+
+
+def plan(
+    config: str | os.PathLike[str] | Mapping[str, Any] | Config,
+    *,
+    candidate: object = None,
+    baseline: object = None,
+    qrels: object = None,
+) -> list[Margin]:
+    """Say which margins the judged queries can pass, without scoring anything.
+
+    Parameters
+    ----------
+    config, candidate, baseline, qrels
+        As for :func:`gate`.
+
+    Returns
+    -------
+    list
+        A ``Margin`` for each rule with a margin, of measures with a range.
+    """
+    read = _read(config, {"candidate": candidate, "baseline": baseline, "qrels": qrels})
+    with blaming(_file(config)), _looked_for(read) as read:
+        return _margins(read)
+
+
+def _file(config: object) -> str | None:
+    return os.fspath(config) if isinstance(config, (str, os.PathLike)) else None
+
+
+@contextmanager
+def _looked_for(config: Config) -> Iterator[Config]:
+    """Blame a rename of a column that a table lacks for what is missing then."""
+    columns = Renames(config.options.get("columns") or {})
+    try:
+        yield replace(config, options={**config.options, "columns": columns}) if columns else config
+    except MissingColumn as error:
+        for theirs, ours in columns.items():
+            if ours in error.missing and theirs not in columns.present:
+                raise columns.absent(theirs) from error
+        raise
+
+
+def _require_present(config: Config) -> None:
+    """Refuse a rename of a column that none of the tables has."""
+    columns = config.options.get("columns")
+    if isinstance(columns, Renames):
+        columns.require_present()
+
+
+def _read(config: Any, given: Mapping[str, Any]) -> Config:  # noqa: ANN401 - whatever gate takes
+    if isinstance(config, Config):
+        return overridden(config, given)
+    return Config.of(config, given) if isinstance(config, Mapping) else Config.read(config, given)
+
+
+def _margins(config: Config) -> list[Margin]:
+    """Return what the rules' margins ask of the judged queries; nothing for saved scores and conventions."""
+    rules = [rule for rule in config.rules if rule.margin is not None]
+    if config.qrels is None or not rules or "convention" in config.options:
+        return []
+    options = config.options
+    judged = read_judgments(config.qrels, options.get("columns"), options.get("format_in"))
+    n = judged.collect()["query_id"].n_unique()
+    at_once = 1 if config.statistics.get("correction") == "none" else len({rule.measure for rule in rules})
+    alpha = (1 - config.statistics.get("confidence", 0.95)) / at_once / 2
+    method = config.statistics.get("interval", "auto")
+    measures = [(parse_measure(rule.measure), float(rule.margin or 0)) for rule in rules]
+    found = [planned(one, margin, n, alpha, method) for one, margin in measures if isinstance(one, Measure)]
+    return [margin for margin in found if margin is not None]
+
+
+def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
+    """Say whether both runs return the same lists, down to the cutoff of a measure."""
+    if found.sources is None:
+        return False
+    options = config.options
+    own = {name: options[name] for name in (*OPTIONS, "columns", "format_in") if name in options}
+    baseline, candidate = found.sources.runs.values()
+    cutoff = getattr(parse_measure(measure), "k", None)
+    deepest = [depth for depth in (cutoff, own.pop("depth", None)) if depth is not None]
+    return identical(baseline, candidate, min(deepest, default=None), **own)
+
+
+def _compared(config: Config, progress: Progress | None, drawing: Progress | None) -> Comparison:
+    names = [_name(config.baseline, "baseline"), _name(config.candidate, "candidate")]
+    if names[0] == names[1]:
+        names = ["baseline", "candidate"]
+    both = dict(zip(names, (config.baseline, config.candidate), strict=True))
+    margins = list(dict.fromkeys(rule.measure for rule in config.rules if rule.margin is not None))
+    told: dict[str, Any] = {"correction": "bonferroni", **config.statistics, "baseline": names[0]}
+    told |= {
+        "primary": margins or None,
+        "queries": config.queries,
+        "by": config.by,
+        "cluster": config.cluster,
+    }
+    if config.qrels is None:
+        return compare_scores(both, config.measures, drawing=drawing, **told)
+    told |= config.options
+    return compare(config.qrels, both, config.measures, progress=progress, drawing=drawing, **told)
+
+
+def _name(run: object, otherwise: str) -> str:
+    return stem(run) if isinstance(run, (str, os.PathLike)) else otherwise
+
+
+def junit(gate: Gate) -> str:
+    """Return a test suite: failed rules are failures, guards that do not hold errors.
+
+    An inconclusive rule is a failure, a skipped test where it only warns or passes.  Names and texts have
+    no control characters, which XML cannot hold.
+    """
+    open_as = "failure" if gate.inconclusive == "fail" else "skipped"
+    tags = {"fail": "failure", "not comparable": "error", "inconclusive": open_as}
+    found = [tags.get(outcome.verdict) for outcome in gate.outcomes]
+    counts = {
+        "tests": len(found),
+        "failures": found.count("failure"),
+        "errors": found.count("error"),
+        "skipped": found.count("skipped"),
+    }
+    suite = ET.Element(
+        "testsuite", {"name": "rankstone gate", **{n: str(count) for n, count in counts.items()}}
+    )
+    for outcome, tag in zip(gate.outcomes, found, strict=True):
+        name = printable(outcome.name, 200)
+        case = ET.SubElement(suite, "testcase", {"classname": f"rankstone.{outcome.kind}", "name": name})
+        text = printable(outcome.text, 1000)
+        if tag is None:
+            ET.SubElement(case, "system-out").text = text
+        else:
+            ET.SubElement(case, tag, {"message": f"{outcome.verdict}: {text}"})
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,252 @@
+"""One measure's scores side by side: a row for each query that every system has a value for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import queries as counted_queries
+from rankstone.errors import NotComparable, printable
+from rankstone.stats.anova_and_friedman import Blocked, ranks, two_way
+from rankstone.stats.sampling_units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["ALONE", "ROUNDING", "Matrix", "keys_of", "systems_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Scores of systems for the same queries, under one measure.
+
+    Attributes
+    ----------
+    measure
+        Its canonical text.
+    direction
+        ``higher`` or ``lower`` is better, or ``neither``.
+    systems
+        Names, a column each.
+    queries
+        Ids, a row each: queries, or sessions for measures of sessions.
+    values
+        float64 ``[queries, systems]``; the mean over replicates where a system has several runs.
+    weight
+        float64 ``[queries]``.
+    cluster
+        int64 ``[queries]`` from 0, or ``None``: the user, the session a query belongs to.
+    clusters
+        Their names, by number.
+    left_out
+        Queries that some system has no value for.
+    replicates
+        System → the means of its runs over these queries; only systems with several runs.
+    declared
+        The lowest and highest value of the measure, ``None`` where there is no bound.
+    """
+
+    measure: str
+    direction: str
+    systems: tuple[str, ...]
+    queries: pl.Series
+    values: Floats
+    weight: Floats
+    cluster: Ints | None = None
+    clusters: pl.Series | None = None
+    left_out: int = 0
+    replicates: Mapping[str, Floats] = field(default_factory=dict)
+    declared: tuple[float | None, float | None] = (None, None)
+
+    @classmethod
+    def of(
+        cls,
+        scores: Mapping[tuple[str, str], pl.DataFrame],
+        measure: str,
+        direction: str,
+        systems: Mapping[str, Sequence[str]],
+        cluster: pl.DataFrame | None = None,
+        declared: tuple[float | None, float | None] = (None, None),
+    ) -> Matrix:
+        """Bring the systems' scores together, by query id.
+
+        Parameters
+        ----------
+        scores
+            Run and measure → ``query_id``, ``value`` and ``weight``.
+        measure, direction
+            Which measure.
+        systems
+            System → its runs.
+        cluster
+            ``query_id`` and ``cluster``; a query without a row is a cluster of its own.
+        declared
+            The lowest and highest value of the measure, ``None`` where there is no bound.
+        """
+        tables = {run: scores[run, measure] for runs in systems.values() for run in runs}
+        every = pl.concat(table.select("query_id") for table in tables.values()).unique(maintain_order=True)
+        found = {run: _placed(table, every) for run, table in tables.items()}
+        columns = [np.stack([found[run][0] for run in runs], axis=1) for runs in systems.values()]
+        has = np.logical_and.reduce([~np.isnan(table).all(axis=1) for table in columns])
+        if not has.any():
+            raise NotComparable(
+                f"no query has a value of {measure} for every system",
+                given=", ".join(map(printable, systems)),
+                fix="do the query ids match?",
+            )
+        rows = np.flatnonzero(has)
+        ids = every["query_id"].gather(rows)
+        parts = [table[rows] for table in columns]
+        number, names = (None, None) if cluster is None else _clusters(ids, cluster)
+        matrix = cls(
+            measure,
+            direction,
+            tuple(systems),
+            ids,
+            np.stack([_over_runs(part) for part in parts], axis=1),
+            np.nanmax(np.stack([weight for _, weight in found.values()], axis=1)[rows], axis=1),
+            number,
+            names,
+            len(has) - len(rows),
+            {
+                system: part.mean(axis=0)
+                for system, part in zip(systems, parts, strict=True)
+                if part.shape[1] > 1 and not np.isnan(part).any()
+            },
+            declared,
+        )
+        if not matrix.weight.sum() > 0:
+            raise NotComparable(f"the queries of {measure} weigh nothing together")
+        return matrix
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @cached_property
+    def units(self) -> Units:
+        """What is independent: queries, or clusters of them; a column for each system."""
+        return Units.of(self.values, weight=self.weight, cluster=self.cluster)
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """The lowest and highest score a query can have; the extremes met where no bound is known."""
+        low, high = self.declared
+        least, most = float(self.values.min()), float(self.values.max())
+        if low is None and high is None and least >= 0 and most <= 1:
+            return 0.0, 1.0
+        return min(least, low or 0.0), most if high is None else max(most, high)
+
+    @cached_property
+    def anova(self) -> Blocked | None:
+        """Systems and queries as causes of scores (two-way); ``None`` for a single query."""
+        return two_way(self.values) if len(self) > 1 and len(self.systems) > 1 else None
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """What tells units apart wherever they are met: a hash of the query's or cluster's name, uint64."""
+        return keys_of(self.queries if self.clusters is None else self.clusters)
+
+    @property
+    def sign(self) -> int:
+        """What a difference is multiplied by so that above 0 is better."""
+        return -1 if self.direction == "lower" else 1
+
+    def some(self, rows: Ints) -> Matrix:
+        """Return the matrix of some of the queries, in the order given."""
+        cluster = clusters = None
+        if self.cluster is not None and self.clusters is not None:
+            met, cluster = np.unique(self.cluster[rows], return_inverse=True)
+            clusters = self.clusters.gather(met)
+        return replace(
+            self,
+            queries=self.queries.gather(rows),
+            values=self.values[rows],
+            weight=self.weight[rows],
+            cluster=cluster,
+            clusters=clusters,
+            replicates={},
+        )
+
+    def ranked(self) -> Matrix:
+        """Return the matrix of ranks within queries: 1 for the lowest score, the mean rank for equal ones."""
+        found = ranks(self.values, rounding=ROUNDING)
+        return replace(self, values=found, declared=(1.0, float(len(self.systems))))
+
+    def differences(self, one: int, other: int) -> Floats:
+        """Return ``one - other`` of every query; what is only rounding is 0."""
+        found: Floats = self.values[:, one] - self.values[:, other]
+        found[np.abs(found) <= ROUNDING * np.abs(self.values).max(initial=0.0)] = 0.0
+        return found
+
+
+#: a difference below this share of the largest score is rounding
+ROUNDING: Final = 1e-12
+#: what the name of a query that is in no cluster begins with where clusters are named
+ALONE: Final = "\0"
+
+
+def _placed(table: pl.DataFrame, every: pl.DataFrame) -> tuple[Floats, Floats]:
+    """Return values and weights for every query, NaN where there is none."""
+    joined = every.join(table, on="query_id", how="left", maintain_order="left")
+    value, weight = (
+        joined[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("value", "weight")
+    )
+    return value, weight
+
+
+def _over_runs(values: Floats) -> Floats:
+    """Return the mean over the runs that answer each query."""
+    return values[:, 0] if values.shape[1] == 1 else np.asarray(np.nanmean(values, axis=1), np.float64)
+
+
+def _clusters(ids: pl.Series, cluster: pl.DataFrame) -> tuple[Ints, pl.Series]:
+    """Return the cluster of each query, numbered, and names; queries nobody places stand for themselves."""
+    placed = ids.to_frame("query_id").join(cluster, on="query_id", how="left", maintain_order="left")
+    alone = pl.lit(ALONE) + pl.col("query_id").cast(pl.String)
+    names = placed.select(pl.coalesce(pl.col("cluster").cast(pl.String), alone).alias("name"))
+    numbered = names.unique(maintain_order=True).with_row_index("number")
+    found = names.join(numbered, on="name", how="left", maintain_order="left")
+    return found["number"].to_numpy().astype(np.int64), numbered["name"]
+
+
+def keys_of(names: pl.Series) -> NDArray[np.uint64]:
+    """Return what tells names apart in every process and every version: a hash of each, uint64."""
+    hashes = [blake2b(str(name).encode(), digest_size=8).digest() for name in names]
+    return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)
+
+
+def systems_of(runs: Sequence[str]) -> dict[str, list[str]]:
+    """Return the runs of each system: ``system/replicate`` names the runs of one system.
+
+    >>> systems_of(["bm25", "dense/seed1", "dense/seed2"])
+    {'bm25': ['bm25'], 'dense': ['dense/seed1', 'dense/seed2']}
+    """
+    parts = {run: run.split("/") for run in runs}
+    shared: dict[str, list[str]] = {}
+    for run, names in parts.items():
+        if len(names) == 2 and all(names):  # noqa: PLR2004 - a system and a replicate
+            shared.setdefault(names[0], []).append(run)
+    systems: dict[str, list[str]] = {}
+    for run, names in parts.items():
+        together = len(shared.get(names[0], ())) > 1 and run in shared[names[0]]
+        systems.setdefault(names[0] if together else run, []).append(run)
+    if len(systems) == 1 and len(runs) > 1:
+        return {run: [run] for run in runs}  # all of one system: then they are what is compared
+    return systems
+
+
+def not_complete(matrix: Matrix) -> str | None:
+    """Say how many queries were left out, ``None`` where none was."""
+    if not matrix.left_out:
+        return None
+    return f"{matrix.measure}: {counted_queries(matrix.left_out)} without a value for every system left out"

@@ -1,0 +1,386 @@
+"""Scores per query, wherever they come from, and what is known of them.
+
+Scores per query that somebody saved: our tables, what ``trec_eval -q`` prints, what pytrec_eval gives.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.comparison.verdict import judged_among
+from rankstone.errors import (
+    BadLine,
+    BadOption,
+    BadValue,
+    DuplicateRows,
+    EmptyInput,
+    RankstoneError,
+    UsageError,
+    nearest,
+    printable,
+)
+from rankstone.io.attributes import read_attributes
+from rankstone.io.columns import Renames
+from rankstone.io.database_addresses import is_database, shown
+from rankstone.io.file_formats import stem
+from rankstone.io.input_table import reading
+from rankstone.io.json_objects import read_text
+from rankstone.measures.core.definition import Named
+from rankstone.measures.core.syntax import parse_measure, parse_measures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankstone.evaluation.scores import Scores
+    from rankstone.hits.alignment_audit import Audit
+    from rankstone.measures.core.definition import Span
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["MEANS", "Source", "check_means", "named_among", "read_scores"]
+
+#: columns of a table of scores
+SCHEMA: Final[dict[str, Any]] = {
+    "run": pl.String,
+    "query_id": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "weight": pl.Float64,
+}
+#: the line of trec_eval that names the run
+_RUN: Final = "runid"
+_FIELDS: Final = 3
+#: no score or weight is larger: sums of squares stay finite
+_LARGEST: Final = 1e15
+
+
+def read_scores(
+    source: object, columns: Mapping[str, str] | None = None
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Return scores per query, and where they came from.
+
+    Parameters
+    ----------
+    source
+        A table (path or frame) with ``query_id``, ``measure``, ``value`` and, for several systems, ``run``;
+        text that ``trec_eval -q`` printed; ``{system: {query: {measure: value}}}``; or ``{system: table}``,
+        a list of paths.
+    columns
+        What brings along how CSV files are written; its names are those of other tables.
+
+    Returns
+    -------
+    tuple
+        A frame ``run``, ``query_id``, ``measure``, ``value`` (null where undefined), ``weight``; system →
+        source.
+
+    Examples
+    --------
+    >>> frame, _ = read_scores({"bm25": {"q1": {"map": 0.5}, "q2": {"map": 0.25}}})
+    >>> frame.select("run", "query_id", "value").rows()
+    [('bm25', 'q1', 0.5), ('bm25', 'q2', 0.25)]
+    """
+    named = _named(source)
+    frames, sources = [], {}
+    for name, one in named:
+        frame = _read(name, one, Renames({}, columns))
+        frames.append(frame)
+        told = shown(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
+        if not frame.height:
+            raise EmptyInput("there are no scores", where=told)
+        sources.update(dict.fromkeys(frame["run"].unique(maintain_order=True), told))
+    if not frames:
+        raise EmptyInput("there are no scores")
+    whole = pl.concat(frames)
+    _refuse_twice(whole)
+    return whole, sources
+
+
+def _named(source: object) -> list[tuple[str | None, object]]:
+    """Return tables with the names of systems that were given to them."""
+    if isinstance(source, Mapping):
+        return [(str(name), one) for name, one in source.items()]
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        return [(None, one) for one in source]
+    return [(None, source)]
+
+
+def _read(name: str | None, source: object, columns: Renames) -> pl.DataFrame:
+    if isinstance(source, Mapping):
+        return _query_scores(name or "run", source)
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        if _is_printed(path):
+            return _printed(name or stem(path), read_text(path), path)
+        name_of_one, where = name or stem(path), shown(path)
+    else:
+        name_of_one, where = name or "run", "scores"
+    frame = _table(source, where, columns)
+    if "run" not in frame.columns:
+        frame = frame.with_columns(run=pl.lit(name_of_one))
+    elif name is not None:
+        if frame["run"].n_unique() > 1:
+            raise UsageError(
+                f"{printable(name)} holds the scores of several systems",
+                where=where,
+                given=", ".join(map(printable, frame["run"].unique(maintain_order=True).head(5))),
+                fix="give the table without a name",
+            )
+        frame = frame.with_columns(run=pl.lit(name))
+    return frame.select(list(SCHEMA))
+
+
+def _is_printed(path: str) -> bool:
+    """Tell what trec_eval printed from a table with names of columns."""
+    suffixes = (".parquet", ".pq", ".csv", ".tsv", ".jsonl", ".ndjson", ".arrow", ".ipc", ".feather")
+    bare = path.removesuffix(".gz").removesuffix(".zst").lower()
+    return not (is_database(path) or bare.endswith(suffixes))
+
+
+def _table(source: object, where: str, columns: Renames) -> pl.DataFrame:
+    """Read the columns of a table; what says nothing of weights weighs 1."""
+    table = read_attributes(source, "query_id", columns)
+    table.require(["measure", "value"])
+    names = [name for name in SCHEMA if name in table.schema]
+    with reading(where):
+        frame = table.frame.select(names).collect()
+    for name in ("query_id", "measure", *(["run"] if "run" in names else [])):
+        frame = frame.with_columns(_names(frame[name], where))
+    for name in ("value", "weight"):
+        if name in names:
+            frame = frame.with_columns(_numbers(frame[name], where))
+    return frame if "weight" in names else frame.with_columns(weight=pl.lit(1.0))
+
+
+def _names(column: pl.Series, where: str) -> pl.Series:
+    """Return texts, one in every row."""
+    if column.dtype.is_nested():
+        raise BadValue(f"the column {column.name} holds {column.dtype}", where=where, expected="texts")
+    if column.null_count():
+        raise BadValue(
+            f"a row without {column.name}",
+            where=f"{where}, row {(column.is_null().arg_max() or 0) + 1}",
+            expected="a text in every row",
+        )
+    return column.cast(pl.String)
+
+
+def _numbers(column: pl.Series, where: str) -> pl.Series:
+    """Return numbers; nothing, an empty text or NaN is no value."""
+    if column.dtype.is_nested():
+        raise BadValue(f"the column {column.name} holds {column.dtype}", where=where, expected="numbers")
+    texts = column.cast(pl.String).str.strip_chars() if column.dtype == pl.String else column
+    numbers = texts.cast(pl.Float64, strict=False)
+    if column.dtype == pl.String:
+        bad = numbers.is_null() & texts.is_not_null() & (texts != "")
+        if bad.any():
+            raise BadValue(
+                f"the {column.name} {printable(repr(texts.filter(bad)[0]), 40)} is no number", where=where
+            )
+    numbers = numbers.fill_nan(None)
+    beyond = (numbers.abs() > _LARGEST).fill_null(value=False)
+    if beyond.any():
+        at = beyond.arg_max() or 0
+        raise BadValue(
+            f"the {column.name} {numbers[at]:g} is out of range",
+            where=f"{where}, row {at + 1}",
+            expected=f"numbers up to {_LARGEST:g}",
+        )
+    return numbers
+
+
+def _query_scores(run: str, scores: Mapping[Any, Any]) -> pl.DataFrame:
+    rows = [
+        (run, str(query), str(measure), None if value is None else float(value), 1.0)
+        for query, values in scores.items()
+        for measure, value in values.items()
+    ]
+    return pl.DataFrame(rows, SCHEMA, orient="row").with_columns(pl.col("value").fill_nan(None))
+
+
+def _printed(name: str, text: str, where: str) -> pl.DataFrame:
+    """Read what ``trec_eval -q`` printed: lines of a measure, a query and a value."""
+    rows: list[tuple[str, str, float]] = []
+    for number, fields in _lines(text):
+        if len(fields) != _FIELDS:
+            raise BadLine(
+                "this is no line of trec_eval -q",
+                where=f"{where}:{number}",
+                given=printable(" ".join(fields), 60),
+                expected="measure, query, value",
+                fix="a table with names of columns ends in .csv, .tsv, .jsonl or .parquet",
+            )
+        measure, query, value = fields
+        if query == "all":
+            continue
+        try:
+            rows.append((query, measure, float(value)))
+        except ValueError:
+            continue  # runid, and what else is a text
+    if not rows:
+        raise EmptyInput("there are no scores of single queries", where=where, fix="trec_eval -q prints them")
+    columns = {name: SCHEMA[name] for name in ("query_id", "measure", "value")}
+    frame = pl.DataFrame(rows, columns, orient="row").with_columns(pl.col("value").fill_nan(None))
+    return frame.with_columns(run=pl.lit(name), weight=pl.lit(1.0)).select(list(SCHEMA))
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if fields := line.split():
+            yield number, fields
+
+
+def _refuse_twice(frame: pl.DataFrame) -> None:
+    keys = ["run", "query_id", "measure"]
+    twice = frame.filter(frame.select(keys).is_duplicated())
+    if twice.height:
+        run, query, measure = twice.select(keys).row(0)
+        raise DuplicateRows(
+            f"{printable(run)} has two values of {printable(measure)} for query {printable(query)}",
+            expected="one value for each system, query and measure",
+            fix="give two tables of one system names of their own: name=FILE",
+        )
+
+
+#: how queries may become one number for their differences to be compared
+MEANS: Final = ("mean", "weighted")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Scores per query, wherever they come from.
+
+    Attributes
+    ----------
+    runs, measures
+        In their order; measure → which direction is better.
+    tables
+        Run and measure → ``query_id``, ``value``, ``weight``.
+    judged
+        Run → ``query_id``, ``value``: Judged@k, and its name; ``None`` where nobody knows.
+    relevant_alone
+        Whether only relevant documents are judged, so that Judged@k is P@k.
+    grouped
+        Measures whose units are not queries.
+    spans
+        Measure → its lowest and highest value, ``None`` where there is no bound.
+    """
+
+    runs: tuple[str, ...]
+    measures: dict[str, str]
+    tables: dict[tuple[str, str], pl.DataFrame]
+    judged: tuple[str, dict[str, pl.DataFrame]] | None
+    grouped: frozenset[str]
+    audit: Audit | None
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    spans: Mapping[str, Span]
+    relevant_alone: bool = False
+
+    @classmethod
+    def of(cls, scores: Scores, measures: Sequence[Measure]) -> Source:
+        """Take the scores that an evaluation gave."""
+        check_means(measures)
+        weighted = [str(measure) for measure in measures if measure.agg == "weighted"]
+        weight = pl.when(pl.col("measure").is_in(weighted)).then("weight").otherwise(1.0)
+        grouped = frozenset(str(measure) for measure in measures if measure.unit is not None)
+        frame = scores.per_query.filter(~pl.col("measure").is_in(list(grouped))).with_columns(weight=weight)
+        tables = tables_of(frame)
+        if grouped:
+            units = scores.per_unit.rename({"unit": "query_id"}).with_columns(weight=pl.lit(1.0))
+            tables |= tables_of(units)
+        return cls(
+            tuple(scores.runs),
+            {str(measure): measure.card.direction for measure in measures},
+            tables,
+            judged_among(scores),
+            grouped,
+            scores.audit,
+            scores.conventions,
+            scores.inputs,
+            {str(measure): measure.span for measure in measures},
+        )
+
+    @classmethod
+    def saved(cls, source: object, measures: object, columns: Mapping[str, str] | None = None) -> Source:
+        """Take scores that somebody saved; ``columns`` bring along how CSV files are written."""
+        frame, sources = read_scores(source, columns)
+        known = {
+            text: _known(text, "direction", "higher") for text in frame["measure"].unique(maintain_order=True)
+        }
+        if measures is None:
+            chosen = {text: way for text, way in known.items() if way != "neither"} or known
+        else:
+            chosen = {text: known[text] for text in named_among(measures, tuple(known))}
+        runs = tuple(frame["run"].unique(maintain_order=True))
+        inputs = {"scores": sources}
+        spans = {text: _known(text, "span", (None, None)) for text in chosen}
+        return cls(runs, chosen, tables_of(frame), judged_among(frame), frozenset(), None, {}, inputs, spans)
+
+
+def check_means(measures: Sequence[Measure]) -> None:
+    """Refuse measures whose queries do not become one number by a mean."""
+    for measure in measures:
+        if measure.agg not in MEANS:
+            raise BadOption(
+                f"{measure}: agg={measure.agg} is no mean, so differences of queries do not add up to it",
+                fix="compare it under agg=mean, or agg=weighted",
+            )
+
+
+def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
+    parts = frame.select("run", "measure", "query_id", "value", "weight").partition_by(
+        "run", "measure", as_dict=True, include_key=False, maintain_order=True
+    )
+    return {(str(key[0]), str(key[1])): part for key, part in parts.items()}
+
+
+def _known(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - whatever a card holds
+    """Return a fact about a measure by its text, ``otherwise`` for one that is not known."""
+    try:
+        measure = parse_measure(text)
+        return measure.span if fact == "span" else getattr(measure.card, fact)
+    except RankstoneError:
+        return otherwise
+
+
+def named_among(asked: object, known: Sequence[str]) -> list[str]:
+    """Return those of the known texts that name the measures asked for, however they are spelled."""
+    found = []
+    for item in _one_by_one(asked, known):
+        text = next((name for name in known if name == str(item) or _same(name, item)), None)
+        if text is None:
+            close = nearest(str(item), known, n=1)
+            raise UsageError(
+                f"there are no scores of {printable(item)}",
+                expected=", ".join(map(printable, known[:20])),
+                fix=f"did you mean {printable(close[0])}?" if close else None,
+            )
+        found.append(text)
+    return list(dict.fromkeys(found))
+
+
+def _one_by_one(asked: object, known: Sequence[str]) -> list[object]:
+    """Return what is asked for one by one; a text may hold several names that nobody but its author knows."""
+    found: list[object] = []
+    for item in [asked] if isinstance(asked, (str, Named)) or not isinstance(asked, Iterable) else asked:
+        if not isinstance(item, str) or item in known:
+            found.append(item)
+            continue
+        try:
+            found += parse_measures(item)
+        except RankstoneError:
+            found += item.replace(",", " ").split()
+    return found
+
+
+def _same(name: str, item: object) -> bool:
+    try:
+        return parse_measure(name) == parse_measure(item)  # type: ignore[arg-type]
+    except RankstoneError:
+        return False

@@ -1,0 +1,139 @@
+"""Intervals of single systems: how far a mean would move with other queries of the same kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.comparison.compare_systems import How
+from rankstone.comparison.score_matrix import Matrix
+from rankstone.comparison.score_sources import MEANS, Source
+from rankstone.io.attributes import read_attributes
+from rankstone.stats.automatic_intervals import mean_estimates
+from rankstone.stats.mean_intervals import estimates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rankstone.evaluation.scores import Scores
+
+
+__all__ = ["intervals"]
+
+#: values that are resampled together, about
+_CELLS: Final = 1 << 22
+
+_SCHEMA: Final[dict[str, Any]] = {
+    "run": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "error": pl.Float64,
+    "n": pl.Int64,
+    "units": pl.Int64,
+}
+
+
+def intervals(
+    scores: Scores,
+    *,
+    interval: str = "auto",
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int = 0,
+    cluster: str | None = None,
+    queries: object = None,
+    columns: Mapping[str, str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> pl.DataFrame:
+    """Return an interval for the mean of each run and measure, over the queries that count.
+
+    Scores pile up at 0 and 1, and where all are alike there is still something unknown; so the default
+    takes the measure's range into account (docs/compare.md has the figures).  Ends of other methods are cut
+    at the range.
+
+    Parameters
+    ----------
+    scores
+        What :func:`rankstone.evaluate` returned.
+    interval
+        ``auto`` (:class:`rankstone.stats.BoundedMean`), ``worst_case``, ``t``, ``bca``, ``percentile``,
+        ``studentised`` or ``poisson``.
+    confidence
+        Of each interval by itself.
+    resamples, seed
+        Of the bootstrap, as for :func:`rankstone.compare`.
+    cluster
+        A column of ``queries``: users, sessions, which are drawn whole.
+    queries, columns
+        The table of queries, as for :func:`rankstone.evaluate`.
+    progress
+        Called while resamples are drawn.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``run``, ``measure``, ``value``, ``low``, ``high``, ``error`` (standard), ``n`` queries, ``units``
+        of them independent.  Null ends where queries become one number otherwise than by a mean.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> run = {f"q{at}": ["a", "b", "c"][at % 3 :] + ["d"] for at in range(30)}
+    >>> scores = rankstone.evaluate({f"q{at}": {"c": 1} for at in range(30)}, run, "RR")
+    >>> intervals(scores, interval="t").select(pl.col("low", "high").round(4)).row(0)
+    (0.5035, 0.7187)
+    """
+    how = How(interval=interval, confidence=confidence, resamples=resamples, seed=seed)
+    clusters = None
+    if cluster is not None:
+        about = read_attributes(queries, "query_id", columns).collect(cluster)
+        clusters = about.select("query_id", cluster=cluster)
+    means = [measure for measure in scores.measures if measure.agg in MEANS]
+    source = Source.of(scores, means)
+    alike: dict[bytes, list[list[tuple[str, Matrix]]]] = {}
+    for run in source.runs:
+        for text in source.measures:
+            table = source.tables.get((run, text))
+            if table is None or table["value"].drop_nulls().is_empty():
+                continue
+            matrix = Matrix.of(
+                {(run, text): table}, text, "higher", {run: [run]}, clusters, source.spans[text]
+            )
+            parts = alike.setdefault(_drawn_alike(matrix, interval), [[]])
+            if len(parts[-1]) * len(matrix) >= _CELLS:
+                parts.append([])
+            parts[-1].append((run, matrix))
+    rows: list[tuple[Any, ...]] = []
+    for together in chain.from_iterable(alike.values()):  # drawn once; each has the bits it has alone
+        first = together[0][1]
+        totals = np.concatenate([m.units.total for _, m in together], axis=1)
+        every = replace(first.units, total=totals)
+        keys = first.keys if interval == "poisson" else None
+        draws, spans = how.draws(len(every)), [matrix.span for _, matrix in together]
+        if interval in ("auto", "worst_case"):
+            found = mean_estimates(every, spans, interval)
+        else:
+            found = estimates(every, how.interval, resamples=draws, seed=seed, keys=keys, progress=progress)
+        for (run, matrix), one in zip(together, found, strict=True):
+            ends = np.clip(replace(one, span=matrix.span).interval(confidence), *matrix.span).tolist()
+            rows.append((run, matrix.measure, one.value, *ends, one.error, len(matrix), len(every)))
+    frame = pl.DataFrame(rows, _SCHEMA, orient="row")
+    ends_known = [
+        pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in ("low", "high", "error")
+    ]
+    return (
+        scores.mean()
+        .select("run", "measure")
+        .join(frame.with_columns(ends_known), on=["run", "measure"], how="left", maintain_order="left")
+    )
+
+
+def _drawn_alike(matrix: Matrix, interval: str) -> bytes:
+    """Return what two matrices have in common whose units can be drawn together."""
+    return matrix.units.size.tobytes() + (matrix.keys.tobytes() if interval == "poisson" else b"")

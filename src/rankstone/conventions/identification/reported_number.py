@@ -1,0 +1,378 @@
+"""What a number was called: a measure in our words, or a word of some library.
+
+The numbers that parameters of measures have in print, and the parameters that nothing is tried for.
+
+A number as somebody printed it: so many decimals, perhaps as per cent.
+
+Rounding on the way: the same sums, made of numbers that were written down in between.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.conventions.convention_files import conventions
+from rankstone.conventions.library_convention import named
+from rankstone.errors import BadOption, RankstoneError, UsageError, printable
+from rankstone.hits.trace import Trace
+from rankstone.measures.core.graded_measure import UnitGain
+from rankstone.measures.core.measure import Measure
+from rankstone.measures.core.registry import MEASURES
+from rankstone.measures.core.syntax import parse_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rankstone.conventions.identification.candidate_values import Facts
+    from rankstone.conventions.library_convention import Convention, Entry, Reading
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats
+    from rankstone.measures.core.measure import Scored
+
+
+__all__ = [
+    "LEFT_OUT",
+    "PUBLISHED",
+    "Asked",
+    "Printed",
+    "Rounding",
+    "numbers_for",
+    "roundings",
+    "scales",
+    "with_scale",
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a number was called.
+
+    Attributes
+    ----------
+    word
+        As it was written.
+    measure
+        The measure of ours that the search starts from; ``None`` where only libraries have such a one.
+    k
+        The cutoff.
+    said
+        Parameters of the measure that were said; another value of theirs is further than of others.
+    """
+
+    word: str
+    measure: Measure | None
+    k: int | None
+    said: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, text: str | Measure) -> Asked:
+        """Read a measure in our words, or as any library writes it.
+
+        Raises
+        ------
+        UnknownMeasure
+            When neither we nor any library has such a measure.
+        """
+        try:
+            found = parse_measure(text)
+        except RankstoneError as error:
+            own = _example(str(text)) or _of_libraries(str(text))
+            if own is None:
+                raise error from None
+            return own
+        if not isinstance(found, Measure):
+            raise BadOption(
+                f"{printable(str(found))} is no measure of one run against judgments",
+                expected="nDCG@10, AP, RR, P@5, …",
+            )
+        return cls(found.name, found, found.k, _said(found.changed(), found.k))
+
+    def fits(self, entry: Entry) -> bool:
+        """Say whether a library's measure is of the kind asked for, by our name or by its own word."""
+        ours = kind(re.sub(r"^replay:\w+\.", "", entry.ours))
+        names = [self.word] if self.measure is None else [self.word, self.measure.name, *self.measure.aliases]
+        known = {ours.lower()}
+        for word in entry.spellings:  # NDCG:top=<k>;type=Exp is an NDCG, ndcg_cut_<k> an ndcg
+            known |= {_letters(word), re.split(r"[^a-z]", word.lower(), maxsplit=1)[0]}
+        return any(_letters(name) in known for name in names)
+
+
+def kind(text: str) -> str:
+    """Return the name that a measure's text begins with."""
+    return re.split(r"\W", text, maxsplit=1)[0]
+
+
+def _said(parameters: Iterable[str], k: int | None) -> frozenset[str]:
+    """Return the parameters that were said, the cutoff among them."""
+    return frozenset((*parameters, *(() if k is None else ("k",))))
+
+
+def _letters(word: str) -> str:
+    """Return the letters of a name, without cutoffs, places for numbers and what stands in brackets."""
+    return re.sub(r"<\w+>|\(.*?\)|\[.*?\]|[^a-z]", "", word.lower())
+
+
+def _example(text: str) -> Asked | None:
+    """Read a measure that needs a number nobody said: its card's first example stands for it."""
+    name = MEASURES.named(kind(text))
+    examples = () if name is None else MEASURES[name].examples
+    if "(" in text or not examples:
+        return None
+    cutoff = re.search(r"@(\d+)$", text)
+    measure = parse_measure(examples[0])
+    if not isinstance(measure, Measure):
+        return None
+    k = int(cutoff[1]) if cutoff is not None else None
+    return Asked(text, replace(measure, k=k), k, _said((), k))
+
+
+def _of_libraries(word: str) -> Asked | None:
+    """Read a word that some library writes, as ours where it is one of ours."""
+    found = [reading for library in conventions() if (reading := _read(library, word)) is not None]
+    if not found:
+        return None
+    ours = [one for one in (named(r.ours) for r in found if _is_ours(r)) if isinstance(one, Measure)]
+    k = next((one.measure.k for one in found), None)
+    return Asked(word, ours[0] if ours else None, k, _said(ours[0].changed() if ours else (), k))
+
+
+def _read(library: Convention, word: str) -> Reading | None:
+    try:
+        reading = library.read(word)[0]
+    except RankstoneError:
+        return None
+    return None if reading.entry.of_lists else reading
+
+
+def _is_ours(reading: Reading) -> bool:
+    return not reading.entry.ours.startswith("replay:")
+
+
+_SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+_TENTHS: Final = tuple(at / 10 for at in range(11))
+#: parameter → numbers that papers and defaults of libraries give it
+PUBLISHED: Final[Mapping[str, Sequence[Any]]] = {
+    "p": (0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99),
+    "T": (1.0, 2.0, 3.0),
+    "alpha": _SHARES,
+    "gamma": _SHARES,
+    "beta": (0.5, 0.8, 1.0, 2.0, 10.0, 100.0),
+    "bq": (2.0, 4.0),
+    "recall": (*_TENTHS, 0.95),
+    "multiple": (0.5, 1.0, 1.5, 2.0),
+    "levels": (3, 5, 11, 21, 101),
+    "n_max": (10, 20, 100, 1000),
+    "depth": (10, 100, 1000),
+    "gain_med": (0.25, 0.5, 0.75, 1.0),
+    "hb": (0.0, 0.5, 1.0),
+    "hc": (0.0, 0.5, 1.0),
+}
+#: the numbers that are tried for a parameter which only goes with another choice: the p of discount=geometric
+_WITH_ANOTHER: Final = (0.5, 0.8, 0.9, 2.0)
+#: tops of grade scales, tried where they are above the highest grade there is
+_TOPS: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 10.0)
+
+_MEASURED: Final = (
+    "a quantity of a study of users, in seconds or words: any value may stand there, and none is usual"
+)
+_PRICES: Final = "a price that whoever asks sets: none is usual"
+#: parameters that are not searched, of every measure or of one (``CWL.hb``) → why not
+LEFT_OUT: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("click", "click_relevant", "save", "opening", "per_word", "summary", "words"), _MEASURED
+    ),
+    **dict.fromkeys(("half_life", "L", "cost", "cost_relevant"), _MEASURED),
+    **dict.fromkeys(("a", "b", "c", "d"), _PRICES),
+    **dict.fromkeys(("CWL.gain_med", "CWL.hb", "CWL.hc"), "of model=BPM alone, and searched as BPM's"),
+    "of": "the measure of one intent is what was asked for: name it",
+}
+
+
+def numbers_for(measure: Measure, parameter: str, facts: Facts) -> Sequence[Any]:
+    """Return the numbers to try for a parameter of a measure."""
+    own = getattr(measure, parameter)
+    if parameter == "max_grade":
+        return scales(facts)
+    if isinstance(own, bool):
+        return (True, False)
+    numbers = PUBLISHED.get(parameter, ())
+    return numbers if own is not None else [number for number in numbers if number in _WITH_ANOTHER]
+
+
+def scales(facts: Facts) -> tuple[float, ...]:
+    """Return what the top of the grade scale may be: the highest grade there is, or a usual one above it."""
+    return (facts.highest, *(top for top in _TOPS if top > facts.highest))
+
+
+def with_scale(measure: Measure, change: dict[str, Any], facts: Facts) -> dict[str, Any]:
+    """Return a change of gains with the scale it needs: the one that was said, or up to the highest grade."""
+    if "gain" not in change or not isinstance(measure, UnitGain):
+        return change
+    top = None if change["gain"] == "binary" else measure.max_grade or facts.highest
+    return {**change, "max_grade": top}
+
+
+#: sums taken in another order differ by so little
+_OTHER_ORDER = 1e-12
+#: more decimals than this no float has
+_MOST_DIGITS = 17
+#: a comma before three digits: decimals, or thousands; after a zero it can only be decimals
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A number, and how many of its decimals are known.
+
+    Attributes
+    ----------
+    value
+        The number.
+    digits
+        Decimals it was printed with.
+    percent
+        Whether a sign says that it is per cent.
+
+    Examples
+    --------
+    >>> printed = Printed.of("0.827")
+    >>> printed.how(0.82749), printed.how(0.82796), printed.how(0.829)
+    ('rounded', 'cut off', None)
+    """
+
+    value: float
+    digits: int
+    percent: bool = False
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """How far values that print so may be from the number: half a step towards 0, a whole one away."""
+        step = 10.0**-self.digits
+        return step / 2, step
+
+    @classmethod
+    def of(cls, text: str | float, digits: int | None = None) -> Printed:
+        """Read a number; ``digits`` where its text does not show all decimals that were printed.
+
+        Raises
+        ------
+        UsageError
+            When it is no number, or its comma may stand before decimals as well as thousands.
+        """
+        shown = str(text).strip()
+        percent = shown.endswith("%")
+        bare = shown.removesuffix("%").strip()
+        if _THOUSANDS.fullmatch(bare):
+            fix = f"{bare.replace(',', '.')} or {bare.replace(',', '')}"
+            raise UsageError(
+                f"{printable(shown)!r} can be read in two ways", expected="a point before decimals", fix=fix
+            )
+        try:
+            exact = Decimal(bare.replace(",", "."))
+        except InvalidOperation:
+            exact = Decimal("nan")
+        if not exact.is_finite() or abs(exact) > Decimal(2**53):
+            raise UsageError(
+                f"{printable(shown)!r} is no value to look for", expected="a number: 0.827, 82.7%"
+            )
+        exponent = exact.as_tuple().exponent
+        own = max(0, -exponent) if isinstance(exponent, int) else 0
+        if digits is not None and not 0 <= digits <= _MOST_DIGITS:
+            raise UsageError(f"digits={digits} is out of range", expected=f"0 to {_MOST_DIGITS} decimals")
+        return cls(float(exact), own if digits is None else digits, percent)
+
+    def __str__(self) -> str:
+        return f"{self.value:.{self.digits}f}{'%' if self.percent else ''}"
+
+    def scales(self) -> tuple[float, ...]:
+        """Return what a value may have been multiplied by: 100 where the number can be per cent."""
+        if self.percent:
+            return (100.0,)
+        return (1.0, 100.0) if abs(self.value) > 1 else (1.0,)
+
+    def how(self, found: float) -> str | None:
+        """Say how a value prints as this number: ``rounded``, ``cut off``; ``None`` where it does not."""
+        step = 10.0**-self.digits
+        slack = _OTHER_ORDER * max(1.0, abs(self.value))
+        for scale in self.scales():
+            off = found * scale - self.value
+            if abs(off) <= step / 2 + slack:
+                return "rounded"
+        for scale in self.scales():
+            towards_zero = math.copysign(1.0, self.value) * (found * scale - self.value)
+            if -slack <= towards_zero < step - slack:
+                return "cut off"
+        return None
+
+    def off(self, found: float) -> float:
+        """Return how far a value is from the number, on the number's scale and with its sign."""
+        return min((found * scale - self.value for scale in self.scales()), key=abs)
+
+
+#: people write down no fewer and no more decimals
+_FEWEST, _MOST = 0, 4
+#: what may be written down: every term, the two sums, each query's value
+_WHAT: Final = {
+    "terms": "each term",
+    "sums": "the sums before they are divided",
+    "values": "each query's value",
+}
+#: a value a hair below a step of the last decimal is on it
+_HAIR: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """What is written down on the way, with how many decimals, rounded or cut off."""
+
+    what: str
+    digits: int
+    cut: bool = False
+
+    def __str__(self) -> str:
+        decimals = f"{self.digits} decimal{'' if self.digits == 1 else 's'}"
+        return f"{_WHAT[self.what]} {'cut off after' if self.cut else 'rounded to'} {decimals}"
+
+    def write_down(self, values: Floats) -> Floats:
+        """Return numbers as they are written down."""
+        scale = 10.0**self.digits
+        if self.cut:
+            return np.trunc(values * scale + np.copysign(_HAIR, values)) / scale
+        return np.floor(values * scale + 0.5 + _HAIR) / scale  # halves go up, as people round
+
+    def values(self, measure: Measure, hits: Hits, scored: Scored) -> Floats:
+        """Return the values of queries computed so; those that a rule decided stay as they are."""
+        if self.what == "values":
+            return self.write_down(scored.value)
+        trace = Trace()
+        looked, parts = measure.parts(replace(hits, trace=trace, _memo={}))
+        terms = self.write_down(parts.hits) if self.what == "terms" else parts.hits
+        numerator = looked.total(terms)
+        for pseudo_row in (parts.missed, parts.unjudged):
+            if pseudo_row is not None:
+                numerator = numerator + pseudo_row
+        norm = parts.norm
+        if self.what == "terms" and trace.ideal is not None and (ideal := trace.titled("ideal")):
+            norm = trace.ideal.total(self.write_down(ideal.columns["contribution"]))
+        if self.what == "sums":
+            numerator, norm = self.write_down(numerator), self.write_down(norm)
+        ratio = np.divide(numerator, norm, out=np.zeros(len(norm)), where=norm > 0)
+        plain = np.divide(scored.numerator, scored.denominator, out=np.zeros(len(norm)), where=parts.norm > 0)
+        decided = scored.value != measure.link(looked, plain)
+        return np.where(decided, scored.value, measure.link(looked, ratio))
+
+
+def roundings(*, several: bool) -> Iterator[Rounding]:
+    """Return what may have been written down; values of queries only where there are several."""
+    for what in _WHAT:
+        if what == "values" and not several:  # it is the number itself that is rounded then
+            continue
+        for digits in range(_FEWEST, _MOST + 1):
+            for cut in (False, True):
+                yield Rounding(what, digits, cut)

@@ -1,0 +1,67 @@
+"""LensKit's entropy of the categories inside a list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from rankstone.hits.list_arrays import sums
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions
+from rankstone.rankings.recommendation.calibration import OfCategories
+from rankstone.rankings.recommendation.recommendation_measure import DISCOUNTS, Attention
+
+if TYPE_CHECKING:
+    from rankstone.rankings.recommendation.list_frame import ListFrame
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
+
+
+__all__ = ["CategoryEntropy"]
+
+#: what every category has before anything is counted
+_START: Final = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryEntropy(Attention, OfCategories):
+    """The entropy of a list's categories, in bits.
+
+    >>> print(CategoryEntropy(discount="geometric", p=0.85, k=10))
+    entropy(discount=geometric, p=0.85)@10
+    """
+
+    name: ClassVar[str] = "entropy"
+    family: ClassVar[str] = "diversity"
+    needs: ClassVar[tuple[str, ...]] = ("items",)
+    card: ClassVar[Card] = Card(
+        sentence="How evenly does a list fall on categories?",
+        formula="entropy@k(u) = −Σ_c p(c) log2 p(c);  p(c) = w(c) / Σ w;  w(c) = 10⁻⁶ + Σ_{i ∈ c} a(rank i)",
+        symbols="c: each category there is; a(r): attention, 1 at every rank or p^(r−1)",
+        example="categories a, a, b, b of a list, none other known: 1 bit",
+        needs="a table of items with categories",
+        span=(0.0, None),
+        undefined="never",
+        sensitive="an item of several categories counts for each; every category starts with 10⁻⁶",
+        use="to read LensKit's numbers, averaged over lists",
+        citation="LensKit 2025",
+    )
+
+    discount: str = parameter("none", "how attention falls with the rank", *DISCOUNTS)
+    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Sum over categories instead of items; those a list does not show are all alike."""
+        table, sets = tables.item_table, self.categories(tables)
+        m = len(sets.names)
+        there, size, label = sets.spread(table.rows(lists))
+        cell, place = np.unique(np.repeat(lists.list[there], size) * m + label, return_inverse=True)
+        attention = np.repeat(self.attention(lists.rank)[there], size)
+        weight, of = _START + sums(place, attention, len(cell)), cell // max(m, 1)
+        absent = (m - np.bincount(of, minlength=len(lists))).astype(np.float64)
+        whole = sums(of, weight, len(lists)) + absent * _START
+        known = np.where(whole > 0, whole, 1.0)
+        share, rest = weight / known[of], _START / known
+        bits = -sums(of, share * np.log2(share), len(lists)) - absent * rest * np.log2(rest)
+        return Contributions(np.zeros(len(lists.item)), (whole > 0).astype(np.float64), missed=bits)

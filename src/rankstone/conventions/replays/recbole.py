@@ -1,0 +1,118 @@
+"""RecBole's measures of whole lists; its catalogue holds a padding item that nobody can be shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions
+from rankstone.rankings.recommendation import catalogue_coverage as catalogue_measures
+from rankstone.rankings.recommendation.recommendation_measure import OfLists, OfRun, Parts
+from rankstone.rankings.recommendation.recommendation_tables import Catalogue
+
+if TYPE_CHECKING:
+    from rankstone.rankings.recommendation.list_frame import ListFrame
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
+
+
+__all__ = ["GiniIndex", "ItemCoverage", "ShannonEntropy", "TailPercentage"]
+
+
+class _Padded:
+    """Comes before a measure of the catalogue: an item more, which is never shown."""
+
+    def items(self, lists: ListFrame, tables: Tables) -> Catalogue:
+        """Return the items there are, and one more."""
+        found: Catalogue = super().items(lists, tables)  # type: ignore[misc]
+        return Catalogue(found.size + 1, found.code)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemCoverage(_Padded, catalogue_measures.Coverage):
+    """The share of the catalogue, padding included, that stands in any list.
+
+    >>> print(ItemCoverage(k=10))
+    ItemCoverage@10
+    """
+
+    name: ClassVar[str] = "ItemCoverage"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GiniIndex(_Padded, catalogue_measures.Gini):
+    """How unevenly recommendations fall on the items of the catalogue, padding included.
+
+    >>> print(GiniIndex(k=10))
+    GiniIndex@10
+    """
+
+    name: ClassVar[str] = "GiniIndex"
+
+    denom: str = parameter("m", "what the sum is divided by", "m_minus_1", "m")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShannonEntropy(OfRun):
+    """The entropy of recommended items, divided by how many there are.
+
+    >>> print(ShannonEntropy(k=10))
+    ShannonEntropy@10
+    """
+
+    family: ClassVar[str] = "catalogue"
+    card: ClassVar[Card] = Card(
+        sentence="How evenly do recommendations fall on the items shown, a share for each?",
+        formula="H@k = −(1/s) Σ_i p_i ln p_i",
+        symbols="p_i: the share of recommendations that item i has; s: distinct items shown",
+        example="shares 1/2, 1/4, 1/4: (1/2 · ln 2 + 1/2 · ln 4) / 3 = 0.347",
+        needs="nothing beside the run",
+        span=(0.0, None),
+        undefined="nothing shown",
+        sensitive="the number of items shown: the more, the lower, so that even spread looks bad",
+        use="to read RecBole's numbers; Entropy is in bits and not divided",
+        citation="RecBole 1.2",
+    )
+
+    def parts(self, lists: ListFrame, tables: Tables) -> Parts:
+        """Give each item −p ln p; divide by the items."""
+        counts = lists.counts(tables.known)
+        share = counts[counts > 0] / max(counts.sum(), 1)
+        return Parts(-share * np.log(share), float(len(share)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailPercentage(OfLists):
+    """The share of a list that belongs to the least popular tenth of the items met.
+
+    >>> print(TailPercentage(k=10))
+    TailPercentage@10
+    """
+
+    family: ClassVar[str] = "popularity"
+    needs: ClassVar[tuple[str, ...]] = ("history",)
+    card: ClassVar[Card] = Card(
+        sentence="What share of a list comes from the long tail?",
+        formula="TailPercentage@k(u) = |{i ∈ L_u : i in the tail}| / n",
+        symbols="n: items in the list; the tail: max(⌊tail_ratio · m⌋, 1) of the m items met, those with the "
+        "fewest interactions, equal ones by id, smaller first",
+        example="10 items met, the rarest of them is one of 5 shown: 1/5",
+        needs="the past",
+        undefined="never",
+        sensitive="ties at the border: RecBole compares its own numbers of items, here their ids; items "
+        "nobody met are not in the tail",
+        use="to read RecBole's numbers; APLT(by=items, head=0.9) has cold items in the tail",
+        citation="RecBole 1.2",
+    )
+
+    tail_ratio: float = parameter(0.1, "share of the items met", above=0.0, high=1.0)
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Count 1 for each item of the tail."""
+        place, met = tables.popularity_place("records"), tables.items_met().size
+        tail = max(int(met * self.tail_ratio), 1)
+        shown = place[lists.item]
+        rare = (shown >= met - tail) & (shown < met)
+        return Contributions(rare.astype(np.float64), lists.n.astype(np.float64))

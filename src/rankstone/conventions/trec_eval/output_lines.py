@@ -1,0 +1,293 @@
+"""Which lines are asked for (-m), and which measure of ours each is.
+
+relstring: the relevance of the first documents, a character each.
+
+Scores in standard deviations from the mean of reference runs (-Z).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+import numpy as np
+
+from rankstone.conventions.replays.trec_eval import QueryScaledRBP, SeenResidual
+from rankstone.errors import BadLine, InputError, UnknownMeasure, UsageError, nearest, printable
+from rankstone.measures.core.definition import Card, Threshold, parameter
+from rankstone.measures.core.gains_and_discounts import GainTable
+from rankstone.measures.core.measure import Contributions, Measure
+from rankstone.measures.core.syntax import parse_measure, read_as
+from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC, TrecMeasure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from rankstone.conventions.trec_eval.relevance_evaluator import Settings
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
+
+
+__all__ = ["MISSING", "Asked", "Line", "Symbols", "ZScores", "asked_for", "lines_of", "pieces", "spelt"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measure asked for, and its parameters as they were written."""
+
+    trec: TrecMeasure
+    given: str | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a query's output, or of the summary.
+
+    Attributes
+    ----------
+    name
+        As trec_eval prints it.
+    trec
+        The measure it belongs to.
+    measure
+        Ours; ``None`` for ``runid``, ``num_q`` and ``relstring``.
+    length
+        Of a relevance string; 0 for everything else.
+    """
+
+    name: str
+    trec: TrecMeasure
+    measure: Measure | None
+    length: int = 0
+
+    @property
+    def is_geometric(self) -> bool:
+        """Whether queries count by their logarithms."""
+        return self.name.startswith("gm_")
+
+
+def asked_for(texts: Sequence[str], version: int) -> tuple[list[Asked], list[str]]:
+    """Read -m options; return the measures in the order they are printed, and notes.
+
+    The first list of parameters of a measure counts, whatever follows.
+    """
+    given: dict[str, str | None] = {}
+    notes = []
+    for text in texts or ("official",):
+        name, dot, parameters = text.partition(".")
+        if dot and not parameters:
+            raise UsageError(f"-m {printable(text)}: nothing stands behind the dot", expected="as in P.5,10")
+        for one in _members(name, version):
+            if dot and given.get(one) not in (None, parameters):
+                notes.append(f"-m {printable(text)}: as in trec_eval only -m {one}.{given[one]} counts")
+            elif dot or one not in given:
+                given[one] = parameters if dot else given.get(one)
+    return [Asked(trec, given[name]) for name, trec in TREC.items() if name in given], notes
+
+
+def _members(name: str, version: int) -> list[str]:
+    names = NICKNAMES.get(name, (name,))
+    known = [one for one in TREC if TREC[one].since <= version]
+    found = [one for one in names if one in known]
+    if not found:
+        close = nearest(name, [*known, *NICKNAMES])
+        newer = name in TREC
+        meant = f"did you mean {', '.join(close)}?" if close else None
+        raise UnknownMeasure(
+            f"trec_eval {version} has no measure {printable(name)!r}",
+            expected=f"{', '.join(known[:5])} …; or several at once: {', '.join(NICKNAMES)}",
+            fix="add --compat 10" if newer else meant,
+        )
+    return found
+
+
+#: format of judgments → measures that are computed from it, where those usually asked for are not
+_INSTEAD: Final = {"prefs": "all_prefs", "qrels_prefs": "all_prefs", "qrels_jg": "qrels_jg"}
+#: which formats of judgments a measure is computed from
+_FORMATS: Final = {"prefs": ("prefs", "qrels_prefs"), "jg": ("qrels_jg",), "": ("qrels",)}
+
+
+def lines_of(asked: Sequence[Asked], settings: Settings, grades: Sequence[float]) -> list[Line]:
+    """Return every line of what is asked for.
+
+    Parameters
+    ----------
+    asked
+        Measures and their parameters.
+    settings
+        The level (-l), the version, the format of the judgments.
+    grades
+        The grades that occur in the judgments.
+    """
+    return [line for one in asked for line in _lines(one, settings, grades)]
+
+
+def _lines(asked: Asked, settings: Settings, grades: Sequence[float]) -> list[Line]:
+    trec = asked.trec
+    if trec.name in ("runid", "num_q"):
+        return [Line(trec.name, trec, None)]
+    if trec.name == "relstring" and settings.judgments == "qrels":
+        return [Line(trec.texts(asked.given)[0][0], trec, None, _length(asked.given))]
+    kind = "prefs" if trec.name.startswith("prefs_") else "jg" if trec.name.endswith("avgjg") else ""
+    if settings.judgments not in _FORMATS[kind]:
+        raise UsageError(
+            f"{trec.name} cannot be computed from -R {settings.judgments}",
+            expected=" or ".join(f"-R {form}" for form in _FORMATS[kind]),
+            fix=f"-m {_INSTEAD[settings.judgments]}" if settings.judgments in _INSTEAD else None,
+        )
+    pairs = trec.texts(asked.given, settings.version)
+    return [
+        Line(name, trec, _measure(text, trec, settings, grades) if text else None) for name, text in pairs
+    ]
+
+
+def _length(given: str | None) -> int:
+    words = (given or "10").split(",")
+    if not words[0].isdigit() or not int(words[0]):
+        raise UsageError(f"relstring.{printable(given)}: no length of a string", expected="a whole number")
+    return int(words[0])
+
+
+#: measures that trec_eval takes otherwise than we do
+_REPLAYED: Final[Mapping[str, type[Measure]]] = {"rbp": QueryScaledRBP, "rbp_resid": SeenResidual}
+
+
+def _measure(text: str, trec: TrecMeasure, settings: Settings, grades: Sequence[float]) -> Measure:
+    replayed = _REPLAYED.get(trec.name)
+    measure = parse_measure(text) if replayed is None else read_as(replayed, text)
+    assert isinstance(measure, Measure)  # noqa: S101 - the table names no other kind
+    changed: dict[str, Any] = {}
+    if trec.level and settings.level != 1 and hasattr(measure, "rel"):
+        changed["rel"] = Threshold(float(settings.level))
+    if settings.judgments == "prefs":
+        changed["within"] = "subgroup"
+    table = getattr(measure, "gain", None)
+    if isinstance(table, GainTable) and replayed is None:  # other levels keep their grade
+        named = dict(table.gains)
+        rest = {grade: grade for grade in grades if grade >= 0 and grade not in named}
+        changed["gain"] = GainTable(tuple(sorted({**rest, **named}.items())))
+    return replace(measure, **changed) if changed else measure
+
+
+#: grades up to 9, a higher grade, not in the pool, in the pool but not judged
+_ALPHABET: Final = "0123456789>-."
+_HIGHER, _OUTSIDE, _POOLED = 10, 11, 12
+#: so many symbols of four bits each fit into a float64 without rounding
+_LONGEST: Final = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Symbols(Measure):
+    """Some ranks' symbols as one number, a symbol being a digit to the base 16.
+
+    The string so takes the same road as every score, and is spelt out at its end.
+    """
+
+    name: ClassVar[str] = "Symbols"
+    family: ClassVar[str] = "trec_eval"
+    brings: ClassVar[frozenset[str]] = frozenset({"pooled"})
+    needs_relevant: ClassVar[bool] = False
+    takes_cutoff: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="What stands at the first ranks, a digit each.",
+        formula="Σ_i s_i · 16^(i − first)",
+        symbols="s_i: the symbol of rank i: its grade up to 9, 10 above, 11 not in the pool, 12 not judged",
+        example="grades 1, 0: 1 + 0 · 16 = 1",
+        span=(0.0, None),
+        direction="neither",
+        undefined="never",
+        sensitive="everything",
+        use="inside trec_eval's relstring",
+        citation="trec_eval relstring",
+    )
+
+    first: int = parameter(1, "the first rank", low=1)
+
+    def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
+        """Relevance plays no part."""
+        return None
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Take every rank for outside the pool, then mend those that hold a hit or a pooled document."""
+        assert hits.pooled is not None  # noqa: S101 - alignment brings it to measures that ask
+        grade = np.minimum(np.floor(hits.grade), _HIGHER)
+        shown = np.clip(hits.n - self.first + 1, 0, _LONGEST)
+        outside = np.asarray(_OUTSIDE * (16.0**shown - 1.0) / 15.0, np.float64)
+        pooled = np.bincount(hits.pooled.query, self._digit(hits.pooled.rank), hits.queries)
+        return Contributions(
+            (grade - _OUTSIDE) * self._digit(hits.rank),
+            np.ones(hits.queries),
+            unjudged=outside + (_POOLED - _OUTSIDE) * pooled,
+        )
+
+    def _digit(self, rank: Ints) -> Floats:
+        """Return what one more in a rank's place adds to the number."""
+        place = rank - self.first
+        worth: Floats = np.where((place >= 0) & (place < _LONGEST), 16.0 ** np.clip(place, 0, _LONGEST), 0.0)
+        return worth
+
+
+def pieces(length: int) -> list[Symbols]:
+    """Return the measures that a string of some length is made of."""
+    return [Symbols(first=first) for first in range(1, length + 1, _LONGEST)]
+
+
+def spelt(numbers: Sequence[float], length: int) -> str:
+    """Return the string behind the numbers of its pieces.
+
+    >>> spelt([1 + 11 * 16 + 12 * 256], 3)
+    '1-.'
+    """
+    digits = [_ALPHABET[int(number) >> 4 * at & 15] for number in numbers for at in range(_LONGEST)]
+    return "".join(digits[:length])
+
+
+#: stands where the reference runs say nothing
+MISSING: Final = -1_000_000.0
+
+
+@dataclass(frozen=True, eq=False)
+class ZScores:
+    """Mean and standard deviation of each measure on each query.
+
+    Attributes
+    ----------
+    known
+        {(query, measure): (mean, deviation)}.
+    """
+
+    known: Mapping[tuple[str, str], tuple[float, float]]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read lines of ``query measure mean deviation``."""
+        known = {}
+        try:
+            text = path.read_text("utf-8")
+        except OSError as error:
+            raise InputError(error.strerror or printable(error), where=str(path)) from error
+        for number, line in enumerate(text.splitlines(), start=1):
+            words = line.split()
+            try:
+                query, measure, mean, deviation = words
+                known[query, measure] = float(mean), float(deviation)
+            except ValueError:
+                raise BadLine(
+                    "this is no reference for z-scores",
+                    where=f"{path}:{number}",
+                    given=printable(line),
+                    expected="query measure mean deviation",
+                ) from None
+        return cls(known)
+
+    def of(self, measure: str, queries: Sequence[str], values: Floats) -> Floats:
+        """Return z-scores; -1000000 without a reference, and for another value than all references had."""
+        mean, deviation = (
+            np.array([self.known.get((query, measure), (np.nan, np.nan)) for query in queries])
+            .reshape(-1, 2)
+            .T
+        )
+        spread = np.where(deviation == 0, 1.0, deviation)
+        z = (values - mean) / spread
+        return np.where(np.isnan(z) | ((deviation == 0) & (values != mean)), MISSING, z)

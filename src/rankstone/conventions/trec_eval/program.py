@@ -1,0 +1,271 @@
+"""The program as a whole: files and options in, lines and notes out.
+
+Lines as trec_eval prints them.
+
+Judgments and runs as trec_eval reads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from rankstone._text import queries
+from rankstone.conventions.trec_eval.line_values import Ready
+from rankstone.conventions.trec_eval.output_lines import ZScores, asked_for, lines_of
+from rankstone.conventions.trec_eval.relevance_evaluator import FORMATS, VERSIONS
+from rankstone.errors import DuplicateRows, UsageError, printable
+from rankstone.io import read_judgments, read_run
+from rankstone.io.damaged_files import refuse_endless
+from rankstone.io.database_addresses import is_database
+from rankstone.io.file_formats import stem
+from rankstone.io.input_table import Table, reading
+from rankstone.io.streams import is_stream, read_stream, stream_title
+from rankstone.io.trec_text import RUN, trec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankstone.conventions.trec_eval.line_values import Results
+    from rankstone.conventions.trec_eval.output_lines import Asked, Line
+    from rankstone.conventions.trec_eval.relevance_evaluator import Settings
+
+
+__all__ = ["Judgments", "Output", "Run", "printed", "run_program", "tag_of"]
+
+#: an id is never cut, only made safe to print
+_WHOLE: Final = 1 << 30
+
+
+def printed(
+    results: Results, lines: list[Line], settings: Settings, tag: str, *, scaled: bool
+) -> Iterator[str]:
+    """Yield the lines of every query, then those over all.
+
+    Parameters
+    ----------
+    results, lines
+        The values, and what was asked for, in the order in which it is printed.
+    settings
+        Whether queries, and whether the summary are wanted.
+    tag
+        The run's id.
+    scaled
+        Whether values are z-scores.
+    """
+    if settings.queries:
+        for at, query in enumerate(results.queries):
+            shown = printable(query, _WHOLE)
+            for line in lines:
+                if line.length:
+                    yield f"{line.name:<22}\t{shown}\t'{results.strings[line.name][at]}'"
+                elif line.measure is not None and not line.is_geometric:
+                    yield _line(line, shown, float(results.values[line.name][at]), scaled=scaled)
+    if settings.summary:
+        for line in lines:
+            if line.name == "runid":
+                yield f"{line.name:<22}\tall\t{printable(tag, _WHOLE)}"
+            elif not line.length:
+                yield _line(line, "all", results.total(line, settings), scaled=scaled)
+
+
+def _line(line: Line, query: str, value: float, *, scaled: bool) -> str:
+    if scaled:
+        return f"Z{line.name:<22}\t{query}\t{value:6.4f}"
+    number = str(int(value)) if line.trec.counts else f"{value:6.4f}"
+    return f"{line.name:<22}\t{query}\t{number}"
+
+
+@dataclass(eq=False)
+class Judgments:
+    """Judgments, and what there is to say about their grades.
+
+    Attributes
+    ----------
+    table
+        Query, document, grade; group and subgroup where the format has them.
+    grades
+        The grades that occur, ascending.
+    notes
+        What was done to them.
+    """
+
+    table: Table
+    grades: tuple[float, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, source: object, settings: Settings) -> Judgments:
+        """Open judgments; grades become whole numbers as in C, where they stand for relevance."""
+        table = read_judgments(source, further=FORMATS[settings.judgments])
+        if settings.only is not None:
+            table = _mapped(table, pl.col("query_id").cast(pl.String) == settings.only)
+        if settings.compares:
+            return cls(table)
+        pieces = [piece["relevance"].unique() for piece in table.tables([pl.col("relevance")])]
+        grades = pl.concat([pl.Series([], dtype=pl.Float64), *pieces]).unique().drop_nulls().drop_nans()
+        whole = grades.cast(pl.Int64, strict=False).cast(pl.Float64)  # cut towards zero, as in C
+        notes = []
+        if (grades != whole).any():
+            table = _mapped(table, None, pl.col("relevance").cast(pl.Int64).cast(pl.Float64))
+            odd = grades.filter(grades != whole).sort()
+            notes.append(f"grades are whole numbers for trec_eval: {odd[0]:g} counts as {int(odd[0])}")
+        return cls(table, tuple(whole.unique().drop_nulls().sort()), notes)
+
+
+def _mapped(table: Table, keep: pl.Expr | None, grade: pl.Expr | None = None) -> Table:
+    """Return the table with some rows only, or with other grades."""
+    start, names = table.start, list(table.schema)
+
+    def mapped(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        for piece in start([pl.col(name) for name in names]):
+            rows = piece if keep is None else piece.filter(keep)
+            changed = rows if grade is None else rows.with_columns(grade.alias("relevance"))
+            yield changed.select(wanted)
+
+    return replace(table, start=mapped)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run, and the name it carries in its last line."""
+
+    table: Table
+    tag: str
+
+    @classmethod
+    def of(cls, path: str) -> Run:
+        """Open a file, a pipe, or standard input for ``-``."""
+        if not is_stream(path):
+            return cls(read_run(path), stem(path) if is_database(path) else tag_of(Path(path)))
+        content = read_stream(path)
+        return cls(trec([content], stream_title(path), RUN), tag_of(content))
+
+
+#: a run's last lines stand in so many bytes at its end
+_TAIL: Final = 1 << 16
+#: the column of the tag, and files in which lines cannot be looked for
+_TAG: Final = 5
+_COLUMNAR: Final = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
+
+
+def tag_of(source: Path | bytes) -> str:
+    r"""Return the sixth column of the last line, which trec_eval calls the run's id; empty without one.
+
+    >>> tag_of(b"q1 Q0 d1 1 2.0 mine\n# the end\n")
+    'mine'
+    """
+    if isinstance(source, bytes):
+        lines = source[-_TAIL:].decode("utf-8", "replace").splitlines()
+    elif not source.is_file() or source.suffix in _COLUMNAR:
+        return ""
+    else:
+        lines = _packed(source) if source.suffix in (".gz", ".zst", ".zstd") else _tail(source)
+    content = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    words = content[-1].split() if content else []
+    return words[_TAG] if len(words) > _TAG else ""
+
+
+def _tail(path: Path) -> list[str]:
+    with reading(str(path)), path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _TAIL, 0))
+        return file.read().decode("utf-8", "replace").splitlines()
+
+
+def _packed(path: Path) -> list[str]:
+    last = pl.scan_lines(path, name="line").filter(~pl.col("line").str.starts_with("#")).tail(2)
+    with reading(str(path)):
+        refuse_endless(path, str(path))
+        return last.collect()["line"].to_list()
+
+
+_ENDS = " (trec_eval 10.0 ends here with an error, and so never leaves a query out)"
+
+
+@dataclass(frozen=True)
+class Output:
+    """Lines for standard output, and notes on what is not as one would expect."""
+
+    lines: list[str]
+    notes: list[str]
+
+
+def run_program(
+    qrels: str, runs: Sequence[str], measures: Sequence[str], settings: Settings, zscores: Path | None = None
+) -> Output:
+    """Do what ``trec_eval`` does, for one run after the other.
+
+    Parameters
+    ----------
+    qrels, runs
+        Files; ``-`` is standard input.
+    measures
+        The -m options.
+    settings
+        All others.
+    zscores
+        Means and deviations of reference runs (-Z).
+
+    Returns
+    -------
+    Output
+        The lines of all runs, those of each below its ``runid`` where there are several, and a note for
+        everything that is not as one would expect.
+    """
+    if [qrels, *runs].count("-") > 1:
+        raise UsageError("standard input can be read only once")
+    asked, notes = asked_for(measures, settings.version)
+    judgments = Judgments.of(qrels, settings)
+    reference = None if zscores is None else ZScores.read(zscores)
+    lines = lines_of(asked, settings, judgments.grades)
+    ready = Ready(judgments.table, lines, settings)
+    text, said = list[str](), list[str]()
+    for run in runs:
+        opened = Run.of(run)
+        try:
+            results = ready(opened.table, reference)
+        except DuplicateRows as error:
+            error.fix = "keep one of the rows: trec_eval ends here, too (rankstone eval has options for them)"
+            raise
+        shown = list(printed(results, lines, settings, opened.tag, scaled=reference is not None))
+        if len(runs) > 1 and not any(line.startswith("runid") for line in shown):
+            text.append(f"{'runid':<22}\tall\t{opened.tag}")
+        text += shown
+        said += _notes(results, asked, lines, settings, judgments.grades)
+    return Output(text, list(dict.fromkeys([*notes, *judgments.notes, *said])))
+
+
+def _notes(
+    results: Results, asked: list[Asked], lines: list[Line], settings: Settings, grades: Sequence[float]
+) -> Iterator[str]:
+    """Yield what is not as one would expect, in trec_eval or here."""
+    names = {one.trec.name for one in asked}
+    if results.missing and not settings.complete:
+        first = printable(results.missing[0])
+        yield (
+            f"{queries(len(results.missing))} judged, but not in the run (the first is {first}): left out of "
+            f"every mean; -c counts them as 0{_ENDS if settings.version == VERSIONS[-1] else ''}"
+        )
+    if "num_rel" in names and settings.complete and settings.level != 1:
+        yield f"num_rel over all queries ignores -l {settings.level} under -c, as in trec_eval"
+    if results.hollow and settings.judged_only and names & {"iprec_at_recall", "11pt_avg"}:
+        first = printable(results.hollow[0])
+        yield f"no judged document retrieved for {first}: interpolated precision is 0 (trec_eval prints nan)"
+    if "rbp" in names and max(grades, default=0.0) > 1:
+        yield (
+            "rbp: gains are grades over the query's highest one, as trec_eval 10.0 means it; it starts from "
+            "numbers that it does not initialise, and may print others"
+        )
+    if any(_close(line) for line in lines):
+        yield "gains that differ by less than 1 are told apart here; trec_eval takes them for equal"
+
+
+def _close(line: Line) -> bool:
+    """Say whether a gain table has gains that trec_eval cannot tell apart."""
+    table = getattr(getattr(line.measure, "gain", None), "gains", ())
+    gains = sorted(gain for _, gain in table)
+    return any(0 < upper - lower < 1 for lower, upper in pairwise(gains))

@@ -1,0 +1,291 @@
+"""pytrec_eval's interface: ``from rankstone import trec_eval as pytrec_eval`` is all that changes.
+
+What trec_eval's options mean here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, SupportsFloat
+
+import numpy as np
+
+from rankstone.conventions.trec_eval.line_values import Ready
+from rankstone.conventions.trec_eval.output_lines import Asked, lines_of
+from rankstone.errors import BadValue, UnknownMeasure, UsageError, nearest, printable
+from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC, taken_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+__all__ = [
+    "FORMATS",
+    "VERSIONS",
+    "RelevanceEvaluator",
+    "Settings",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+#: versions whose readings there are; the second is the present one
+VERSIONS: Final = (9, 10)
+#: format of judgments (-R) → columns beside query, document and grade
+FORMATS: Final[dict[str, tuple[str, ...]]] = {
+    "qrels": (),
+    "qrels_jg": ("subtopic",),
+    "prefs": ("subtopic", "subgroup"),
+    "qrels_prefs": ("subtopic",),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """trec_eval's options.
+
+    Attributes
+    ----------
+    version
+        Whose readings: 9 or 10.
+    queries, summary
+        Whether to print each query (-q), and the summary (not -n).
+    complete
+        Whether judged queries that the run does not answer count (-c).
+    level
+        Relevant is a grade from here up (-l).
+    judged_only
+        Whether unjudged documents leave the lists (-J).
+    collection
+        How many documents there are (-N).
+    depth
+        Lists are cut to so many documents (-M).
+    only
+        The one query looked at (-D level.query).
+    judgments
+        Format of the judgments (-R).
+    """
+
+    version: int = VERSIONS[-1]
+    queries: bool = False
+    summary: bool = True
+    complete: bool = False
+    level: int = 1
+    judged_only: bool = False
+    collection: int | None = None
+    depth: int | None = None
+    only: str | None = None
+    judgments: str = "qrels"
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        if self.version not in VERSIONS:
+            raise UsageError(f"there is no reading of trec_eval {self.version}", expected="9 or 10")
+        if self.level < 0:
+            raise UsageError(
+                f"-l {self.level}: documents nobody judged would be relevant", expected="a level from 0 up"
+            )
+        for flag, count in (("-M", self.depth), ("-N", self.collection)):
+            if count is not None and count < 1:
+                raise UsageError(
+                    f"{flag} {count} is no number of documents", expected="a whole number from 1 up"
+                )
+        _known("-R", self.judgments, tuple(FORMATS))
+
+    @property
+    def compares(self) -> bool:
+        """Whether the judgments say what is better than what, instead of what is relevant."""
+        return self.judgments in ("prefs", "qrels_prefs")
+
+    def alignment(self) -> dict[str, Any]:
+        """Return the options of alignment.
+
+        Version 9 holds scores as float32.  Preferences look at every level, know no -J, and break ties
+        by ascending document id, all other measures by descending id.
+        """
+        return {
+            "score_dtype": "float32" if self.version == VERSIONS[0] else "float64",
+            "missing": "zero" if self.complete else "drop",
+            "depth": self.depth,
+            "candidates": self.collection,
+            "ties": "docid_asc" if self.compares else "docid_desc",
+            "negative": "keep" if self.compares else "unjudged",
+            "unjudged": "condensed" if self.judged_only and not self.compares else "nonrelevant",
+        }
+
+
+def _known(option: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        close = nearest(value, choices, n=1)
+        raise UsageError(
+            f"{option} {printable(value)} is not known",
+            expected=", ".join(choices),
+            fix=f"did you mean {close[0]}?" if close else None,
+        )
+
+
+_NINTH: Final = 9
+#: nickname → measures, as in version 9
+supported_nicknames: Final[dict[str, set[str]]] = {
+    nickname: {name for name in names if TREC[name].since <= _NINTH} for nickname, names in NICKNAMES.items()
+}
+#: what trec_eval 9 computes from plain judgments
+supported_measures: Final[set[str]] = supported_nicknames["all_trec"]
+
+
+class RelevanceEvaluator:
+    """Scores of runs by trec_eval's names, with the numbers of trec_eval 9.
+
+    Parameters
+    ----------
+    query_relevance
+        ``{query: {doc: grade}}``; grades are whole numbers of any kind.
+    measures
+        trec_eval's names and nicknames: ``{"map", "ndcg_cut.10", "P_5,10", "official"}``.
+    relevance_level
+        Relevant is a grade from here up.
+    judged_docs_only_flag
+        Whether unjudged documents leave the lists.
+
+    Raises
+    ------
+    UnknownMeasure
+        A ``ValueError`` that names the nearest measures.
+
+    Examples
+    --------
+    >>> evaluator = RelevanceEvaluator({"q1": {"d1": 1, "d2": 0}, "q2": {"d2": 1}}, {"recip_rank", "P.1"})
+    >>> evaluator.evaluate({"q1": {"d1": 1.0, "d2": 2.0}, "q3": {"d1": 1.0}})
+    {'q1': {'recip_rank': 0.5, 'P_1': 0.0}}
+    """
+
+    def __init__(
+        self,
+        query_relevance: Mapping[Any, Mapping[Any, SupportsFloat]],
+        measures: Iterable[str],
+        relevance_level: int = 1,
+        judged_docs_only_flag: bool = False,  # noqa: FBT001, FBT002 - pytrec_eval's signature
+    ) -> None:
+        if relevance_level < 1:
+            raise UsageError(f"relevance_level={relevance_level}", expected="a level from 1 up")
+        judged = {
+            query: {doc: _whole(grade, query, doc) for doc, grade in docs.items()}
+            for query, docs in query_relevance.items()
+            if docs
+        }
+        grades = sorted({grade for docs in judged.values() for grade in docs.values()})
+        settings = Settings(
+            version=_NINTH, level=int(relevance_level), judged_only=bool(judged_docs_only_flag)
+        )
+        self._lines = lines_of(_asked(measures), settings, grades)
+        self._queries = frozenset(judged)
+        self._ready = Ready(judged, self._lines, settings) if judged else None
+
+    def evaluate(self, scores: Mapping[Any, Mapping[Any, SupportsFloat]]) -> dict[Any, dict[str, float]]:
+        """Return ``{query: {measure: value}}`` for the queries that are judged and answered.
+
+        Parameters
+        ----------
+        scores
+            ``{query: {doc: score}}``; scores are numbers of any kind.
+        """
+        lists = {query: docs for query, docs in scores.items() if docs and query in self._queries}
+        if self._ready is None or not lists:
+            return {}
+        empty = {str(query) for query, docs in scores.items() if not docs and query in self._queries}
+        results = self._ready(lists, also=empty)
+        place = {query: at for at, query in enumerate(results.queries)}
+        columns = [
+            results.values.get(line.name, np.full(len(place), float(line.name == "num_q")))
+            for line in self._lines
+        ]
+        return {
+            query: {
+                line.name: float(column[place[str(query)]])
+                for line, column in zip(self._lines, columns, strict=True)
+            }
+            for query in scores
+            if query in lists or str(query) in empty
+        }
+
+
+def _whole(grade: SupportsFloat, query: object, doc: object) -> float:
+    number = float(grade)
+    if number != math.floor(number):
+        raise BadValue(
+            f"the grade {number:g} is no whole number",
+            given=f"query {printable(query)}, document {printable(doc)}",
+            expected="whole grades, as trec_eval has them",
+            fix="rankstone.evaluate takes fractions",
+        )
+    return number
+
+
+def _asked(measures: Iterable[str]) -> list[Asked]:
+    """Read names; lists of parameters of one measure are put together."""
+    given: dict[str, set[str]] = {}
+    for text in measures:
+        apart = taken_apart(text)
+        if apart is None:
+            close = nearest(text, [*supported_measures, *supported_nicknames])
+            raise UnknownMeasure(
+                f"unsupported measure {printable(text)}",
+                fix=f"did you mean {', '.join(close)}?" if close else None,
+            )
+        name, parameters = apart
+        for one in sorted(supported_nicknames.get(name, {name})):
+            given.setdefault(one, set()).update(parameters.split(",") if parameters else ())
+    lists = {name: ",".join(sorted(values, key=_number)) or None for name, values in given.items()}
+    return [Asked(trec, lists[name]) for name, trec in TREC.items() if name in lists]
+
+
+def _number(text: str) -> float:
+    return float(text.rpartition("=")[2])
+
+
+def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
+    """Make one number of the values of queries, as trec_eval does for a measure of that name.
+
+    >>> compute_aggregated_measure("map", [0.25, 0.75]), compute_aggregated_measure("num_ret", [3, 4])
+    (0.5, 7.0)
+    """
+    if measure.startswith("num_"):
+        return float(np.sum(values))
+    if measure.startswith("gm_"):
+        return float(np.exp(np.sum(values) / len(values)))
+    return float(np.mean(values))
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Read the lines of a TREC run into ``{query: {doc: score}}``.
+
+    >>> parse_run(["q1 Q0 d1 1 2.5 mine"])
+    {'q1': {'d1': 2.5}}
+    """
+    run: dict[str, dict[str, float]] = {}
+    for line in f_run:
+        query, _, doc, _, score, *_ = line.split()
+        _once(run.setdefault(query, {}), query, doc)[doc] = float(score)
+    return run
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Read the lines of TREC judgments into ``{query: {doc: grade}}``.
+
+    >>> parse_qrel(["q1 0 d1 2"])
+    {'q1': {'d1': 2}}
+    """
+    qrels: dict[str, dict[str, int]] = {}
+    for line in f_qrel:
+        query, _, doc, grade = line.split()
+        _once(qrels.setdefault(query, {}), query, doc)[doc] = int(grade)
+    return qrels
+
+
+def _once(docs: dict[str, Any], query: str, doc: str) -> dict[str, Any]:
+    if doc in docs:
+        raise BadValue(f"document {printable(doc)} stands twice", where=f"query {printable(query)}")
+    return docs

@@ -1,0 +1,226 @@
+"""What is asked: the value of one run, or the difference of two, under any grades of the holes.
+
+What a measure says of itself, and whether bounds can be found for it at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone.diagnostics.bound_search import scored
+from rankstone.errors import BadOption, BadParameter
+from rankstone.hits.alignment_options import said
+from rankstone.hits.pair_index import ragged_range
+from rankstone.measures.core.claims import Claims
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankstone.diagnostics.lists_with_holes import Lists
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["RULES", "Question", "check_measure", "check_options", "less", "numbered", "rule_of", "sees_all"]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One run's lists, or two runs' lists of the same queries and the difference of their values.
+
+    Attributes
+    ----------
+    sides
+        The lists of each run.  All have the same holes: what one run alone retrieves is, for the
+        other, a hole outside its list.
+    places
+        int64 ``[holes]`` for each side: the number within its query that each hole has there.  Holes
+        are laid end to end, query by query, in the order of the first side.
+    """
+
+    sides: tuple[Lists, ...]
+    places: tuple[Ints, ...]
+
+    @classmethod
+    def of(cls, lists: Lists) -> Question:
+        """Ask for the value of one run."""
+        return cls((lists,), (ragged_range(np.zeros_like(lists.holes), lists.holes),))
+
+    def shown_to(self, measure: Measure) -> Question:
+        """Ask only for the holes that a measure looks at in either list."""
+        sides = [side.shown_to(measure) for side in self.sides]
+        inside = [places < side.holes[self.query] for side, places in zip(sides, self.places, strict=True)]
+        kept = np.flatnonzero(np.logical_or.reduce(inside))
+        query = self.query[kept]
+        counts = np.bincount(query, minlength=len(self.holes))
+        return Question(
+            tuple(replace(side, holes=counts) for side in sides),
+            tuple(
+                numbered(places[kept], ~shown[kept], query, side.holes)
+                for side, places, shown in zip(sides, self.places, inside, strict=True)
+            ),
+        )
+
+    @property
+    def holes(self) -> Ints:
+        """Holes of each query, int64 ``[queries]``."""
+        return self.sides[0].holes
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each query's holes begin, int64 ``[queries + 1]``."""
+        return np.concatenate(([0], np.cumsum(self.holes)))
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each hole, int64 ``[holes]``."""
+        return np.repeat(np.arange(len(self.holes)), self.holes)
+
+    def value(self, measure: Measure, query: Ints, grade: Floats) -> Floats:
+        """Return the values of copies of queries whose holes have been given grades, float64 ``[copies]``."""
+        holes = self.holes[query]
+        begin = np.repeat(np.cumsum(holes) - holes, holes)
+        hole = ragged_range(self.starts[query], holes)
+        values: list[Floats] = []
+        for side, places in zip(self.sides, self.places, strict=True):
+            arranged = np.empty(len(grade))
+            arranged[begin + places[hole]] = grade
+            values.append(scored(side, measure, query, arranged).value)
+        return less(values)
+
+    def by_hole(self, numbers: Sequence[Floats]) -> Floats:
+        """Return each hole's number, less that of the other side where there are two; as they are there."""
+        at = np.repeat(self.starts[:-1], self.holes)
+        return less([found[at + places] for found, places in zip(numbers, self.places, strict=True)])
+
+    def alike(self, measure: Measure) -> Bools:
+        """Return the queries in which a measure sees the same in both lists, bool ``[queries]``.
+
+        The same documents at the same ranks (judged ones with the same grades) have the same value under
+        every assignment.
+        """
+        one, other = (side.seen_by(measure) for side in self.sides)
+        lengths = np.diff(one.offsets)
+        same: Bools = lengths == np.diff(other.offsets)
+        for name in ("n", "length", "found"):
+            same &= np.equal(getattr(one.hits, name), getattr(other.hits, name))
+        queries = np.flatnonzero(same)
+        entries = [ragged_range(side.offsets[queries], lengths[queries]) for side in (one, other)]
+        differs = np.zeros(len(entries[0]), bool)
+        for columns in zip(self._shown(one, 0, entries[0]), self._shown(other, 1, entries[1]), strict=True):
+            differs |= columns[0] != columns[1]
+        same[np.repeat(queries, lengths[queries])[differs]] = False
+        return same
+
+    def _shown(self, side: Lists, which: int, entries: Ints) -> tuple[Ints | Floats, ...]:
+        """Return what entries show: where they stand, the judged grade, or which hole they are."""
+        number = np.empty(len(self.query), np.int64)
+        number[self.starts[self.query] + self.places[which]] = np.arange(len(self.query))
+        hole = side.hole[entries]
+        at = self.starts[side.query[entries]] + hole
+        document = np.where(hole < 0, -1, number[np.where(hole < 0, 0, at)] if len(number) else -1)
+        grade = np.where(hole < 0, side.grade[entries], 0.0)
+        return side.rank[entries], side.first[entries], side.last[entries], grade, document
+
+
+def less(sides: Sequence[Floats]) -> Floats:
+    """Return the first side's numbers, less the second's where there are two."""
+    return sides[0] if len(sides) == 1 else sides[0] - sides[1]
+
+
+def numbered(places: Ints, outside: Bools, query: Ints, listed: Ints) -> Ints:
+    """Return the numbers of a side's holes: those in its list as they are, the others behind them.
+
+    Parameters
+    ----------
+    places, outside, query
+        For each hole, queries ascending: its number, whether it stands outside the list (the number
+        then says nothing), and its query.
+    listed
+        int64 ``[queries]``: holes in the list.
+    """
+    number = places.copy()
+    query = query[outside]
+    begin = np.searchsorted(query, np.arange(len(listed)))
+    number[outside] = listed[query] + np.arange(len(query)) - begin[query]
+    return number
+
+
+#: what a measure may claim, see docs/bounds.md
+RULES: Final = ("enumeration", "multisets", "counts", "uniform", "first", "additive", "precisions")
+#: what a claim is about: whoever defines one of these anew has to claim anew
+_SUBJECTS: Final = ("contributions", "link", "score")
+#: options under which a document's grade decides more than what the document is worth
+_REFUSED: Final = {
+    "ties": {"best": "the order of tied documents", "worst": "the order of tied documents"},
+    "duplicates": dict.fromkeys(("keep", "keep_judged"), "what several ranks are worth"),
+    "negative": {"keep": "gains below zero"},
+    "empty": {"one": "whether a query without a relevant document is worth 1"},
+}
+
+
+def rule_of(measure: Measure) -> str:
+    """Return the rule a measure's bounds are found by."""
+    return _of_its_contributions(measure).bounds_by
+
+
+def sees_all(measure: Measure) -> bool:
+    """Return True if the grade of any document may matter, and not only of those down to the cutoff."""
+    return _of_its_contributions(measure).deeper_grades_matter
+
+
+def _of_its_contributions(measure: Measure) -> Claims:
+    """Return what was claimed of the contributions that the measure has.
+
+    A class that inherits claims and has contributions of its own has claimed nothing about these.
+    """
+    for kind in type(measure).__mro__:
+        if "claims" in vars(kind):
+            return measure.claims
+        if any(subject in vars(kind) for subject in _SUBJECTS):
+            break
+    return Claims()
+
+
+def check_options(options: AlignmentOptions) -> None:
+    """Refuse options under which bounds have no meaning or are not known."""
+    if options.unjudged != "nonrelevant":
+        raise BadOption(
+            f"unjudged={said(options.unjudged)} says what unjudged documents are; bounds try every grade",
+            fix="leave the option out",
+        )
+    for name, refused in _REFUSED.items():
+        value = getattr(options, name)
+        if value in refused:
+            raise BadOption(
+                f"{name}={value}: a grade would also decide {refused[value]}, and bounds are not known",
+                fix=f"choose another value of {name}",
+            )
+
+
+def check_measure(measure: Measure) -> None:
+    """Refuse a measure whose bounds have no meaning or are not known."""
+    rule = measure.claims.bounds_by
+    if rule not in (*RULES, "nothing"):
+        raise BadParameter(
+            f"{measure}: there is no rule {rule!r} to find its bounds by",
+            expected=", ".join(RULES),
+        )
+    if rule == "nothing":
+        raise BadParameter(
+            f"{measure} speaks of what is judged; there is nothing to bound", fix="use rankstone eval for it"
+        )
+    if measure.brings & {"pool", "groups"} or measure.judgment_columns or measure.query_columns:
+        raise BadParameter(
+            f"{measure} needs more of a document than a grade, so bounds over grades are not all there is"
+        )
+    if measure.agg in ("pooled", "weighted"):
+        raise BadParameter(
+            f"{measure}: under agg={measure.agg} queries do not count alone, and bounds are not known",
+            fix="use agg=mean, sum, median, gmean or trimmed",
+        )

@@ -1,0 +1,458 @@
+"""How the extremes of one run are found, by what a measure says of itself (``Claims.bounds_by``).
+
+Every rule proposes assignments of grades to holes and leaves scoring to the measure.  What each rule
+takes for granted, and why its proposals hold the extremes, is proven in ``docs/bounds.md``.
+
+Sums over documents, divided by a fixed norm or by a sum over the ideal list: P, R, F, DCG, nDCG.
+
+With a fixed norm every hole takes the grade that helps most.  With an ideal list in the norm a grade
+costs as well as it gains, and :mod:`rankstone.diagnostics.bound_rules` weighs one against the other.
+
+The steps of a gain scale: which holes to raise on each, above and below the line of a fraction.
+
+Split into steps both sides of the fraction fall apart: on each step the holes that gain most are raised
+first, and how many of them is found by comparing all counts, for a price of the norm; the price is the
+value reached, until that rises no more (Dinkelbach, 1967).  ``docs/bounds.md`` has the proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone.diagnostics.bound_questions import Question, less, rule_of, sees_all
+from rankstone.diagnostics.bound_search import Search, filled, scored, slices, value_of_some
+from rankstone.hits.list_arrays import running
+from rankstone.hits.pair_index import ragged_range
+from rankstone.measures.core.definition import ANY_GAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankstone.diagnostics.lists_with_holes import Lists
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.core.definition import Span
+    from rankstone.measures.core.measure import IdealNorm, Measure
+
+
+__all__ = ["BINARY", "EXCHANGE", "Steps", "additive", "extremes", "gained", "two_kinds"]
+
+#: a price that rises by less is the same price
+_RISE = 1.0 + 1e-14
+
+
+def gained(side: Lists, measure: Measure, grade: float) -> Floats:
+    """Return what each hole contributes when all have the same grade, float64 ``[holes]``."""
+    seen = side.seen_by(measure)
+    shares = np.zeros(int(seen.starts[-1]))
+    for begin, end in slices(np.diff(seen.offsets) + seen.holes):
+        query = np.arange(begin, end)
+        entries = slice(int(seen.offsets[begin]), int(seen.offsets[end]))
+        holes = np.flatnonzero(seen.hole[entries] >= 0)
+        at = (seen.starts[seen.query[entries]] + seen.hole[entries])[holes]
+        hits = filled(seen, query, np.full(int(seen.holes[begin:end].sum()), grade), ideal=False)
+        shares[at] = measure.contributions(hits).hits[holes]
+    return shares
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps of the gain scale, and what raising holes by one of them adds above and below the line.
+
+    Attributes
+    ----------
+    question, measure, norm
+        What is asked, and the norm as a sum over the ideal list.
+    scale, worth
+        float64 ``[grades]``: grades by what they gain, and what that is; both ends of each step.
+    """
+
+    question: Question
+    measure: Measure
+    norm: IdealNorm
+    scale: Floats
+    worth: Floats
+
+    @cached_property
+    def rise(self) -> Floats:
+        """How much each step gains, float64 ``[steps]``."""
+        return np.diff(self.worth)
+
+    @cached_property
+    def effect(self) -> Floats:
+        """What a gain of 1 adds to the sum at each hole, float64 ``[holes]``."""
+        ends = float(self.scale[0]), float(self.scale[-1])
+        low, high = (
+            self.question.by_hole([gained(side, self.measure, grade) for side in self.question.sides])
+            for grade in ends
+        )
+        effect: Floats = (high - low) / (self.worth[-1] - self.worth[0])
+        return effect
+
+    @cached_property
+    def inside(self) -> Ints:
+        """How many holes enter the ideal list, int64 ``[queries]``."""
+        side = self.question.sides[0]
+        if self.norm.made_of == "judged":
+            return side.holes
+        if self.norm.made_of == "list":
+            return side.listed
+        seen = side.seen_by(self.measure)
+        return np.bincount(seen.query[seen.hole >= 0], minlength=seen.queries)
+
+    @cached_property
+    def base(self) -> tuple[Floats, Floats]:
+        """Sum and norm with all holes on the lowest grade, float64 ``[queries]`` each."""
+        query = np.arange(len(self.question.holes))
+        grade = np.full(len(self.question.query), self.scale[0])
+        numerator = less([scored(side, self.measure, query, grade).numerator for side in self.question.sides])
+        known = self.norm.gains
+        shares = known.grade * self._weights[np.minimum(known.rank, len(self._weights)) - 1]
+        if self.norm.depth is not None:
+            shares[known.rank > np.broadcast_to(self.norm.depth, len(query))[known.query]] = 0.0
+        lowest = self._raised(0.0, float(self.worth[0]), query, self.inside)
+        return numerator, self.norm.rest + known.total(shares) + lowest
+
+    # -- the norm -----------------------------------------------------------------------------------
+    @cached_property
+    def _weights(self) -> Floats:
+        """Weights of the ideal ranks."""
+        most = int((np.diff(self.norm.gains.offsets) + self.inside).max(initial=1))
+        if self.norm.depth is not None:
+            most = max(min(most, int(np.max(self.norm.depth, initial=1))), 1)
+        return self.norm.weight(np.arange(1, most + 1))
+
+    @property
+    def falling(self) -> bool:
+        """Whether deeper ideal ranks never count more, and none counts below nothing."""
+        return bool((np.diff(self._weights) <= 0).all() and self._weights[-1] >= 0)
+
+    def cost(self, step: int, query: Ints, raised: Ints) -> Floats:
+        """Return what the norm grows by when so many holes of a query climb a step."""
+        return self._raised(float(self.worth[step]), float(self.worth[step + 1]), query, raised)
+
+    def _raised(self, low: float, high: float, query: Ints, raised: Ints) -> Floats:
+        """Return what the norm grows by when so many holes rise from one gain to another."""
+        table = np.concatenate(([0.0], np.cumsum(self._weights)))
+        deepest: Ints = np.full(len(query), len(table) - 1)
+        if self.norm.depth is not None:
+            deepest = np.minimum(np.broadcast_to(self.norm.depth, len(self.inside))[query], deepest)
+        known = self.norm.gains
+        between = np.unique(known.grade[(known.grade > low) & (known.grade < high)]).tolist()
+        grown = np.zeros(len(query))
+        for lower, upper in pairwise((low, *between, high)):
+            above = known.count(known.grade >= upper)[query]
+            fresh = table[np.minimum(above + raised, deepest)] - table[np.minimum(above, deepest)]
+            grown += (upper - lower) * fresh
+        return grown
+
+    # -- the optimum --------------------------------------------------------------------------------
+    def highest(self, sign: float) -> Floats:
+        """Return grades of the holes with which ``sign`` times the value is highest."""
+        stops = _Stops.of(sign * self.effect, self.question.query, self.inside)
+        query = stops.query
+        costs = np.array([self.cost(s, query, stops.raised) for s in range(len(self.rise))])
+        rest, norm = sign * self.base[0], self.base[1]
+        sums, norms = rest[query] + self.rise.sum() * stops.gained, norm[query] + costs.sum(0)
+        ratio = np.divide(sums, norms, out=np.full(len(sums), -np.inf), where=norms > 0)
+        chosen = np.repeat(stops.best(ratio)[None], len(self.rise), axis=0)
+        price = ratio[chosen[0]]
+        while len(self.rise) > 1:  # a price below 0 never splits the steps
+            lot = np.where(price > 0, price, 0.0)[query]
+            fresh = np.array(
+                [
+                    stops.best(np.where(stops.gains, rise * stops.gained - lot * cost, -np.inf))
+                    for rise, cost in zip(self.rise, costs, strict=True)
+                ]
+            )
+            total = rest + (self.rise[:, None] * stops.gained[fresh]).sum(0)
+            over = norm + np.take_along_axis(costs, fresh, axis=1).sum(0)
+            reached = np.divide(total, over, out=np.full(len(total), -np.inf), where=over > 0)
+            better = (price > 0) & (reached > price * _RISE)
+            if not better.any():
+                break
+            chosen[:, better], price[better] = fresh[:, better], reached[better]
+        climbed = (stops.place < stops.raised[chosen][:, self.question.query]).sum(0)
+        grades: Floats = self.scale[climbed]
+        return grades
+
+
+@dataclass(frozen=True, eq=False)
+class _Stops:
+    """How many holes of a query may be raised: one more after the other, those with most effect first.
+
+    Holes without effect are raised all together or not at all.
+
+    Attributes
+    ----------
+    query
+        int64 ``[stops]``.
+    raised
+        int64 ``[stops]``: holes raised.
+    gained
+        float64 ``[stops]``: their effects, added up.
+    gains
+        bool ``[stops]``: whether all holes raised have an effect above 0.
+    place
+        int64 ``[holes]``: how many holes of the query are raised before each.
+    """
+
+    query: Ints
+    raised: Ints
+    gained: Floats
+    gains: Bools
+    place: Ints
+
+    @classmethod
+    def of(cls, effect: Floats, query: Ints, inside: Ints) -> _Stops:
+        """Order the holes of each query by their effect."""
+        count = len(inside)
+        some = np.flatnonzero(effect)
+        some = some[np.lexsort((-effect[some], query[some]))]
+        lengths = np.bincount(query[some], minlength=count)
+        good = np.bincount(query[some[effect[some] > 0]], minlength=count)
+        idle = inside - lengths
+        starts = np.cumsum(lengths) - lengths
+        added = running(np.add, effect[some], lengths)
+
+        stops = lengths + 2
+        of = np.repeat(np.arange(count), stops)
+        number = ragged_range(np.zeros_like(stops), stops)
+        behind = number > good[of]
+        active = number - behind
+        gained = np.zeros(len(of))
+        moved = np.flatnonzero(active)
+        gained[moved] = added[(starts[of] + active - 1)[moved]]
+
+        place = np.full(len(effect), np.iinfo(np.int64).max)
+        order = ragged_range(np.zeros_like(lengths), lengths)
+        place[some] = order + np.where(order >= good[query[some]], idle[query[some]], 0)
+        rest = np.flatnonzero(effect == 0)
+        begin = np.searchsorted(query[rest], np.arange(count))
+        number_of = np.arange(len(rest)) - begin[query[rest]]
+        within = number_of < idle[query[rest]]
+        place[rest[within]] = (good[query[rest]] + number_of)[within]
+        return cls(of, active + np.where(behind, idle[of], 0), gained, ~behind, place)
+
+    def best(self, value: Floats) -> Ints:
+        """Return the first stop of each query at which a value is highest, int64 ``[queries]``."""
+        count = int(self.query[-1]) + 1 if len(self.query) else 0
+        most = np.full(count, -np.inf)
+        np.maximum.at(most, self.query, value)
+        reached = np.flatnonzero(value == most[self.query])
+        at = np.zeros(count, np.int64)
+        at[self.query[reached][::-1]] = reached[::-1]
+        return at
+
+
+def additive(search: Search) -> Ints:
+    """Propose the extremes of an additive measure; return the queries for which they are not certain."""
+    question, measure = search.question, search.measure
+    norms = [norm for side in question.sides if (norm := measure.ideal_norm(side.hits)) is not None]
+    if not norms:
+        _propose_fixed(search)
+        return np.flatnonzero(_forfeits(search))
+    worth = norms[0].gain(search.scale)
+    order = np.unique(worth, return_index=True)[1]
+    steps = Steps(question, measure, norms[0], search.scale[order], worth[order])
+    if worth.min() < 0 or not steps.falling:
+        return search.every
+    search.constant(search.every, float(steps.scale[0]))
+    if len(order) > 1:
+        for sign in (1.0, -1.0):
+            search.consider(search.every, steps.highest(sign))
+    return np.flatnonzero(_divided(norms, len(search.every)) | _forfeits(search))
+
+
+def _propose_fixed(search: Search) -> None:
+    """Give every hole the grade that adds most, and the one that adds least."""
+    question, measure, every = search.question, search.measure, search.every
+    lowest = np.full(len(question.query), search.scale[0])
+    norms = [scored(side, measure, every, lowest).denominator for side in question.sides]
+    chosen = np.array([lowest, lowest])
+    most = np.full(chosen.shape, -np.inf)
+    for grade in search.scale.tolist():
+        shares = question.by_hole(
+            [
+                gained(side, measure, grade) / np.where(norm > 0, norm, 1.0)[question.query]
+                for side, norm in zip(question.sides, norms, strict=True)
+            ]
+        )
+        for row, sign in enumerate((1.0, -1.0)):
+            better = sign * shares > most[row]
+            most[row, better], chosen[row, better] = sign * shares[better], grade
+    for row in chosen:
+        search.consider(every, row)
+
+
+def _divided(norms: Sequence[IdealNorm], queries: int) -> Bools:
+    """Return the queries in which two runs are not divided by the same norm, bool ``[queries]``."""
+    one, other = norms[0], norms[-1]
+    differs = np.zeros(queries, bool)
+    if len(norms) > 1:
+        differs |= one.made_of != "judged"
+        differs |= np.not_equal(one.rest, other.rest)
+        if one.depth is not None and other.depth is not None:
+            differs |= np.not_equal(one.depth, other.depth)
+    return differs
+
+
+def _forfeits(search: Search) -> Bools:
+    """Return the queries in which documents may gain something while none is relevant.
+
+    The option ``empty`` then says what the query is worth, and not the gains.
+    """
+    measure, sides = search.measure, search.question.sides
+    count = measure.relevant_count(sides[0].hits)
+    found = np.zeros(len(search.every), bool)
+    if count is None or not measure.needs_relevant:
+        return found
+    query = np.flatnonzero((count == 0) & (sides[0].holes > 0))
+    for grade in search.scale.tolist():
+        grades = np.full(int(sides[0].holes[query].sum()), grade)
+        none = np.asarray(measure.relevant_count(filled(sides[0], query, grades))) == 0
+        for side in sides:
+            found[query] |= none & (scored(side, measure, query, grades).numerator != 0)
+    return found
+
+
+#: rules for measures that only ask whether a document is relevant
+BINARY: Final = frozenset({"first", "counts", "precisions"})
+#: rules for those of them in which the topmost holes are the best ones to be relevant, R being the same
+EXCHANGE: Final = frozenset({"counts", "precisions"})
+
+
+def extremes(lists: Lists, measure: Measure, scale: Floats, most: int) -> Search:
+    """Return the lowest and highest value of a measure over the grades of the holes.
+
+    Parameters
+    ----------
+    lists
+        The run's lists.
+    measure
+        What is bounded.
+    scale
+        float64 ``[grades]``, ascending: the grades a hole can have.
+    most
+        Assignments of one query tried at most where only trying helps.
+    """
+    lists = lists if sees_all(measure) else lists.shown_to(measure)
+    search = Search(Question.of(lists), measure, scale, most)
+    left = _RULES[rule_of(measure)](search, lists)
+    if len(left):
+        _settle_by_span(search, left, measure.span_of(lists.hits))
+    return search
+
+
+def _settle_by_span(search: Search, query: Ints, span: Span) -> None:
+    """Take the measure's range, unless assignments are known that reach both of its ends."""
+    for grade in search.scale.tolist():
+        search.constant(query, grade)
+    low, high = -np.inf if span[0] is None else span[0], np.inf if span[1] is None else span[1]
+    reached = (search.low[query] <= low) & (search.high[query] >= high)
+    rest = query[~reached]
+    search.settle(rest, np.full(len(rest), low), np.full(len(rest), high))
+
+
+def two_kinds(measure: Measure, scale: Floats) -> Floats:
+    """Return one grade that is not relevant and one that is, or the only kind there is."""
+    relevant = (getattr(measure, "rel", None) or ANY_GAIN)(scale)
+    return np.concatenate((scale[~relevant][:1], scale[relevant][-1:]))
+
+
+def _uniform(search: Search, _lists: Lists) -> Ints:
+    """Give all holes one grade: for measures in which holes help or harm whatever the others are."""
+    for grade in search.scale[1:].tolist():
+        search.constant(search.every, grade)
+    return np.empty(0, np.int64)
+
+
+def _first(search: Search, _lists: Lists) -> Ints:
+    """Make no hole relevant, and all: for measures of the best placed relevant document."""
+    search.constant(search.every, float(two_kinds(search.measure, search.scale)[-1]))
+    return np.empty(0, np.int64)
+
+
+def _multisets(search: Search, _lists: Lists) -> Ints:
+    """Sort every multiset of grades: for measures in which exchanging two grades upwards never harms."""
+    return search.multisets(search.every, search.scale)
+
+
+def _counts(search: Search, lists: Lists) -> Ints:
+    """Make the m topmost or bottommost holes relevant, for every m: the same for two kinds of grades."""
+    kinds = two_kinds(search.measure, search.scale)
+    few = lists.holes < search.most
+    search.steps(np.flatnonzero(few), (float(kinds[0]), float(kinds[-1])))
+    return np.flatnonzero(~few)
+
+
+def _precisions(search: Search, lists: Lists) -> Ints:
+    """Try the ends of gaps from the top, and look for the one valley from the bottom: AP."""
+    kinds = two_kinds(search.measure, search.scale)
+    search.constant(search.every, float(kinds[-1]))
+    if len(kinds) > 1:
+        query, count = _ends_of_gaps(lists.seen_by(search.measure))
+        relevant = float(kinds[1])
+        search.record(
+            query, value_of_some(lists, search.measure, query, np.zeros_like(count), count, relevant)
+        )
+        _valley(search, lists, relevant)
+    return np.empty(0, np.int64)
+
+
+def _ends_of_gaps(lists: Lists) -> tuple[Ints, Ints]:
+    """Return where runs of neighbouring holes end, as queries and numbers of holes down to there.
+
+    Where ranks are open, the holes of a tie block are neighbours.
+    """
+    at = np.flatnonzero(lists.hole >= 0)
+    query, rank, first, last = lists.query[at], lists.rank[at], lists.first[at], lists.last[at]
+    near = rank[1:] == rank[:-1] + 1
+    if lists.hits.expected:
+        alone = first == last
+        near = (near & alone[1:] & alone[:-1]) | (first[1:] == first[:-1])
+    ends = np.ones(len(at), bool)
+    ends[:-1] = ~(near & (query[1:] == query[:-1]))
+    return query[ends], lists.hole[at][ends] + 1
+
+
+def _valley(search: Search, lists: Lists, relevant: float) -> None:
+    """Halve until one more relevant hole, counted from the bottom, no longer lowers the value."""
+
+    def value(query: Ints, count: Ints) -> Floats:
+        first = lists.holes[query] - count
+        found = value_of_some(lists, search.measure, query, first, count, relevant)
+        search.record(query, found)
+        return found
+
+    low, high = np.zeros(lists.queries, np.int64), lists.holes.copy()
+    while len(query := np.flatnonzero(low < high)):
+        middle = (low[query] + high[query]) // 2
+        rises = value(query, middle + 1) >= value(query, middle)
+        high[query[rises]] = middle[rises]
+        low[query[~rises]] = middle[~rises] + 1
+
+
+def _additive(search: Search, _lists: Lists) -> Ints:
+    """Choose holes by what each adds: for sums over a norm that is fixed or a sum over the ideal list."""
+    return search.enumerate(additive(search), search.scale)
+
+
+def _enumeration(search: Search, _lists: Lists) -> Ints:
+    """Try everything."""
+    return search.enumerate(search.every, search.scale)
+
+
+_RULES: Final[dict[str, Callable[[Search, Lists], Ints]]] = {
+    "uniform": _uniform,
+    "first": _first,
+    "additive": _additive,
+    "precisions": _precisions,
+    "counts": _counts,
+    "multisets": _multisets,
+    "enumeration": _enumeration,
+}

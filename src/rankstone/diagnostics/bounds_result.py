@@ -1,0 +1,221 @@
+"""Bounds as data: per query first, bounds of means derived from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.diagnostics.bound_search import Certificate
+from rankstone.errors import printable
+from rankstone.tables.results import Result, given
+from rankstone.tables.sheet import Sheet, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.hits.alignment_audit import Audit
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["Bounds", "Found"]
+
+#: how a difference is read, by its sign
+_SIGNS = {">": "above", "<": "below", "=": "equal", "?": "open"}
+
+
+_CERTIFICATE: Final = pl.Enum([certificate.name for certificate in Certificate])
+_NAMES: Final = pl.Series([certificate.name for certificate in Certificate], dtype=_CERTIFICATE)
+_PER_QUERY: Final[dict[str, Any]] = {
+    "run": pl.String,
+    "query_id": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "certificate": _CERTIFICATE,
+    "holes": pl.Int64,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """One measure's bounds for some queries of a run, or of the difference of two.
+
+    Attributes
+    ----------
+    value, low, high
+        float64 ``[queries]``; NaN where there is no value, infinite where there is no bound.
+    certificate
+        int64 ``[queries]``, as :class:`~rankstone.diagnostics.bound_search.Certificate`.
+    holes
+        int64 ``[queries]``: unjudged documents of the list, or of either list.
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    certificate: Ints
+    holes: Ints
+
+    @classmethod
+    def joined(cls, parts: Sequence[Found], order: Ints) -> Found:
+        """Put parts one behind the other, then their queries in the order given."""
+        names = ("value", "low", "high", "certificate", "holes")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts])[order] for name in names))
+
+    def frame(self, run: str, measure: str, queries: pl.Series) -> pl.DataFrame:
+        """Return a row for each query."""
+        nothing = np.isnan(self.value)
+        numbers = {"value": self.value, "low": self.low, "high": self.high}
+        return pl.DataFrame(
+            {
+                "run": pl.repeat(run, len(queries), eager=True),
+                "query_id": queries.cast(pl.String),
+                "measure": pl.repeat(measure, len(queries), eager=True),
+                **{name: np.where(nothing, np.nan, values) for name, values in numbers.items()},
+                "certificate": _NAMES.gather(self.certificate).set(pl.Series(nothing), None),
+                "holes": self.holes,
+            },
+            schema=_PER_QUERY,
+        ).with_columns(_finite("value", "low", "high"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds(Result):
+    """The lowest and the highest score that the unjudged documents leave open.
+
+    Attributes
+    ----------
+    per_query
+        One row per run, query and measure: ``run``, ``query_id``, ``measure``, ``value`` (unjudged
+        documents not relevant; null where undefined), ``low``, ``high`` (null where there is no bound),
+        ``certificate`` (see :class:`~rankstone.diagnostics.bound_search.Certificate`) and ``holes``, how many
+        unjudged documents the list holds.  The difference of two runs is a run ``a - b``.
+    measures
+        The measures, in the order asked for.
+    grades
+        The scale: grades an unjudged document can have.
+    difference
+        The names of the two runs whose difference is among the runs.
+    audit, conventions, inputs
+        As for :class:`~rankstone.Scores`.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> found = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR")
+    >>> found.per_query.select("value", "low", "high", "certificate", "holes").row(0)
+    (0.5, 0.5, 1.0, 'proven', 1)
+    """
+
+    per_query: pl.DataFrame
+    measures: tuple[Measure, ...]
+    grades: tuple[float, ...]
+    difference: tuple[str, str] | None
+    audit: Audit
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`per_query`."""
+        return self.per_query
+
+    def mean(self) -> pl.DataFrame:
+        """Return one row per run and measure: the bounds of the mean (or whatever ``agg`` says).
+
+        Queries are bounded one by one, so the mean of the lowest values is the lowest mean.  Columns
+        ``run``, ``measure``, ``value``, ``low``, ``high``, ``certificate`` (the weakest of the queries'),
+        ``n`` (queries with a value) and ``sign``: for a difference ``>``, ``<`` or ``=`` where it is
+        certain, ``?`` where it is not.
+        """
+        measures = {str(measure): measure for measure in self.measures}
+        rows = []
+        for part in self.per_query.partition_by("run", "measure", maintain_order=True):
+            run, measure = part["run"][0], part["measure"][0]
+            counted = part.filter(pl.col("value").is_not_null())
+            value, low, high = (
+                _aggregated(measures[measure], counted[name], beyond)
+                for name, beyond in (("value", 0.0), ("low", -np.inf), ("high", np.inf))
+            )
+            weakest = counted["certificate"].to_physical().max()
+            sign = _sign(low, high) if self.difference and run == " - ".join(self.difference) else None
+            name = None if weakest is None else Certificate(int(weakest)).name  # type: ignore[arg-type]
+            rows.append((run, measure, value, low, high, name, counted.height, sign))
+        schema = {
+            **{name: _PER_QUERY[name] for name in ("run", "measure", "value", "low", "high", "certificate")},
+            "n": pl.Int64,
+            "sign": pl.String,
+        }
+        return pl.DataFrame(rows, schema, orient="row").with_columns(_finite("value", "low", "high"))
+
+    def residuals(self) -> pl.DataFrame:
+        """Return how far each score may fall and rise: ``value - low`` and ``high - value``."""
+        return self.per_query.select(
+            "run",
+            "query_id",
+            "measure",
+            "value",
+            below=pl.col("value") - pl.col("low"),
+            above=pl.col("high") - pl.col("value"),
+        )
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Return ``{run: {measure: {"value": …, "low": …, "high": …, "certificate": …}}}``."""
+        found: dict[str, dict[str, dict[str, Any]]] = {}
+        for row in self.mean().iter_rows(named=True):
+            run, measure = row.pop("run"), row.pop("measure")
+            found.setdefault(run, {})[measure] = row
+        return found
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts: means with their bounds, audit, conventions, inputs."""
+        return given(
+            runs=self.to_dict(),
+            grades=self.grades,
+            difference=self.difference,
+            audit=self.audit,
+            conventions=self.conventions,
+            inputs=self.inputs,
+        )
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return the bounds of the means as a sheet."""
+        shown = self.mean().drop("n").rename({"value": "score", "low": "lowest", "high": "highest"})
+        if self.difference is None:
+            shown = shown.drop("sign")
+        else:
+            sign = pl.col("sign").replace_strict(_SIGNS, default="")
+            shown = shown.with_columns(sign.alias("sign"))
+        names = {} if self.difference is None else {"sign": f"{printable(self.difference[0])} is"}
+        scale = " ".join(f"{grade:g}" for grade in self.grades)
+        lines = [f"every unjudged document of a list may have any grade of {scale}"]
+        if "outer" in shown["certificate"]:
+            lines.append(
+                "outer: certain to hold every score, but the ends need not be reached (--limit tries more)"
+            )
+        return Sheet("", parts=(Table.of(shown, digits=digits, names=names),), notes=(*lines, *self._notes()))
+
+
+def _finite(*names: str) -> list[pl.Expr]:
+    """Say null where there is no number."""
+    return [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in names]
+
+
+def _aggregated(measure: Measure, values: pl.Series, beyond: float) -> float:
+    """Aggregate one value a query; where a query has no bound, the aggregate has none."""
+    array = values.fill_null(beyond).to_numpy()
+    if np.isinf(array).any():
+        return beyond
+    ones = np.ones(len(array))
+    return measure.aggregate(array, ones, array, ones)
+
+
+def _sign(low: float, high: float) -> str:
+    """Return which of two runs is above, ``?`` where that is open."""
+    if low > 0 or high < 0:
+        return ">" if low > 0 else "<"
+    return "=" if low == high else "?"

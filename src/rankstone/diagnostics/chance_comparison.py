@@ -1,0 +1,363 @@
+"""What does 0.46 mean?  Every mean beside what chance, the worst and the best order would reach.
+
+The order that chance gives is one in which all documents tie, and measures know the mean over ties; the best
+and the worst are the orders of the same ties that score most and least.  So nothing is derived here: the same
+lists take the same road again, with one score for all documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
+
+import numpy as np
+import polars as pl
+
+from rankstone.diagnostics.expected_by_chance import Gain, equivalent, gain
+from rankstone.diagnostics.random_lists import RandomLists
+from rankstone.errors import BadOption, RankstoneError, one_of, printable
+from rankstone.evaluation.prepared import Prepared
+from rankstone.evaluation.request import name_runs
+from rankstone.evaluation.scores import RunScores, Scores
+from rankstone.measures.core.definition import ANY_GAIN
+from rankstone.tables.results import Result, conventions_lines, given
+from rankstone.tables.sheet import Sheet
+from rankstone.tables.sheet import Table as Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankstone.evaluation.pipeline import Pipeline
+    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
+    from rankstone.hits.alignment_audit import RunAudit
+    from rankstone.hits.alignment_options import AlignmentOptions, Order, Ties
+    from rankstone.io.input_table import Progress, Table
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["Baseline", "baseline"]
+
+#: rules for ties that stand for chance and the extremes, where all documents tie
+_ORDERS: Final[tuple[Ties, ...]] = ("expected", "worst", "best")
+_SCHEMA: Final[dict[str, Any]] = {
+    "run": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "chance": pl.Float64,
+    "worst": pl.Float64,
+    "best": pl.Float64,
+    "skill": pl.Float64,
+    "n": pl.Int64,
+}
+_GAINS: Final[dict[str, Any]] = {
+    "run": pl.String, "against": pl.String, "measure": pl.String,
+    **dict.fromkeys(("before", "after", "difference", "relative", "error_reduction"), pl.Float64),
+    **dict.fromkeys(("ranks_before", "ranks_after", "skill"), pl.Float64),
+    "scale": pl.String,
+}  # fmt: skip
+
+
+def baseline(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> Baseline:
+    """Score runs, and beside each mean what chance, the worst and the best order of the same documents reach.
+
+    Parameters
+    ----------
+    qrels, runs, measures, progress, **options
+        As for :func:`~rankstone.evaluate`.
+        With ``candidates``, how many documents each query could have retrieved, chance draws lists as long as
+        the run's own from all of these, instead of putting the documents that the run retrieved in any order;
+        worst and best are the extremes of such lists.
+
+    Returns
+    -------
+    Baseline
+        A row for each run and measure.  ``skill`` is the share of the way from chance to the best that was
+        made: 0 is chance, 1 the best, below 0 worse than chance.
+
+    Raises
+    ------
+    BadParameter
+        When there are fewer candidates than judged documents of a query.
+    InputError, UsageError
+        As for :func:`~rankstone.evaluate`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}
+    >>> found = baseline(qrels, run, "RR P@1")
+    >>> found.values.select("measure", pl.col("value", "chance", "worst", "best", "skill").round(4)).row(0)
+    ('RR', 0.5, 0.6111, 0.3333, 1.0, -0.2857)
+    >>> found.meaning()[0]
+    'RR 0.5: as one answer that stands anywhere in the first 4 ranks'
+
+    References
+    ----------
+    Bestgen (2015), Exact expected average precision of the random baseline; McSherry and Najork (2008),
+    Computing information retrieval performance measures efficiently in the presence of tied scores.
+    """
+    candidates = options.get("candidates")
+    ready = Prepared(qrels, measures, **options)
+    _refuse_options(ready.options)
+    named = {name: ready.open(run, name, ranks=False) for name, run in name_runs(runs).items()}
+    scores = Scores(*ready.walk(named, _along, progress=progress, on_bad_run="stop"))
+    if candidates is None:
+        others: dict[str, Scores | None] = {word: _reordered(ready, named, word) for word in _ORDERS}
+    else:
+        others = _of_candidates(ready, scores, named, candidates)
+    return Baseline(scores, _beside(scores, others), candidates)
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline(Result):
+    """Means beside what chance, the worst and the best order reach.
+
+    Attributes
+    ----------
+    scores
+        The scores behind the values, per query too.
+    values
+        ``run``, ``measure``, ``value``, ``chance`` (null where a measure has no closed form; the mean over
+        lists that have a value, where some have none), ``worst``,
+        ``best`` (null where no order is proven to be the extreme), ``skill`` (null where chance is the best),
+        ``n`` (queries averaged).
+    candidates
+        How many documents chance drew from; ``None`` for those that were retrieved.
+    """
+
+    scores: Scores
+    values: pl.DataFrame
+    candidates: int | None = None
+
+    def meaning(self) -> list[str]:
+        """Say in words what some of the values are worth; a sentence for each measure that has one."""
+        rows = self.values.select("run", "measure", "value").iter_rows()
+        several = len(self.scores.runs) > 1
+        found = []
+        for run, measure, value in rows:
+            kind = next(m for m in self.scores.measures if str(m) == measure)
+            if value is not None and (said := _in_words(kind, value)):
+                found.append(f"{f'{run}, ' if several else ''}{measure} {value:.4g}: {said}")
+        return found
+
+    def gains(self, against: str | None = None) -> pl.DataFrame:
+        """Return what the step from one run's mean to another's is worth, in several readings.
+
+        Parameters
+        ----------
+        against
+            The run that the others are held against; the first unless named.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``run``, ``against``, and what ``Gain`` has; ``before`` is the mean of
+            ``against``, and ``skill`` the difference of skills.  No rows for a single run, or where a mean
+            has no value.
+
+        Raises
+        ------
+        BadOption
+            When there is no such run.
+        """
+        names = list(self.scores.runs)
+        against = names[0] if against is None else against
+        one_of("against", against, names)
+        means = {(row["run"], row["measure"]): row for row in self.values.iter_rows(named=True)}
+        rows = []
+        for run, measure in product(names, self.scores.measures):
+            one, other = means[against, str(measure)], means[run, str(measure)]
+            if run != against and one["value"] is not None and other["value"] is not None:
+                skill = None if None in (one["skill"], other["skill"]) else other["skill"] - one["skill"]
+                step = asdict(gain(measure, one["value"], other["value"]))
+                rows.append({"run": run, "against": against, **step, "skill": skill})
+        return pl.DataFrame(rows, _GAINS)
+
+    def steps(self, against: str | None = None) -> list[str]:
+        """Say :meth:`gains` in words, a sentence for each run and measure."""
+        return [
+            f"{row['against']} → {row['run']}, {Gain(**{name: row[name] for name in Gain.__slots__}).words()}"
+            for row in self.gains(against).iter_rows(named=True)
+        ]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`values`."""
+        return self.values
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain lists and dicts."""
+        return given(
+            values=self.values,
+            meaning=self.meaning(),
+            gains=self.gains(),
+            candidates=self.candidates,
+            audit=self.scores.audit,
+            conventions=self.scores.conventions,
+            inputs=self.scores.inputs,
+        )
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return what people read; ``digits`` are decimals."""
+        drawn = "orders of the documents retrieved"
+        if self.candidates is not None:
+            drawn = f"lists as long as the run's, drawn from {self.candidates:,} candidates"
+        notes = (
+            *map(printable, self.meaning()),
+            *map(printable, self.steps()),
+            f"chance, worst and best: {drawn}; skill: (value - chance) / (best - chance)",
+            *self.scores.audit.lines(),
+            *conventions_lines(self.scores.conventions),
+        )
+        table = Shown.of(self.values.drop("n"), digits=digits, kinds={"measure": "id"})
+        return Sheet("", parts=(table,), notes=notes)
+
+
+def with_little_to_order(
+    run: pl.DataFrame, judgments: pl.DataFrame, order: str, k: int
+) -> dict[str, Any] | None:
+    """Return nDCG@k of queries with at most k judged documents and short lists: chance, worst, best and n.
+
+    Of n ≥ 2k documents, k of them judged, a random order has nDCG@k ≤ k/n ≤ 1/2: longer lists are left out.
+    ``None`` where there is no such query.
+    """
+    judged = judgments.group_by("query_id").agg(pl.col("doc_id").n_unique(), pl.col("relevance").max())
+    few = judged.filter(pl.col("doc_id") <= k, pl.col("relevance") > 0)["query_id"]
+    short = run.group_by("query_id").len().filter(pl.col("len") <= 2 * k)["query_id"]
+    if few.dtype != short.dtype:
+        few, short = few.cast(pl.String), short.cast(pl.String)
+    those = pl.col("query_id").cast(few.dtype).is_in(short.filter(short.is_in(few.implode())).implode())
+    run, judgments = run.filter(those), judgments.filter(those)
+    if run.is_empty():
+        return None
+    copies: dict[str, Any] = {"duplicates": "first_drop", "duplicate_judgments": "max"}
+    found = baseline(judgments, run, f"nDCG@{k}", order=cast("Order", order), missing="drop", **copies)
+    return found.values.row(0, named=True)
+
+
+def _refuse_options(options: AlignmentOptions) -> None:
+    """Refuse what other orders, or other lists, know nothing of."""
+    if options.depth is not None:
+        raise BadOption(
+            f"baseline orders whole lists anew, and depth={options.depth} would cut them first",
+            fix="use a measure's cutoff (nDCG@10), or cut the runs",
+        )
+    changed = options.changed()
+    unknown = [name for name in ("unjudged", "pool", "score_above") if name in changed]
+    if options.candidates is not None and unknown:
+        raise BadOption(
+            f"lists drawn from candidates={options.candidates} hold documents without a score or judgment, "
+            f"and {unknown[0]}={changed[unknown[0]]} asks for more",
+            fix=f"leave out {unknown[0]}; or candidates, for orders of the documents that were retrieved",
+        )
+
+
+def _along(_name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
+    """Score a run; best and worst lists are orders of documents, none of which tie."""
+    if pipeline.options.ties not in ("best", "worst"):
+        return pipeline.run(table)
+    return pipeline.run(table, lambda chunk, hits: pipeline.measure(chunk, hits.without_ties()))
+
+
+def _reordered(ready: Prepared, runs: Mapping[str, Table], ties: Ties) -> Scores | None:
+    """Score the same lists in the mean, the worst or the best of all orders."""
+    options = replace(ready.options, order="score", ties=ties)
+    known = [measure for measure in ready.measures if _has(measure, options)]
+    if not known:
+        return None
+    tied = {name: _all_tie(run) for name, run in runs.items()}
+    return Scores(*ready.for_measures(known).under(options).walk(tied, _along, on_bad_run="stop"))
+
+
+def _all_tie(run: Table) -> Table:
+    """Return the lists with the same score for all documents."""
+    start, names = run.start, [pl.col(column) for column in run.schema]
+
+    def tied(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        for piece in start(names):
+            yield piece.with_columns(score=pl.lit(0.0)).select(wanted)
+
+    return replace(run, schema={**run.schema, "score": pl.Float64()}, start=tied, listed=False)
+
+
+def _has(measure: Measure, options: AlignmentOptions) -> bool:
+    """Say whether the mean of a measure over all orders, or an extreme of it, is known."""
+    if options.ties in ("best", "worst"):
+        least = options.negative != "keep" or measure.claims.negative_is_least
+        return least and options.ties in measure.claims.proven_orders
+    if not measure.claims.means_over_orders:
+        return False
+    try:
+        measure.check(options.ties, options.depth, options.negative)
+    except RankstoneError:
+        return False
+    return True
+
+
+def _of_candidates(
+    ready: Prepared, scores: Scores, runs: Mapping[str, Table], candidates: int
+) -> dict[str, Scores | None]:
+    """Score lists as deep as the runs' own, drawn from all candidates, and the best and worst of these."""
+    judgments, lists = ready.judgments(), {}
+    found: dict[str, Scores | None] = {}
+    for name, run in ready.for_measures("NumRet").walk(runs).runs.items():
+        codes = judgments.queries.codes(run.queries.cast(judgments.queries.names.dtype))
+        (held,) = run.by_measure.values()
+        lists[name] = RandomLists.of(judgments, codes, held.numerator.astype(np.int64), candidates)
+    for word in _ORDERS:
+        options = replace(ready.options, order="score", ties=word)
+        known = tuple(m for m in ready.measures if m.reads_grades_alone and _has(m, options))
+        drawn = {name: _drawn(run, lists[name], known, options) for name, run in scores.runs.items()}
+        found[word] = Scores(drawn, known, scores.audit, scores.conventions)
+    return found
+
+
+def _drawn(
+    run: RunScores, lists: RandomLists, measures: Sequence[Measure], options: AlignmentOptions
+) -> RunScores:
+    """Score lists drawn for a run's queries, with the weights that these have."""
+    by_measure = {}
+    for measure in measures:
+        scored = lists.score(measure, options.ties, options.empty)
+        if scored is not None:
+            by_measure[measure] = replace(scored, weight=run.by_measure[measure].weight)
+    return replace(run, by_measure=by_measure)
+
+
+def _beside(scores: Scores, others: Mapping[str, Scores | None]) -> pl.DataFrame:
+    """Put the means side by side."""
+    told = {word: {} if other is None else other.to_dict() for word, other in others.items()}
+    rows = []
+    for run, measure, value, n, _ in scores.mean().iter_rows():
+        chance, worst, best = (told[word].get(run, {}).get(measure) for word in ("expected", "worst", "best"))
+        rows.append((run, measure, value, chance, worst, best, _skill(value, chance, best), n))
+    return pl.DataFrame(rows, _SCHEMA, orient="row")
+
+
+def _skill(value: float | None, chance: float | None, best: float | None) -> float | None:
+    if value is None or chance is None or best is None or best == chance:
+        return None
+    return (value - chance) / (best - chance)
+
+
+def _in_words(measure: Measure, value: float) -> str | None:
+    """Say what a mean of a well-known measure is as good as."""
+    if measure.agg != "mean" or not 0 < value < 1 or getattr(measure, "rel", ANY_GAIN) != ANY_GAIN:
+        return None
+    ranks = equivalent(measure, value)
+    if ranks is not None:
+        spaced = f"as relevant documents {ranks:.3g} ranks apart"
+        anywhere = f"as one answer that stands anywhere in the first {ranks:.0f} ranks"
+        return spaced if measure.name == "AP" else anywhere
+    if measure.name == "P" and measure.k is not None:
+        return f"{value * measure.k:.3g} of the first {measure.k} are relevant"
+    if measure.name == "R" and measure.k is not None:
+        return f"{value:.1%} of what there is stands in the first {measure.k}"
+    return None

@@ -1,0 +1,225 @@
+"""One run's curve against another's, over the queries for which both have one.
+
+Where two mean curves cross.
+
+The cutoff at which a mean reaches a target: k*(τ) = min {k : M@k ≥ τ}.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.diagnostics.mean_curves import mean_curve, resampled
+from rankstone.measures.core.curve import Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankstone.diagnostics.cutoff_choice import Resampling
+    from rankstone.diagnostics.mean_curves import RunCurves
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.measures.core.curve import Curve
+
+
+__all__ = [
+    "Comparing",
+    "crossings",
+    "first_reaching",
+    "interval",
+    "named_cutoff",
+    "nearest_crossings",
+    "reaching",
+]
+
+
+def crossings(x: Floats, gap: Floats) -> tuple[Floats, Ints]:
+    """Return where the difference of two curves changes sign, and its sign behind that place.
+
+    Between neighbours on the grid the curves are straight; where they run together for a while, they
+    cross in the middle of that stretch.  Touching without changing sides is no crossing.
+
+    >>> [place.tolist() for place in crossings(np.array([0.0, 1.0, 2.0]), np.array([1.0, -3.0, 0.0]))]
+    [[0.25], [-1]]
+    """
+    apart = np.flatnonzero(gap)
+    sign = np.sign(gap[apart]).astype(np.int64)
+    turn = np.flatnonzero(sign[1:] != sign[:-1])
+    left, right = apart[turn], apart[turn + 1]
+    straight = x[left] + (x[right] - x[left]) * (gap[left] / (gap[left] - gap[right]))
+    together = (x[left + 1] + x[right - 1]) / 2
+    return np.where(right == left + 1, straight, together), sign[turn + 1]
+
+
+def nearest_crossings(x: Floats, gaps: Floats, at: float, sign: int) -> Floats:
+    """Return, for each resample that has one, the crossing of that direction nearest to ``at``.
+
+    Parameters
+    ----------
+    x
+        float64 ``[grid]``.
+    gaps
+        float64 ``[resamples, grid]``: differences of resampled mean curves.
+    at, sign
+        The crossing observed, and which way it goes.
+    """
+    found = []
+    for gap in gaps:
+        places, signs = crossings(x, gap)
+        alike = places[signs == sign]
+        if len(alike):
+            found.append(alike[np.abs(alike - at).argmin()])
+    return np.array(found)
+
+
+#: a target counts as reached when only rounding is missing; resampled means keep eleven digits
+_NEARLY: Final = 1e-12
+_NEARLY_RESAMPLED: Final = 1e-9
+
+
+def reaching(heights: Floats, target: float) -> Ints:
+    """Return the places on the grid at or above a target.
+
+    >>> reaching(np.array([1 / 3, 1 / 2, 11 / 18]), 0.5).tolist()
+    [1, 2]
+    """
+    return np.flatnonzero(heights >= target - _NEARLY)
+
+
+def first_reaching(resampled: Floats, target: float) -> Ints:
+    """Return the first place at which each resampled curve reaches a target, int64 ``[resamples]``.
+
+    The place behind the grid stands for never.
+    """
+    reached = resampled >= target - _NEARLY_RESAMPLED
+    first: Ints = np.where(reached.any(axis=1), reached.argmax(axis=1), resampled.shape[1])
+    return first
+
+
+def named_cutoff(cutoffs: tuple[int, ...], place: int) -> int | None:
+    """Return the cutoff at a place, ``None`` behind the grid."""
+    return cutoffs[place] if place < len(cutoffs) else None
+
+
+def interval(places: Ints, cutoffs: tuple[int, ...], how: Resampling) -> tuple[int | None, int | None]:
+    """Return the ends of the interval of the cutoff; ends are cutoffs, never between two."""
+    low, high = np.quantile(places, how.ends, method="inverted_cdf").astype(int)
+    return named_cutoff(cutoffs, int(low)), named_cutoff(cutoffs, int(high))
+
+
+Row = tuple[object, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparing:
+    """Two runs' curves over shared queries.
+
+    Attributes
+    ----------
+    curve
+        Which curve.
+    names
+        The run, and the other run.
+    queries
+        How many queries they share.
+    means
+        float64 ``[grid]`` each: the mean curves over those queries.
+    resampled
+        float64 ``[resamples, grid]`` each, from the same resamples; ``None`` where queries are not
+        averaged.
+    how
+        Confidence of intervals.
+    """
+
+    curve: Curve
+    names: tuple[str, str]
+    queries: int
+    means: tuple[Floats, Floats]
+    resampled: tuple[Floats, Floats] | None
+    how: Resampling
+
+    @classmethod
+    def of(
+        cls, curve: Curve, run: tuple[str, RunCurves], other: tuple[str, RunCurves], how: Resampling
+    ) -> Comparing:
+        """Bring two runs' queries together."""
+        here, there = _shared(curve, run[1], other[1])
+        one, two = _rows(run[1].traced[curve], here), _rows(other[1].traced[curve], there)
+        again = resampled(curve, one, how), resampled(curve, two, how)
+        return cls(
+            curve,
+            (run[0], other[0]),
+            len(here),
+            (mean_curve(curve, one), mean_curve(curve, two)),
+            None if again[0] is None or again[1] is None else (again[0], again[1]),
+            how,
+        )
+
+    def turned(self) -> Comparing:
+        """Return the same with the runs exchanged."""
+        again = None if self.resampled is None else self.resampled[::-1]
+        return replace(self, names=self.names[::-1], means=self.means[::-1], resampled=again)
+
+    def _gap(self) -> Floats:
+        return np.nan_to_num(self.means[0] - self.means[1])
+
+    def _gaps(self) -> Floats | None:
+        return None if self.resampled is None else np.nan_to_num(self.resampled[0] - self.resampled[1])
+
+    def crossings(self) -> Iterator[Row]:
+        """Yield a row of CROSSINGS for each place at which the mean curves cross."""
+        x, gaps = self.curve.grid(), self._gaps()
+        for at, sign in zip(*crossings(x, self._gap()), strict=True):
+            low, high, share = None, None, None
+            if gaps is not None:
+                places = nearest_crossings(x, gaps, float(at), int(sign))
+                share = len(places) / len(gaps)
+                if len(places):
+                    low, high = map(float, np.quantile(places, self.how.ends))
+            before, after = self.names[::-1] if sign > 0 else self.names
+            yield str(self.curve), *self.names, float(at), before, after, low, high, share
+
+    def dominance(self) -> Row:
+        """Return a row of DOMINANCE: whether the run is nowhere below the other."""
+        gap, gaps = self._gap(), self._gaps()
+        above, below = int((gap > 0).sum()), int((gap < 0).sum())
+        p = None
+        if gaps is not None and self.queries:
+            p = (1 + int((gaps < 0).any(axis=1).sum())) / (1 + len(gaps))
+        counts = above, len(gap) - above - below, below
+        return str(self.curve), *self.names, *counts, above > 0 and not below, p, self.queries
+
+    def race(self, cutoffs: tuple[int, ...], target: float) -> Row:
+        """Return a row of RACES: which run reaches the target at the smaller cutoff."""
+        places = [reaching(mean, target) for mean in self.means]
+        k = [cutoffs[int(place[0])] if len(place) else None for place in places]
+        shares: Row = (None, None, None)
+        if self.resampled is not None:
+            one, two = (first_reaching(means, target) for means in self.resampled)
+            shares = (float((one < two).mean()), float((one == two).mean()), float((one > two).mean()))
+        return str(self.curve), *self.names, target, *k, *shares
+
+
+def _shared(curve: Curve, run: RunCurves, other: RunCurves) -> tuple[Ints, Ints]:
+    """Return the rows of the queries for which both runs have a curve, in the first run's order."""
+    sides = []
+    for side, name in ((run, "here"), (other, "there")):
+        has = np.flatnonzero(side.traced[curve].has_value)
+        sides.append(pl.DataFrame({"query_id": side.queries.cast(pl.String).gather(has), name: has}))
+    joined = sides[0].join(sides[1], on="query_id", maintain_order="left")
+    return joined["here"].to_numpy(), joined["there"].to_numpy()
+
+
+def _rows(traced: Traced, rows: Ints) -> Traced:
+    def part(values: Floats | None) -> Floats | None:
+        return None if values is None else values[rows]
+
+    return Traced(
+        traced.value[rows],
+        traced.status[rows],
+        numerator=part(traced.numerator),
+        denominator=part(traced.denominator),
+    )

@@ -1,0 +1,111 @@
+"""Curves of runs: the same pipeline as :func:`~rankstone.evaluate` has, with curves at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+from rankstone.diagnostics.curve_result import Curves
+from rankstone.diagnostics.cutoff_choice import Resampling
+from rankstone.diagnostics.mean_curves import RunCurves
+from rankstone.evaluation.prepared import Given
+from rankstone.measures.at_cutoffs import AtK, parse_curves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rankstone.evaluation.pipeline import Walked
+    from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike, TableLike
+    from rankstone.io.input_table import Progress
+    from rankstone.measures.core.curve import Curve, Traced
+    from rankstone.measures.core.measure import Measure, Scored
+
+    CurvesLike = str | Curve | Measure | Iterable[str | Curve | Measure]
+
+__all__ = ["curve"]
+
+
+def curve(
+    qrels: QrelsLike | None = None,
+    runs: RunsLike | None = None,
+    curves: CurvesLike = "PR",
+    *,
+    table: TableLike | None = None,
+    name: str | None = None,
+    k: str | int | Sequence[int] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+    band: tuple[float, float] = (0.1, 0.9),
+    progress: Progress | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> Curves:
+    """Trace curves of one or more runs: precision over recall, ROC, or a measure over its cutoff.
+
+    Parameters
+    ----------
+    qrels, runs, table, name, progress, **options
+        As for :func:`~rankstone.evaluate`, the options of alignment included.
+    curves
+        ``"PR"``, ``"ROC(negatives=judged)"``, ``"nDCG@1..100"``, ``"R@1,5,10"``, several in one text
+        or list.
+    k
+        Cutoffs for measures whose text names none: ``[1, 5, 10]`` or ``"1..100"``.
+    resamples, seed, confidence, band
+        How certainty and spread over queries are expressed, see ``Resampling``.
+
+    Returns
+    -------
+    Curves
+        Every query's points, macro and micro means with bands and intervals, noise figures, crossings
+        of runs, the cutoff that reaches a target.
+
+    Raises
+    ------
+    InputError
+        When a file, frame or dict is not what it should be.
+    UsageError
+        When a curve, measure or option does not exist.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1, "d2": 1}}
+    >>> traced = curve(qrels, {"q1": ["d1", "d9", "d2"]}, "PR(levels=3)")
+    >>> traced.mean().select("x", "mean").rows()
+    [(0.0, 1.0), (0.5, 1.0), (1.0, 0.6666666666666666)]
+    >>> curve(qrels, {"q1": ["d1", "d9", "d2"]}, "R", k=[1, 2, 3]).reach(0.9)["k"].to_list()
+    [3]
+    >>> clicks = {"query_id": ["u", "u", "u"], "score": [3, 2, 1], "label": [0, 1, 1]}
+    >>> curve(table=clicks, curves="Success@1,2").mean()["mean"].to_list()
+    [0.0, 1.0]
+    """
+    how = Resampling(resamples=resamples, seed=seed, confidence=confidence, band=band)
+    parsed = parse_curves(curves, k)
+    given = Given(qrels, runs, table, name)
+    return _curves(given.walk(_walking(parsed), progress=progress, **options), parsed, how)
+
+
+def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:
+    """Return what the pipeline computes: curves, beside the measures that sum them up.
+
+    Both turn hits into something that is joined afterwards; the pipeline need not know what.
+    """
+    both = dict.fromkeys([*curves, *(curve.summary() for curve in curves)])
+    return cast("tuple[Measure, ...]", tuple(both))
+
+
+def _curves(walked: Walked, curves: tuple[Curve, ...], how: Resampling) -> Curves:
+    found = {}
+    for name, run in walked.runs.items():
+        made = cast("Mapping[object, Any]", run.by_measure)
+        scored: dict[Measure, Scored] = {curve.summary(): made[curve.summary()] for curve in curves}
+        traced = {curve: _weighed(curve, made[curve], scored) for curve in curves}
+        found[name] = RunCurves(run.queries, traced, scored)
+    return Curves(found, curves, walked.audit, walked.conventions, walked.inputs, how)
+
+
+def _weighed(curve: Curve, traced: Traced, scored: Mapping[Measure, Scored]) -> Traced:
+    """Return a curve of weighed queries under the weights of the query table."""
+    if not isinstance(curve, AtK) or curve.measure.agg != "weighted" or traced.numerator is not None:
+        return traced
+    weight = scored[curve.summary()].weight
+    return traced if weight is None else traced.weighed(weight[:, None])

@@ -1,0 +1,433 @@
+"""Curves of one or more runs: held against targets and against each other, written and shown.
+
+Curves as people read them: drawn, as tables of means, and in sentences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankstone.diagnostics import mean_curves as frames
+from rankstone.diagnostics.curve_comparison import Comparing, first_reaching, interval, reaching
+from rankstone.diagnostics.cutoff_choice import which_k
+from rankstone.diagnostics.mean_curves import MeanCurves
+from rankstone.errors import printable
+from rankstone.measures.at_cutoffs import targets_of
+from rankstone.tables.drawing import MARKS, Drawing, Line, is_logarithmic
+from rankstone.tables.results import Result, conventions_lines, given
+from rankstone.tables.sheet import Sheet, Table, cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankstone.measures.at_cutoffs import AtK, Targets
+    from rankstone.measures.core.curve import Curve
+
+
+__all__ = ["Curves", "sheet"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curves(MeanCurves, Result):
+    """Curves of one or more runs.
+
+    Attributes
+    ----------
+    runs
+        Run name → its curves.
+    curves
+        The curves, in the order asked for.
+    audit
+        What alignment did.
+    conventions
+        Every option and parameter the numbers depend on.
+    inputs
+        Where judgments and runs came from.
+    resampling
+        How spread and certainty are expressed: resamples, seed, confidence, band.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> curves = rankstone.curve(qrels, {"q1": ["d1"], "q2": ["d9", "d2"]}, "RR@1,2")
+    >>> curves.mean().select("x", "mean").rows()
+    [(1.0, 0.5), (2.0, 0.75)]
+    """
+
+    # -- targets -----------------------------------------------------------------------------------
+    def reach(self, targets: Targets) -> pl.DataFrame:
+        """Return at which cutoff each run reaches a target: k*(τ) = min {k : M@k ≥ τ}.
+
+        Only curves over k are asked, and only at their cutoffs.  Where the measure never falls with
+        k, one number says it all; elsewhere ``all_k`` lists every cutoff at or above the target.
+
+        Parameters
+        ----------
+        targets
+            One value or several for every curve over k, or ``{"RR": 0.5, "R": [0.8, 0.9]}``.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``run``, ``curve``, ``target``, ``k`` (null when no cutoff reaches it), ``grows`` (whether
+            the measure never falls with k), ``all_k`` (null where it grows), ``ci_low`` and
+            ``ci_high`` of k over resamples of queries (null: never), ``never`` (share of resamples that
+            never reach it).
+
+        Raises
+        ------
+        BadParameter
+            When no curve over k is there, or none of a measure that is named.
+        """
+        wanted = targets_of(self.curves, targets)
+        rows = [self._reach(name, curve, target) for name in self.runs for curve, target in wanted]
+        return frames.frame_of(rows, frames.REACH)
+
+    def _reach(self, name: str, curve: AtK, target: float) -> tuple[object, ...]:
+        cutoffs, places = curve.cutoffs, reaching(self._mean_of(name, curve), target)
+        at = [cutoffs[place] for place in places]
+        grows = curve.claims.grows_with_k and not _signed(self.conventions["alignment"])
+        ends: tuple[int | None, int | None] = (None, None)
+        never = None
+        if (means := self._resampled(name, curve)) is not None:
+            first = first_reaching(means, target)
+            ends, never = interval(first, cutoffs, self.resampling), float((first == len(cutoffs)).mean())
+        return name, str(curve), target, at[0] if at else None, grows, None if grows else at, *ends, never
+
+    def which_k(self, correction: str = "none") -> pl.DataFrame:
+        """Return how well each cutoff tells the runs apart, and how steady their order is there.
+
+        Parameters
+        ----------
+        correction
+            Of the p-values of all pairs at one cutoff, as for :func:`rankstone.compare`.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``curve``, ``k``; ``n`` queries in which all runs have a value; ``pairs`` of runs; ``apart``, how
+            many of these the paired t-test tells apart at 1 − confidence, and ``power``, their share
+            (discriminative power); ``tau_deepest``, Kendall's tau_b between the order of runs at k and at the
+            deepest cutoff; ``tau_samples`` and ``tau_low``, the mean and the lower end of tau_b between the
+            order at k and that in resamples of queries; ``best``, the run in front, and ``best_again``, the
+            share of resamples in which no run is before it.  Null: all runs are equal, or a single query.
+
+        Raises
+        ------
+        UsageError
+            When there is a single run, or no curve over k whose queries are averaged.
+
+        References
+        ----------
+        Sakai (SIGIR 2006), discriminative power; Voorhees and Buckley (SIGIR 2002), order under other topics.
+        """
+        return self._once(
+            ("which_k", correction),
+            lambda: frames.frame_of(
+                which_k(self.curves, self.runs, self.resampling, correction), frames.WHICH_K
+            ),
+        )
+
+    # -- one run against another -------------------------------------------------------------------
+    def crossings(self) -> pl.DataFrame:
+        """Return where the mean curves of every two runs cross, over the queries they share.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``curve``, ``run``, ``other``, ``x`` (straight between places on the grid), ``before`` and
+            ``after`` (the run that is higher there), ``ci_low`` and ``ci_high`` of x over the resamples
+            that have such a crossing, and ``found``, their share.
+        """
+        return frames.frame_of((row for pair in self._pairs() for row in pair.crossings()), frames.CROSSINGS)
+
+    def dominance(self) -> pl.DataFrame:
+        """Return, for every two runs both ways, whether the first is nowhere below the second.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``curve``, ``run``, ``other``; ``above``, ``equal`` and ``below``, numbers of places on the
+            grid; ``dominates`` (never below, somewhere above); ``p``, the share of resamples of queries
+            in which the run falls below somewhere, (count + 1) / (resamples + 1); ``n`` queries shared.
+        """
+        ways = (way for pair in self._pairs() for way in (pair, pair.turned()))
+        return frames.frame_of((way.dominance() for way in ways), frames.DOMINANCE)
+
+    def races(self, targets: Targets) -> pl.DataFrame:
+        """Return, for every two runs and target, which one reaches it at the smaller cutoff.
+
+        Parameters
+        ----------
+        targets
+            As for :meth:`reach`.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``curve``, ``run``, ``other``, ``target``; ``k`` and ``k_other`` (null: never); ``sooner``,
+            ``same`` and ``later``, shares of the resamples of queries.
+        """
+        wanted = targets_of(self.curves, targets)
+        rows = [
+            pair.race(curve.cutoffs, target)
+            for curve, target in wanted
+            for pair in self._pairs()
+            if pair.curve == curve
+        ]
+        return frames.frame_of(rows, frames.RACES)
+
+    def _pairs(self) -> Iterator[Comparing]:
+        for curve in self.curves:
+            for names in combinations(self.runs, 2):
+                yield self._once(("pair", curve, names), lambda: self._pair(curve, *names))  # noqa: B023 - called at once
+
+    def _pair(self, curve: Curve, one: str, other: str) -> Comparing:
+        return Comparing.of(curve, (one, self.runs[one]), (other, self.runs[other]), self.resampling)
+
+    # -- everything ---------------------------------------------------------------------------------
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts: means, noise, comparisons, audit, conventions, inputs."""
+        return given(
+            mean=self.mean(),
+            micro=self.micro(),
+            counts=self.counts(),
+            noise=self.noise(),
+            crossings=self.crossings(),
+            dominance=self.dominance(),
+            resampling=self.resampling.as_dict(),
+            audit=self.audit,
+            conventions=self.conventions,
+            inputs=self.inputs,
+        )
+
+    def table(self, curve: str | None = None) -> pl.DataFrame:
+        """Return the means of one curve (the first) as one row per x and one column per run."""
+        means = self.mean()
+        means = means.filter(pl.col("curve") == (means["curve"][0] if curve is None else curve))
+        return means.pivot("run", index="x", values="mean", maintain_order=True)
+
+    def resampling_line(self) -> str:
+        """Return the line that says how intervals and bands were made."""
+        how = self.resampling
+        return (
+            f"intervals  {how.confidence:g} of {how.resamples:,} bootstrap samples of queries, "
+            f"seed {how.seed} · band {how.band[0]:g}–{how.band[1]:g} of queries"
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`per_query`."""
+        return self.per_query
+
+    def sheet(self, digits: int = 4, targets: Targets | None = None, *, which_k: bool = False) -> Sheet:
+        """Return the curves as a sheet: drawn, as tables, and what there is to say about them.
+
+        Parameters
+        ----------
+        digits
+            Decimals.
+        targets
+            As for :meth:`reach`, whose answers are told.
+        which_k
+            Whether :meth:`which_k` is shown.
+        """
+        return sheet(self, digits, targets, which_k=which_k)
+
+
+def _signed(alignment: Mapping[str, Any]) -> bool:
+    """Tell whether grades below zero may take part."""
+    unjudged = alignment["unjudged"]
+    return alignment["negative"] == "keep" or (isinstance(unjudged, (int, float)) and unjudged < 0)
+
+
+Row = dict[str, Any]
+
+#: rows of a table of means; longer curves are thinned out
+_MOST_ROWS = 15
+#: how round cutoffs begin: 1, 2, 3, 5, 10, 20 …
+_ROUND = ("1.000000e", "2.000000e", "3.000000e", "5.000000e")
+#: letters of a name in tables
+_LONGEST = 24
+#: means of so many runs stand beside their intervals
+_FEW = 2
+
+
+def sheet(curves: Curves, digits: int, targets: Targets | None, *, which_k: bool) -> Sheet:
+    """Return what is shown; see :meth:`rankstone.diagnostics.curve_result.Curves.sheet`."""
+    parts: list[Any] = []
+    for curve in curves.curves:
+        name, (x, y) = str(curve), curve.axes
+        means = curves.mean().filter(curve=name).to_dicts()
+        parts.append((f"{name}: {y} over {x}, mean over queries", ()))
+        if lines := _lines(means):
+            highest = max(max(line.y) for line in lines.values())
+            top = 1.0 if 0.5 < highest <= 1 else (highest or 1.0)  # noqa: PLR2004 - small numbers deserve room
+            log = is_logarithmic(next(iter(lines.values())).x)
+            parts.append(Drawing(lines, top, logarithmic=log, named=False))
+        parts.append(_means(means, list(curves.runs), x, digits))
+        parts.append(("", tuple(_said(curves, name, digits, targets))))
+        if which_k and (rows := curves.which_k().filter(curve=name).to_dicts()):
+            parts += [_choice(rows, digits), ("", tuple(_chosen(rows, curves)))]
+    notes = (*curves.audit.lines(), curves.resampling_line(), *conventions_lines(curves.conventions))
+    return Sheet("", parts=tuple(part for part in parts if part != ("", ())), notes=notes)
+
+
+def _lines(means: list[Row]) -> dict[str, Line]:
+    points: dict[str, list[tuple[float, float]]] = {row["run"]: [] for row in means}
+    for row in means:
+        if row["mean"] is not None:
+            points[row["run"]].append((row["x"], row["mean"]))
+    whole = all(points.values())
+    return {run: Line(*zip(*places, strict=True)) for run, places in points.items()} if whole else {}
+
+
+def _means(means: list[Row], runs: list[str], x: str, digits: int) -> Table:
+    """Return a table of means, with intervals where there are few runs."""
+    marks = [f"{MARKS[at % len(MARKS)]} " if len(runs) > 1 else "" for at in range(len(runs))]
+    head = (x, *(f"{mark}{printable(run, _LONGEST)}" for mark, run in zip(marks, runs, strict=True)))
+    rows = tuple(
+        (f"{place:g}", *(_mean(row, digits, len(runs)) for row in means if row["x"] == place))
+        for place in _thinned([row["x"] for row in means if row["run"] == runs[0]])
+    )
+    return Table("", head, rows, (True,) * len(head))
+
+
+def _mean(row: Row, digits: int, runs: int) -> str:
+    """Return a mean, alone or with its interval: ``0.4210 [0.3987, 0.4438]``."""
+    mean, low, high = (cell(row[name], digits=digits) for name in ("mean", "ci_low", "ci_high"))
+    return mean if row["ci_low"] is None or runs > _FEW else f"{mean} [{low}, {high}]"
+
+
+def _thinned(places: list[float]) -> list[float]:
+    """Return all places, or those at round steps of a long curve, first and last included."""
+    last = len(places) - 1
+    if last < _MOST_ROWS:
+        return places
+    if is_logarithmic(places):
+        kept = {at for at, place in enumerate(places) if f"{place:e}".startswith(_ROUND)}
+    else:
+        least = -(-last // (_MOST_ROWS - 1))
+        step = next((step for step in range(least, 2 * least) if last % step == 0), least)
+        kept = set(range(0, last, step))
+    return [places[at] for at in sorted(kept | {0, last})]
+
+
+def _choice(rows: list[Row], digits: int) -> Table:
+    """Return a table of what each cutoff tells apart."""
+    head = ("k", "pairs told apart", "order as at the deepest k", "order in samples", "in front", "again")
+    kept = set(_thinned([float(row["k"]) for row in rows]))
+    body = tuple(_choosing(row, digits) for row in rows if float(row["k"]) in kept)
+    return Table("", head, body, ("number", "number", "number", "interval", "id", "number"))
+
+
+def _choosing(row: Row, digits: int) -> tuple[str, ...]:
+    low = "" if row["tau_low"] is None else f" [{cell(row['tau_low'], digits=digits)}]"
+    return (
+        f"{row['k']}",
+        "–" if row["apart"] is None else f"{row['apart']} of {row['pairs']}",
+        cell(row["tau_deepest"], digits=digits),
+        f"{cell(row['tau_samples'], digits=digits)}{low}",
+        "–" if row["best"] is None else printable(row["best"], _LONGEST),
+        "–" if row["best_again"] is None else f"{row['best_again']:.0%}",
+    )
+
+
+# -- sentences ---------------------------------------------------------------------------------------------
+def _said(curves: Curves, name: str, digits: int, targets: Targets | None) -> Iterator[str]:
+    """Yield what there is to say: queries without a curve, noise, comparisons, targets."""
+    for row in curves.counts().filter(curve=name).iter_rows(named=True):
+        yield from _left_out(row)
+    for row in curves.noise().filter(curve=name).iter_rows(named=True):
+        yield _noise(row, digits)
+    for row in curves.crossings().filter(curve=name).iter_rows(named=True):
+        yield _crossing(row)
+    for row in curves.dominance().filter(curve=name).iter_rows(named=True):
+        if row["dominates"]:
+            yield _dominance(row)
+    if targets:
+        for row in curves.reach(targets).filter(curve=name).iter_rows(named=True):
+            yield _reach(row, name.rpartition("@")[2])
+        for row in curves.races(targets).filter(curve=name).iter_rows(named=True):
+            yield _race(row)
+
+
+def _left_out(row: Row) -> Iterator[str]:
+    if row["n_no_relevant"] or row["n_undefined"]:
+        why = [
+            f"{row[key]:,} {text}"
+            for key, text in (("n_no_relevant", "without a relevant document"), ("n_undefined", "undefined"))
+            if row[key]
+        ]
+        yield f"{printable(row['run'])}  {row['n']:,} queries have a curve; left out: {', '.join(why)}"
+
+
+def _noise(row: Row, digits: int) -> str:
+    figures = {
+        name: cell(row[name], digits=digits) for name in ("mean", "ci_low", "ci_high", "sd", "se", "iqr")
+    }
+    cv, failed = cell(row["cv"], digits=2), row["failed"] or 0.0
+    return (
+        f"{printable(row['run'])}  {row['measure']} {figures['mean']} "
+        f"[{figures['ci_low']}, {figures['ci_high']}] · SD {figures['sd']} · SE {figures['se']} · CV {cv} · "
+        f"IQR {figures['iqr']} · below 0.1: {failed:.0%} of {row['n']:,} queries"
+    )
+
+
+def _crossing(row: Row) -> str:
+    before, after = printable(row["before"]), printable(row["after"])
+    ends = "" if row["ci_low"] is None else f" [{row['ci_low']:.3g}, {row['ci_high']:.3g}]"
+    found = "" if row["found"] is None else f", seen in {row['found']:.0%} of the samples"
+    return f"crossing at {row['x']:.3g}{ends}: {before} leads before, {after} behind{found}"
+
+
+def _dominance(row: Row) -> str:
+    ways = f"above {printable(row['other'])} at {row['above']} places, equal at {row['equal']}, below nowhere"
+    p = "" if row["p"] is None else f"; p = {row['p']:.3g} (the samples in which it falls below somewhere)"
+    return f"{printable(row['run'])} is {ways}{p}"
+
+
+def _reach(row: Row, cutoffs: str) -> str:
+    run, target = printable(row["run"]), f"{row['target']:g}"
+    if row["k"] is None:
+        return f"{run}  never reaches {target} at k = {cutoffs}"
+    ends = ""
+    if row["never"] is not None:
+        low, high = ("never" if end is None else end for end in (row["ci_low"], row["ci_high"]))
+        ends = f" [{low}, {high}]"
+    if row["grows"]:
+        return f"{run}  reaches {target} at k = {row['k']}{ends}"
+    every = row["all_k"]
+    shown = ", ".join(map(str, every[:_MOST_ROWS])) + (", …" if len(every) > _MOST_ROWS else "")
+    return f"{run}  first reaches {target} at k = {row['k']}{ends}; at or above it at k = {shown}"
+
+
+def _race(row: Row) -> str:
+    if row["sooner"] is None:
+        return f"{printable(row['run'])} against {printable(row['other'])}: no samples"
+    return (
+        f"{printable(row['run'])} reaches {row['target']:g} sooner than {printable(row['other'])} in "
+        f"{row['sooner']:.0%} of the samples, later in {row['later']:.0%}"
+    )
+
+
+def _chosen(rows: list[Row], curves: Curves) -> Iterator[str]:
+    """Yield what the table says, and how it was made."""
+    known = [row for row in rows if row["apart"] is not None]
+    if known:
+        most = max(row["apart"] for row in known)
+        first = next(row["k"] for row in known if row["apart"] == most)
+        if most:
+            yield f"which k: most pairs, {most} of {rows[0]['pairs']}, are told apart first at k = {first}"
+        else:
+            yield "which k: no pair is told apart at any k"
+    how = curves.resampling
+    yield (
+        f"told apart: p ≤ {1 - how.confidence:.3g} of the paired t-test, {rows[0]['n']:,} queries; order: "
+        f"Kendall's tau_b with that at k = {rows[-1]['k']}, and its mean over the samples "
+        f"[lowest {how.ends[0]:.1%}]; again: the samples in which that run is in front, too"
+    )

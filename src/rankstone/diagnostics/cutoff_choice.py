@@ -1,0 +1,219 @@
+"""Which k?  How well a measure tells runs apart at each cutoff, and how steady their order is there.
+
+The bootstrap over queries: which queries a resample draws, and the mean curve of each resample.
+
+Every resample has a random stream of its own (Philox, keyed by seed and resample), and sums are sums
+of whole numbers.  So the same seed gives the same bits, whatever the machine, its threads or its
+library for matrix products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import reduce
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, UsageError, between_0_and_1
+from rankstone.measures.at_cutoffs import AtK
+from rankstone.stats.multiple_testing import adjusted
+from rankstone.stats.paired_tests import paired_t
+from rankstone.stats.random_streams import Whole, draws
+from rankstone.stats.sampling_units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from rankstone.diagnostics.mean_curves import RunCurves
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.measures.core.curve import Curve
+
+
+__all__ = ["Resampling", "resampled_means", "tau_b", "which_k"]
+
+#: numbers worked on at a time
+_SLICE: Final = 1 << 23
+_MOST_RESAMPLES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling:
+    """How spread and certainty over queries are expressed.
+
+    Parameters
+    ----------
+    resamples
+        Bootstrap samples of queries, drawn with replacement.
+    seed
+        Makes every interval reproducible, bit by bit.
+    confidence
+        Probability content of intervals of means (percentiles, each place on the x axis for itself).
+    band
+        Lower and upper quantile of the queries' own curves.
+    """
+
+    resamples: int = 1000
+    seed: int = 0
+    confidence: float = 0.95
+    band: tuple[float, float] = (0.1, 0.9)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of resamples, seed, probability or pair of quantiles."""
+        for name, least in (("resamples", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise BadOption(f"{name}={value!r} is no number", expected=f"a whole number from {least} up")
+        if self.resamples > _MOST_RESAMPLES:
+            raise BadOption(
+                f"resamples={self.resamples} is out of range", expected=f"up to {_MOST_RESAMPLES:,}"
+            )
+        between_0_and_1("confidence", self.confidence)
+        low, high = self.band
+        if not 0 <= low <= high <= 1:
+            raise BadOption(f"band={self.band!r} are no quantiles", expected="0 ≤ low ≤ high ≤ 1: (0.1, 0.9)")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The percentiles an interval ends at, as shares."""
+        return (1 - self.confidence) / 2, (1 + self.confidence) / 2
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return every setting and its value."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def resampled_means(numerator: Floats, denominator: Floats | None, how: Resampling) -> Floats:
+    """Return the mean over queries in every resample, float64 ``[resamples, columns]``.
+
+    Parameters
+    ----------
+    numerator
+        float64 ``[queries, columns]``, without NaN.
+    denominator
+        What sums are divided by the sum of, float64 ``[queries, columns]``; ``None`` for ones.  A
+        resample whose denominators sum to zero has no mean: NaN.
+    how
+        Number of resamples and seed.
+    """
+    queries = len(numerator)
+    tables = [Whole.of(numerator)] if denominator is None else [Whole.of(numerator), Whole.of(denominator)]
+    sums = [np.empty((how.resamples, numerator.shape[1])) for _ in tables]
+    step = max(1, _SLICE // max(queries, 1))
+    for begin in range(0, how.resamples, step):
+        end = min(begin + step, how.resamples)
+        counts = draws(queries, how.seed, range(begin, end))
+        for table, into in zip(tables, sums, strict=True):
+            into[begin:end] = table.summed(counts)
+    if denominator is None:
+        return sums[0] / queries
+    means: Floats = np.full(sums[0].shape, np.nan)
+    np.divide(sums[0], sums[1], out=means, where=sums[1] != 0)
+    return means
+
+
+Row = tuple[object, ...]
+
+#: means of resamples keep eleven digits
+_EQUAL: Final = 1e-9
+
+
+def which_k(
+    curves: Iterable[Curve], runs: Mapping[str, RunCurves], how: Resampling, correction: str
+) -> list[Row]:
+    """Return a row of WHICH_K for each cutoff of each curve over k whose queries are averaged."""
+    if len(runs) < 2:  # noqa: PLR2004 - a pair
+        raise UsageError("which k tells runs apart is asked of at least two runs", given=f"{len(runs)} run")
+    averaged = [curve for curve in curves if isinstance(curve, AtK) and curve.averages]
+    if not averaged:
+        raise UsageError(
+            "no measure is traced over its cutoff and averaged over queries",
+            given=" ".join(map(str, curves)),
+            fix='name one: "nDCG@1..100"',
+        )
+    return [row for curve in averaged for row in _Field.of(curve, runs).rows(how, correction)]
+
+
+def tau_b(one: Ints, other: Ints) -> Floats:
+    """Return Kendall's tau_b of two orders of the same things, NaN where one of them orders nothing.
+
+    Parameters
+    ----------
+    one, other
+        int64 ``[…, pairs]``: 1 where the first of a pair is before the second, -1 behind it, 0 beside it.
+
+    >>> round(float(tau_b(np.array([1, 1, 1]), np.array([1, 1, 0]))), 4)
+    0.8165
+    """
+    both = np.sqrt(np.abs(one).sum(axis=-1) * np.abs(other).sum(axis=-1))
+    agree = (one * other).sum(axis=-1)
+    found: Floats = np.divide(agree, both, out=np.full(np.shape(both), np.nan), where=both > 0)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Field:
+    """Values of all runs, float64 ``[runs, queries, cutoffs]``, for the queries in which all have one."""
+
+    curve: AtK
+    names: tuple[str, ...]
+    value: Floats
+
+    @classmethod
+    def of(cls, curve: AtK, runs: Mapping[str, RunCurves]) -> _Field:
+        """Bring the runs' queries together, in the first run's order."""
+        rows = [_whole(run, curve, f"{at}") for at, run in enumerate(runs.values())]
+        shared = reduce(lambda left, right: left.join(right, on="query_id", maintain_order="left"), rows)
+        value = [run.traced[curve].value[shared[f"{at}"].to_numpy()] for at, run in enumerate(runs.values())]
+        return cls(curve, tuple(runs), np.stack(value))
+
+    def rows(self, how: Resampling, correction: str) -> Iterator[Row]:
+        """Yield a row for each cutoff."""
+        runs, queries, _ = self.value.shape
+        one, other = np.array(list(combinations(range(runs), 2))).T
+        means = self.value.mean(axis=1) if queries else np.zeros((runs, len(self.curve.cutoffs)))
+        again = np.stack([resampled_means(run, None, how) for run in self.value]) if queries else None
+        better = -1 if self.curve.measure.card.direction == "lower" else 1
+        order = _signs(means[one] - means[other])
+        for at, k in enumerate(self.curve.cutoffs):
+            apart = self._apart(at, one, other, 1 - how.confidence, correction)
+            steady: Row = (None, None)
+            best, kept = None, None
+            if again is not None:
+                steady = _steadiness(
+                    order[:, at], _signs(again[one, :, at] - again[other, :, at]).T, how.ends[0]
+                )
+                front = int((better * means[:, at]).argmax())
+                behind = better * (again[front, :, at] - again[:, :, at]) >= -_EQUAL
+                best, kept = self.names[front], float(behind.all(axis=0).mean())
+            tau = float(tau_b(order[:, at], order[:, -1]))
+            share = None if apart is None else apart / len(one)
+            yield str(self.curve), k, queries, len(one), apart, share, tau, *steady, best, kept
+
+    def _apart(self, at: int, one: Ints, other: Ints, alpha: float, correction: str) -> int | None:
+        """Count the pairs that the paired t-test tells apart."""
+        if self.value.shape[1] < 2:  # noqa: PLR2004 - a single query has no spread
+            return None
+        units = Units.of(self.value[:, :, at].T)
+        p = [paired_t(units.difference(int(a), int(b))) for a, b in zip(one, other, strict=True)]
+        return int((adjusted(p, correction) <= alpha).sum())
+
+
+def _whole(run: RunCurves, curve: AtK, name: str) -> pl.DataFrame:
+    """Return the rows of the queries that have a value at every cutoff."""
+    rows = np.flatnonzero(~np.isnan(run.traced[curve].value).any(axis=1))
+    return pl.DataFrame({"query_id": run.queries.cast(pl.String).gather(rows), name: rows})
+
+
+def _signs(gap: Floats) -> Ints:
+    return np.where(np.abs(gap) <= _EQUAL, 0, np.sign(gap)).astype(np.int64)
+
+
+def _steadiness(observed: Ints, samples: Ints, low: float) -> tuple[float | None, float | None]:
+    """Return mean and lower end of tau_b between the order observed and those of samples."""
+    if not observed.any():
+        return None, None
+    tau = np.nan_to_num(tau_b(observed[None, :], samples))  # a sample in which all are equal has no order
+    return float(tau.mean()), float(np.quantile(tau, low))

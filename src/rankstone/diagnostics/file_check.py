@@ -1,0 +1,351 @@
+"""What is in the files, before anything is scored: findings, worst first, none of them fatal.
+
+Every file is looked at to the end of what can be read; a problem that would stop an evaluation is an
+``error``, one that moves numbers a ``warning``, the rest is worth knowing.
+
+What is in judgments, by themselves.
+
+A training file beside judgments and runs: what a model may have seen before it is tested.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import counted, queries, some
+from rankstone.diagnostics.checked_runs import look_at_run
+from rankstone.diagnostics.findings import (
+    CheckReport,
+    FileReport,
+    Finding,
+    bad_numbers,
+    duplicates,
+    missing_ids,
+    padded_ids,
+    row,
+    spread,
+)
+from rankstone.errors import InputError, printable
+from rankstone.evaluation.request import name_runs, of_rankings
+from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import offsets_of
+from rankstone.hits.row_checks import Grades
+from rankstone.io import read_interactions, read_judgments, read_run
+from rankstone.io.columns import with_csv
+from rankstone.io.database_addresses import shown
+from rankstone.io.objects import ids_of_two_kinds
+from rankstone.measures.core.definition import ANY_GAIN
+from rankstone.stats.bounded_means import unseen_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from rankstone.io.input_table import Table
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["check", "look_at_copies", "look_at_judgments", "look_at_train", "run_against_train"]
+
+#: one-sided level of a gate with one rule
+_GATE: Final = 0.025
+
+
+def look_at_judgments(report: FileReport, frame: pl.DataFrame, measures: Sequence[Measure]) -> None:
+    """Say what is in judgments, and what that means for measures that are asked for."""
+    grades = frame["relevance"]
+    levels = grades.drop_nulls().value_counts().sort("relevance").head(12)
+    report.facts |= {
+        "judgments": f"{frame.height:,}",
+        "queries": f"{(n := frame['query_id'].n_unique()):,}",
+        "smallest margin": f"{unseen_share(n, _GATE):.2g} of the range, for a gate where few queries change",
+        "grades": ", ".join(f"{grade:g} × {count:,}" for grade, count in levels.iter_rows()),
+        "judged a query": spread(frame.group_by("query_id").len()["len"]),
+    }
+    report.findings += [
+        *missing_ids(frame),
+        *bad_numbers(frame, "relevance"),
+        *_huge(frame),
+        *_negative(frame),
+        *_score_like(frame),
+        *_relevant_alone(grades.drop_nulls(), measures),
+        *padded_ids(frame),
+    ]
+    best = frame.group_by("query_id").agg(pl.col("relevance").max())
+    empty = best.filter(pl.col("relevance") <= 0)["query_id"]
+    if len(empty):
+        report.findings.append(
+            Finding(
+                "warning", f"{queries(len(empty))} without a relevant document", some(empty), "see --empty"
+            )
+        )
+
+
+def _relevant_alone(grades: pl.Series, measures: Sequence[Measure]) -> Iterator[Finding]:
+    """Name what means nothing where no document is judged not relevant."""
+    if not len(grades) or (grades <= 0).any():
+        return
+    found = grades.to_numpy()
+    meaningless = [
+        m
+        for m in measures
+        if m.claims.reads_nonrelevant and (getattr(m, "rel", None) or ANY_GAIN)(found).all()
+    ]
+    if meaningless:
+        says = "says" if len(meaningless) == 1 else "say"
+        yield Finding(
+            "warning",
+            f"no document is judged not relevant, so {', '.join(map(str, meaningless))} {says} nothing",
+            None,
+            "ask for measures that take unjudged documents for not relevant, such as AP and nDCG",
+            doubtful=True,
+        )
+        return
+    yield Finding(
+        "note",
+        "no document is judged not relevant (no grade of 0 or below)",
+        None,
+        "Bpref, infAP, AUC(negatives=judged) and unjudged=condensed say nothing then, and Judged@k is P@k",
+    )
+
+
+def look_at_copies(report: FileReport, frame: pl.DataFrame, by_subtopic: Callable[[], Table]) -> None:
+    """Tell documents judged twice from documents judged once for each subtopic (or assessor)."""
+    twice = list(duplicates(frame, "duplicate_judgments=max, mean, majority, first or last"))
+    if not twice:
+        return
+    try:
+        groups = by_subtopic().collect()
+    except InputError:  # no such column
+        groups = frame.with_columns(subtopic=pl.lit("0"))
+    if groups.select("query_id", "doc_id", "subtopic").is_duplicated().any():
+        report.findings += twice
+        return
+    count = groups.select("query_id", "subtopic").unique().group_by("query_id").len()["len"]
+    report.facts["subtopics"] = spread(count)
+    report.findings.append(
+        Finding(
+            "note",
+            "documents are judged once for each subtopic (the second column)",
+            row(frame.filter(frame.select("query_id", "doc_id").is_duplicated())),
+            "for measures of diversity; for others the best of its grades is the document's",
+        )
+    )
+
+
+def _huge(frame: pl.DataFrame) -> Iterator[Finding]:
+    huge = frame.filter(pl.col("relevance").is_finite() & (pl.col("relevance").abs() > LARGEST_GRADE))
+    if len(huge):
+        what = f"{counted(len(huge), 'grade')} beyond {LARGEST_GRADE:,.0f}"
+        yield Finding("error", what, row(huge), "are these ids, or scores, in the wrong column?")
+
+
+def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
+    below = frame.filter(pl.col("relevance") < 0)
+    if len(below):
+        yield Finding("warning", f"{counted(len(below), 'grade')} below zero", row(below), "see --negative")
+
+
+def _score_like(frame: pl.DataFrame) -> Iterator[Finding]:
+    ordered = frame.drop_nulls().sort("query_id", "relevance", descending=[False, True])
+    lengths = ordered["query_id"].rle().struct.field("len").to_numpy().astype(np.int64)
+    judged = Ideal(offsets_of(lengths), ordered["relevance"].to_numpy())
+    for sentence in Grades.of(judged).doubts():
+        yield Finding("warning", sentence, None, "QRELS comes first", doubtful=True)
+
+
+_PAIR = ["query_id", "doc_id"]
+
+
+def look_at_train(report: FileReport, train: pl.DataFrame, judgments: pl.DataFrame | None) -> None:
+    """Say what is in a training file, and what of the judgments is in it, too."""
+    report.facts |= {
+        "rows": f"{train.height:,}",
+        "queries": f"{train['query_id'].n_unique():,}",
+        "documents": f"{train['doc_id'].n_unique():,}",
+        "rows a query": spread(train.group_by("query_id").len()["len"]),
+    }
+    report.findings += missing_ids(train)
+    if judgments is not None:
+        report.findings += _shared(_texts(train), _texts(judgments.filter(pl.col("relevance") > 0)))
+
+
+def run_against_train(frame: pl.DataFrame, train: pl.DataFrame) -> Iterator[Finding]:
+    """Find retrieved pairs that are in the training file, and retrieved documents that are not."""
+    frame, train = _texts(frame), _texts(train)
+    seen = frame.join(train, on=_PAIR, how="semi")
+    if len(seen):
+        yield Finding(
+            "note",
+            f"{counted(len(seen), 'retrieved row')} of {frame.height:,} in training, too",
+            row(seen),
+            "if seen documents are no answers: exclude=FILE takes them out of every list",
+        )
+    documents, known = frame["doc_id"].unique(), train["doc_id"].unique()
+    unseen = documents.filter(~documents.is_in(known.implode())).sort()
+    if len(unseen):
+        none = len(unseen) == len(documents)
+        yield Finding(
+            "warning" if none else "note",
+            f"{len(unseen):,} of {counted(len(documents), 'retrieved document')} never seen in training",
+            some(unseen),
+            f"do document ids match? in training {some(known.sort())}" if none else None,
+            doubtful=none,
+        )
+
+
+def _shared(train: pl.DataFrame, relevant: pl.DataFrame) -> Iterator[Finding]:
+    """Tell what relevant judgments share with a training file."""
+    pairs = relevant.unique(_PAIR, maintain_order=True)
+    both = pairs.join(train, on=_PAIR, how="semi")
+    if len(both):
+        share = len(both) / len(pairs)
+        yield Finding(
+            "warning",
+            f"{len(both):,} of {counted(len(pairs), 'relevant judgment')} ({share:.1%}) in training, too",
+            row(both),
+            "a model may know these answers: split again, or leave them out with exclude=FILE and "
+            "exclude_from=both",
+            doubtful=True,
+        )
+    for column, noun in (("query_id", queries), ("doc_id", _relevant_documents)):
+        ids, known = pairs[column].unique(), train[column].unique()
+        unseen = ids.filter(~ids.is_in(known.implode())).sort()
+        if len(unseen):
+            what = f"{len(unseen):,} of {noun(len(ids))} never seen in training"
+            if len(unseen) < len(ids):
+                yield Finding("note", what, some(unseen))
+            else:
+                fix = (
+                    f"fine for a split by this id; otherwise, do ids match? in training {some(known.sort())}"
+                )
+                yield Finding("note", what, some(unseen), fix)
+
+
+def _relevant_documents(count: int) -> str:
+    return counted(count, "relevant document")
+
+
+def _texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return pairs whose ids are texts, as numbers are texts in many files."""
+    return frame.select(pl.col(_PAIR).cast(pl.String))
+
+
+#: the cutoffs that are looked at where nobody asks for measures
+_DEPTHS: Final = (10, 100)
+
+
+def check(
+    qrels: object,
+    runs: object = None,
+    *,
+    measures: str | Measure | Sequence[str | Measure] = (),
+    train: object = None,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    order: str = "score",
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    depths: Sequence[int] = (),
+) -> CheckReport:
+    """Look at judgments, and at runs beside them.
+
+    Parameters
+    ----------
+    qrels, columns, format_in, order, csv_separator, decimal
+        As for :func:`rankstone.evaluate`.
+    runs
+        As for :func:`rankstone.evaluate`; none, and judgments are looked at alone.
+    measures
+        What is to be measured: its cutoffs are looked at, and what has no meaning here is named.
+    train
+        What a model has learnt from, judgments or interactions: pairs that are judged, too, and documents
+        that are not in it.
+    depths
+        The cutoffs at which unjudged documents are counted, and nDCG is looked at; those of the measures, or
+        10 and 100, unless given.
+
+    Examples
+    --------
+    >>> report = check({"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}})
+    >>> [finding.what for finding in report.files[1].findings][:3]
+    ['2 tied rows in 1 query', 'unjudged@10: 50.0%', 'unjudged@100: 50.0%']
+    """
+    columns = with_csv(columns, csv_separator, decimal)
+    wanted = of_rankings(measures) if measures else ()
+    cutoffs = tuple(depths) or _cutoffs(wanted)
+    judged = FileReport("judgments", _source(qrels, "judgments"), "judgments")
+    known: list[Table] = []
+
+    def judgments() -> Table:
+        known.append(read_judgments(qrels, columns, format_in))
+        return known[0]
+
+    def listed(run: object, name: str) -> Table:
+        table = read_run(run, columns, format_in, order=order, name=name, ranks=True)
+        if judged_rows is not None:
+            ids_of_two_kinds(known[0], table, "texts on both sides, or whole numbers on both sides")
+        return table
+
+    judged_rows = _opened(judged, judgments)
+    declared = None if judged_rows is None else known[0].unanswered
+    if judged_rows is not None:
+        look_at_judgments(judged, judged_rows, wanted)
+        look_at_copies(
+            judged, judged_rows, lambda: read_judgments(qrels, columns, format_in, further=["subtopic"])
+        )
+    files, learnt = [judged], None
+    if train is not None:
+        files.append(FileReport("training", _source(train, "training"), "training"))
+        learnt = _opened(files[-1], partial(read_interactions, train, columns, format_in))
+        if learnt is not None:
+            look_at_train(files[-1], learnt, judged_rows)
+    reports = []
+    for name, run in ({} if runs is None else name_runs(runs)).items():
+        report = FileReport(name, _source(run, name), "run")
+        reports.append(report)
+        frame = _opened(report, partial(listed, run, name))
+        if frame is None:
+            continue
+        look_at_run(report, frame, judged_rows, declared, order, cutoffs)
+        if learnt is not None:
+            report.findings += run_against_train(frame, learnt)
+    return CheckReport([*files, *sorted(reports, key=lambda report: -report.worst)])
+
+
+def _cutoffs(measures: Sequence[Measure]) -> tuple[int | None, ...]:
+    """Return the cutoffs of measures, in their order; ``None`` where one looks at whole lists."""
+    found = sorted({measure.deepest for measure in measures if measure.deepest is not None})
+    whole = any(measure.deepest is None for measure in measures)
+    return (*found, *([None] if whole else [])) or _DEPTHS
+
+
+def _source(value: object, name: str) -> str:
+    return shown(value) if isinstance(value, (str, os.PathLike)) else name
+
+
+def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN401 - a function
+    """Read a table with row numbers; what stops the reading becomes the first finding."""
+    try:
+        table: Table = read()
+        frame = table.collect()
+    except InputError as error:
+        where = f"{error.where}: " if error.where else ""
+        report.findings.append(Finding("error", where + error.what, error.given, error.fix))
+        return None
+    if table.read_as():
+        report.facts["read as"] = ", ".join(map(printable, table.read_as()))
+    if table.comments():
+        report.facts["comment lines"] = f"{table.comments():,}"
+    if (none := table.unanswered) is not None:
+        what = "declared empty" if report.kind == "judgments" else "empty lists"
+        report.facts[what] = f"{len(none):,}"
+    if frame.is_empty():
+        report.findings.append(Finding("error", "there are no rows"))
+        return None
+    return frame.with_columns(pl.lit(table.listed).alias("listed"))

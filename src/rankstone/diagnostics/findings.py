@@ -1,0 +1,279 @@
+"""What was found in files: by file, worst first, as plain values.
+
+What rows of judgments and of runs have in common: ids, numbers, copies.
+
+Ids that nearly match: the same thing, written in two ways.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import counted
+from rankstone.errors import printable
+from rankstone.tables.results import Result
+from rankstone.tables.sheet import Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+__all__ = [
+    "CheckReport",
+    "FileReport",
+    "Finding",
+    "bad_numbers",
+    "duplicates",
+    "missing_ids",
+    "nearly_alike",
+    "padded_ids",
+    "row",
+    "spread",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found: ``level`` is ``error``, ``warning`` or ``note``; ``fix`` is what to do.
+
+    Where ``doubtful``, an evaluation would probably not mean what it seems to.
+    """
+
+    level: str
+    what: str
+    example: str | None = None
+    fix: str | None = None
+    doubtful: bool = False
+
+
+def _badness(finding: Finding) -> int:
+    if finding.level == "error":
+        return 3
+    return 2 if finding.doubtful else int(finding.level == "warning")
+
+
+@dataclass
+class FileReport:
+    """What there is to say about one file: facts to read, findings to act on."""
+
+    name: str
+    source: str
+    kind: str
+    facts: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def worst(self) -> int:
+        """How bad the worst finding is: 3 an error, 2 a doubt, 1 a warning, 0 nothing to act on."""
+        return max((_badness(finding) for finding in self.findings), default=0)
+
+
+@dataclass(frozen=True, repr=False)
+class CheckReport(Result):
+    """The files' reports: judgments, training, runs; of these first the ones with the worst findings."""
+
+    files: list[FileReport]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing found would stop an evaluation."""
+        return not self.count("error")
+
+    def count(self, level: str) -> int:
+        """Return how many findings have a level."""
+        return sum(finding.level == level for file in self.files for finding in file.findings)
+
+    @property
+    def verdict(self) -> str:
+        """How many errors and warnings there are: ``ok``, ``ok, 3 warnings``, ``2 errors, 1 warning``."""
+        errors, warnings = self.count("error"), self.count("warning")
+        told = [counted(errors, "error") if errors else "ok"]
+        return ", ".join(told + ([counted(warnings, "warning")] if warnings else []))
+
+    @property
+    def doubts(self) -> list[str]:
+        """What speaks against believing an evaluation."""
+        return [finding.what for file in self.files for finding in file.findings if finding.doubtful]
+
+    def report(self) -> dict[str, Any]:
+        """Return plain dicts, ready for JSON."""
+        return {"ok": self.ok, "verdict": self.verdict, "files": [asdict(file) for file in self.files]}
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each finding: ``name``, ``kind``, and what :class:`Finding` has."""
+        rows = [
+            {"name": file.name, "kind": file.kind, **asdict(one)}
+            for file in self.files
+            for one in file.findings
+        ]
+        texts = dict.fromkeys(("name", "kind", "level", "what", "example", "fix"), pl.String)
+        return pl.DataFrame(rows, {**texts, "doubtful": pl.Boolean})
+
+    def sheet(self, digits: int = 4, fix: Callable[[str], str] = str) -> Sheet:
+        """Return facts and findings by file.
+
+        Parameters
+        ----------
+        digits
+            Of no use here: facts are texts.
+        fix
+            How what to do is spelt: the command line puts flags in the place of options.
+        """
+        del digits
+        parts = tuple(
+            (f"{printable(file.name)}  ({file.kind}, {printable(file.source)})", tuple(_said(file, fix)))
+            for file in self.files
+        )
+        verdict = self.verdict
+        if not self.ok:
+            verdict += ": cannot be evaluated; fix the errors above"
+        elif self.doubts:
+            verdict += f"; look at this first: {'; '.join(self.doubts)}"
+        return Sheet("", parts=parts, notes=(verdict,))
+
+
+def _said(file: FileReport, fix: Callable[[str], str]) -> Iterator[str]:
+    yield from (f"{what:<15} {fact}" for what, fact in file.facts.items())
+    for one in file.findings:
+        example = f" ({one.example})" if one.example else ""
+        yield f"{one.level + ':':<8} {one.what}{example}{f'; {fix(one.fix)}' if one.fix else ''}"
+    if not file.findings:
+        yield "nothing to report"
+
+
+def missing_ids(frame: pl.DataFrame) -> Iterator[Finding]:
+    """Find rows without an id."""
+    for column in ("query_id", "doc_id"):
+        if count := frame[column].null_count():
+            yield Finding("error", f"{counted(count, 'row')} without {column}", None, "repair or remove them")
+
+
+def bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
+    """Find rows whose grade, score or rank is none, or infinite."""
+    bad = frame.filter(pl.col(column).is_null() | pl.col(column).is_nan())
+    if len(bad):
+        yield Finding(
+            "error",
+            f"{counted(len(bad), 'row')} whose {column} is no number",
+            row(bad),
+            "repair or remove them",
+        )
+    infinite = frame.filter(pl.col(column).is_infinite())
+    if len(infinite):
+        level = "error" if column == "relevance" else "note"
+        yield Finding(level, f"{counted(len(infinite), 'row')} whose {column} is infinite", row(infinite))
+
+
+def duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
+    """Find pairs that stand in the table more than once."""
+    pairs = frame.select("query_id", "doc_id")
+    twice = frame.filter(pairs.is_duplicated())
+    if len(twice):
+        yield Finding(
+            "error",
+            f"{counted(len(twice), 'row')} with a (query, document) that stands there twice",
+            row(twice),
+            f"choose {fix}",
+        )
+
+
+def spread(lengths: pl.Series) -> str:
+    """Return the least, the greatest and the median of counts as text."""
+    values = lengths.to_numpy()
+    low, high = int(values.min()), int(values.max())
+    return f"{low}" if low == high else f"{low}–{high}, median {np.median(values):g}"
+
+
+def row(frame: pl.DataFrame) -> str:
+    """Return query and document of the first row as text."""
+    return f"query {printable(frame['query_id'][0], 40)}, document {printable(frame['doc_id'][0], 40)}"
+
+
+#: ids that are shown with what they may be
+_SHOWN: Final = 3
+
+
+def _without_zeros(ids: pl.Expr) -> pl.Expr:
+    return ids.str.replace(r"^0+(\d+)$", "$1")
+
+
+def _without_blanks(ids: pl.Expr) -> pl.Expr:
+    return ids.str.strip_chars()
+
+
+def _lower(ids: pl.Expr) -> pl.Expr:
+    return ids.str.to_lowercase()
+
+
+def _composed(ids: pl.Expr) -> pl.Expr:
+    return ids.str.normalize("NFKC")
+
+
+def _all(ids: pl.Expr) -> pl.Expr:
+    return _without_zeros(_without_blanks(_lower(_composed(ids))))
+
+
+#: what ids may differ in, what is the same then, and what to do
+_WAYS: Final[tuple[tuple[str, Callable[[pl.Expr], pl.Expr], str], ...]] = (
+    ("blanks around them", _without_blanks, "take the blanks off"),
+    ("leading zeros", _without_zeros, "read ids as texts on both sides: as numbers they lose their zeros"),
+    ("case", _lower, "write ids alike on both sides"),
+    ("Unicode form", _composed, "write ids on both sides in one Unicode form (NFC)"),
+    ("several of blanks, zeros, case and Unicode form", _all, "write ids alike on both sides"),
+)
+
+
+def nearly_alike(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Finding]:
+    """Find ids that would be judged if they were written as the judgments write them.
+
+    Parameters
+    ----------
+    what
+        ``query`` or ``document``.
+    found, judged
+        The different ids of a run and of the judgments.
+    """
+    if found.dtype != pl.String:
+        return
+    known = found.is_in(judged.implode())
+    matched = int(known.sum())
+    strange = _pairs(_all, found.filter(~known), judged)  # most ids are merely unknown
+    for differ, fold, fix in _WAYS:
+        alike = _pairs(fold, strange["id"].unique(), strange["judged"].unique()).unique("id").sort("id")
+        if not len(alike):
+            continue
+        few = len(alike) >= matched
+        why = ": probably why so few match" if few else ""
+        one, other = (printable(repr(alike[name][0]), 40) for name in ("id", "judged"))
+        yield Finding(
+            "warning",
+            f"{counted(len(alike), f'{what} id')} would be judged but for {differ}{why}",
+            f"{one} in the run, {other} in the judgments",
+            fix,
+            doubtful=few,
+        )
+        strange = strange.join(alike, on="id", how="anti")
+
+
+def _pairs(fold: Callable[[pl.Expr], pl.Expr], ids: pl.Series, judged: pl.Series) -> pl.DataFrame:
+    """Return ``id`` and ``judged`` of ids that are the same once they are folded."""
+    keyed = ids.to_frame("id").select("id", key=fold(pl.col("id")))
+    theirs = judged.to_frame("judged").select("judged", key=fold(pl.col("judged")))
+    return keyed.join(theirs, on="key").select("id", "judged")
+
+
+def padded_ids(frame: pl.DataFrame) -> Iterator[Finding]:
+    """Find ids with blanks before or behind them, which belong to the id."""
+    for column, what in (("query_id", "query"), ("doc_id", "document")):
+        if frame.schema[column] != pl.String:
+            continue
+        ids = frame[column].unique()
+        padded = ids.filter(ids != ids.str.strip_chars()).sort()
+        if len(padded):
+            example = ", ".join(printable(repr(one), 40) for one in padded.head(_SHOWN))
+            said = f"{counted(len(padded), f'{what} id')} with blanks around"
+            yield Finding("note", said, example, "the blanks belong to the id: take them off, or match them")

@@ -1,0 +1,208 @@
+"""Ranked lists with holes: documents without a grade, which may be given any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone.hits.alignment import taken
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.judged_pool import Places
+from rankstone.hits.pair_index import ragged_range
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["Lists", "chosen"]
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The lists of some queries: judged documents and holes, merged in rank order.
+
+    Attributes
+    ----------
+    hits
+        The judged documents alone.
+    offsets
+        int64 ``[queries + 1]``: entries of query ``q`` are ``offsets[q]:offsets[q + 1]``.
+    rank, first, last
+        int64 ``[entries]``.
+    grade
+        float64 ``[entries]``: the grade of a judged document; NaN for a hole.
+    hole
+        int64 ``[entries]``: the number of the hole within its query, -1 for a judged document.
+    listed
+        int64 ``[queries]``: holes in the whole list.
+    holes
+        int64 ``[queries]``: holes altogether.  They are numbered in rank order; those below the entries
+        (deeper than the cutoff, or in another run only) come last.
+    empty
+        What a query without a relevant document is worth, as in the alignment options.
+    """
+
+    hits: Hits
+    offsets: Ints
+    rank: Ints
+    first: Ints
+    last: Ints
+    grade: Floats
+    hole: Ints
+    listed: Ints
+    holes: Ints
+    empty: str = "zero"
+
+    @classmethod
+    def of(cls, hits: Hits, empty: str = "zero") -> Lists:
+        """Merge hits and the holes that alignment brought along."""
+        holes = hits.holes
+        assert holes is not None  # noqa: S101 - bounds ask alignment for them
+        query = np.concatenate((hits.query, holes.query))
+        rank = np.concatenate((hits.rank, holes.rank))
+        order = np.lexsort((rank, query))
+        counts = np.diff(holes.offsets)
+        number = np.concatenate((np.full(len(hits.rank), -1), ragged_range(np.zeros_like(counts), counts)))
+        grade = np.concatenate((hits.grade, np.full(len(holes.rank), np.nan)))
+        return cls(
+            hits=hits,
+            offsets=hits.offsets + holes.offsets,
+            rank=rank[order],
+            first=np.concatenate((hits.first, holes.first))[order],
+            last=np.concatenate((hits.last, holes.last))[order],
+            grade=grade[order],
+            hole=number[order],
+            listed=counts,
+            holes=counts,
+            empty=empty,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Lists]) -> Lists:
+        """Put the lists of several parts one behind the other."""
+
+        def column(name: str) -> Any:  # noqa: ANN401 - an array
+            return np.concatenate([getattr(part, name) for part in parts])
+
+        names = ("rank", "first", "last", "grade", "hole", "listed", "holes")
+        return cls(
+            hits=_joined([part.hits for part in parts]),
+            offsets=_end_to_end([part.offsets for part in parts]),
+            **{name: column(name) for name in names},
+            empty=parts[0].empty,
+        )
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are."""
+        return len(self.holes)
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each entry, int64 ``[entries]``."""
+        return np.repeat(np.arange(self.queries), np.diff(self.offsets))
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each query's holes begin when all holes are laid end to end, int64 ``[queries + 1]``."""
+        return np.concatenate(([0], np.cumsum(self.holes)))
+
+    def take(self, queries: Ints) -> Lists:
+        """Return the lists of some queries, in that order; a query may come several times."""
+        lengths = np.diff(self.offsets)[queries]
+        at = ragged_range(self.offsets[queries], lengths)
+        return Lists(
+            hits=chosen(self.hits, queries),
+            offsets=np.concatenate(([0], np.cumsum(lengths))),
+            rank=self.rank[at],
+            first=self.first[at],
+            last=self.last[at],
+            grade=self.grade[at],
+            hole=self.hole[at],
+            listed=self.listed[queries],
+            holes=self.holes[queries],
+            empty=self.empty,
+        )
+
+    def seen_by(self, measure: Measure) -> Lists:
+        """Return the entries that a measure looks at; deeper holes stay holes, outside the entries."""
+        if measure.k is None or measure.claims.looks_deeper:
+            return self
+        return self._down_to(measure.k)
+
+    def shown_to(self, measure: Measure) -> Lists:
+        """Return the entries that a measure looks at, and no holes beside them."""
+        seen = self.seen_by(measure)
+        holes = np.bincount(seen.query[seen.hole >= 0], minlength=seen.queries)
+        return replace(seen, listed=holes, holes=holes)
+
+    def _down_to(self, k: int) -> Lists:
+        inside = np.flatnonzero((self.first if self.hits.expected else self.rank) <= k)
+        if len(inside) == len(self.rank):
+            return self
+        return replace(
+            self,
+            hits=self.hits.down_to(k),
+            offsets=np.searchsorted(inside, self.offsets),
+            rank=self.rank[inside],
+            first=self.first[inside],
+            last=self.last[inside],
+            grade=self.grade[inside],
+            hole=self.hole[inside],
+        )
+
+    @cached_property
+    def tied(self) -> Bools:
+        """Whether ranks are open in a query's list, bool ``[queries]``."""
+        if not self.hits.expected:
+            return np.zeros(self.queries, bool)
+        tied = np.zeros(self.queries, bool)
+        tied[self.query[self.first != self.last]] = True
+        return tied
+
+
+def _end_to_end(offsets: Sequence[Ints]) -> Ints:
+    return np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part) for part in offsets]))))
+
+
+def _joined(parts: Sequence[Hits]) -> Hits:
+    """Return the hits of several parts as one, without what was brought along beside them."""
+
+    def column(name: str) -> Any:  # noqa: ANN401 - an array
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    per_hit = ("rank", "grade", "first", "last", "judged")
+    per_query = ("n", "length", "found", *(("candidates",) if parts[0].candidates is not None else ()))
+    ideals = [part.ideal for part in parts]
+    return replace(
+        parts[0],
+        offsets=_end_to_end([part.offsets for part in parts]),
+        **{name: column(name) for name in (*per_hit, *per_query)},
+        ideal=Ideal(
+            _end_to_end([ideal.offsets for ideal in ideals]),
+            np.concatenate([ideal.grade for ideal in ideals]),
+        ),
+        about={name: np.concatenate([part.about[name] for part in parts]) for name in parts[0].about},
+        run_row=None,
+        judgment_row=None,
+        member=None,
+        pool=None,
+        pooled=None,
+        holes=None,
+        _memo={},
+    )
+
+
+def chosen(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
+    """Return the hits of some queries; with an ``ideal`` given, without the hits themselves."""
+    nowhere = np.empty(0, np.int64)
+    none = Places(np.zeros(len(queries) + 1, np.int64), nowhere, nowhere, nowhere, nowhere)
+    found = taken(hits, queries, ideal)
+    return replace(found, run_row=None, judgment_row=None, pooled=none, holes=none)

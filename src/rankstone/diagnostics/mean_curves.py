@@ -1,0 +1,399 @@
+"""Curves of one or more runs: every query's points first, mean curves and noise derived from them.
+
+Heights of many queries as a mean curve with its spread, and as figures of noise.
+
+The frames curves come as: their columns, and how arrays become one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+
+import numpy as np
+import polars as pl
+
+from rankstone.diagnostics.cutoff_choice import Resampling, resampled_means
+from rankstone.measures.at_cutoffs import AtK
+from rankstone.measures.core.measure import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from rankstone.hits.alignment_audit import Audit
+    from rankstone.hits.list_arrays import Floats
+    from rankstone.measures.core.curve import Curve, Traced
+    from rankstone.measures.core.measure import Measure, Scored
+
+
+__all__ = [
+    "COUNTS",
+    "CROSSINGS",
+    "DOMINANCE",
+    "MEAN",
+    "MICRO",
+    "NOISE",
+    "POINTS",
+    "RACES",
+    "REACH",
+    "MeanCurves",
+    "RunCurves",
+    "mean_curve",
+    "noise",
+    "quantiles",
+    "resampled",
+    "spread",
+]
+
+
+def mean_curve(curve: Curve, traced: Traced) -> Floats:
+    """Return the mean over the queries that have a value, float64 ``[grid]``; NaN where none has.
+
+    Sums are exact, so this is the number ``evaluate`` gives for a measure at the same cutoff.
+    """
+    if traced.numerator is not None and traced.denominator is not None:
+        return np.array(
+            [_ratio(*pair) for pair in zip(traced.numerator.T, traced.denominator.T, strict=True)]
+        )
+    return np.array([curve.mean(column[~np.isnan(column)]) for column in traced.value.T])
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> float:
+    norm = math.fsum(denominator.tolist())
+    return math.fsum(numerator.tolist()) / norm if norm else math.nan
+
+
+def spread(value: Floats, how: Resampling) -> dict[str, Floats]:
+    """Return how queries differ at each place on the x axis.
+
+    Parameters
+    ----------
+    value
+        float64 ``[queries, grid]``, NaN for no value.
+    how
+        Which quantiles make the band.
+
+    Returns
+    -------
+    dict
+        ``n``, ``sd`` (of the sample, NaN for one query), ``se``, ``band_low``, ``band_high``,
+        ``min``, ``max``; arrays ``[grid]``.
+    """
+    value = value[~np.isnan(value).all(axis=1)]
+    if not np.isnan(value).any():
+        return _spread(value, how)
+    columns = [_spread(column[~np.isnan(column), None], how) for column in value.T]
+    return {name: np.concatenate([column[name] for column in columns]) for name in columns[0]}
+
+
+def _spread(value: Floats, how: Resampling) -> dict[str, Floats]:
+    count, width = value.shape
+    none = np.full(width, np.nan)
+    sd = value.std(axis=0, ddof=1) if count > 1 else none
+    low, high = np.quantile(value, how.band, axis=0) if count else (none, none)
+    return {
+        "n": np.full(width, count),
+        "sd": sd,
+        "se": sd / math.sqrt(count) if count else none,
+        "band_low": low,
+        "band_high": high,
+        "min": value.min(axis=0) if count else none,
+        "max": value.max(axis=0) if count else none,
+    }
+
+
+def resampled(curve: Curve, traced: Traced, how: Resampling) -> Floats | None:
+    """Return the mean curve of every resample of queries, float64 ``[resamples, grid]``.
+
+    ``None`` where queries are not averaged but made one number by a median or the like.
+    """
+    some = traced.has_value
+    value = traced.value[some]
+    if traced.numerator is not None and traced.denominator is not None:
+        return resampled_means(traced.numerator[some], traced.denominator[some], how)
+    if not curve.averages:
+        return None
+    if not len(value):
+        return np.full((how.resamples, value.shape[1]), np.nan)
+    known = ~np.isnan(value)
+    if known.all():
+        return resampled_means(value, None, how)
+    return resampled_means(np.where(known, value, 0.0), known.astype(np.float64), how)
+
+
+def quantiles(table: Floats, shares: tuple[float, float]) -> Floats:
+    """Return quantiles of each column's numbers, float64 ``[2, columns]``; NaN where it has none."""
+    if not np.isnan(table).any():
+        return np.quantile(table, shares, axis=0)
+    columns = [column[~np.isnan(column)] for column in table.T]
+    none = np.full(2, np.nan)
+    return np.stack([np.quantile(column, shares) if len(column) else none for column in columns], axis=1)
+
+
+def noise(value: Floats, below: float, how: Resampling) -> tuple[float, ...]:
+    """Return how noisy a mean over queries is.
+
+    Parameters
+    ----------
+    value
+        float64 ``[queries]``, without NaN.
+    below
+        Queries under this value count as failed.
+    how
+        Resamples and confidence of the interval.
+
+    Returns
+    -------
+    tuple of float
+        Mean and its interval, SD, SE (SD / √n), CV (SD / mean), quartiles 25, 50, 75 % and their range,
+        least, largest, share of failed queries; NaN where there is none.
+    """
+    if not len(value):
+        return (math.nan,) * 13
+    mean = math.fsum(value.tolist()) / len(value)
+    sd = float(value.std(ddof=1)) if len(value) > 1 else math.nan
+    low, high = np.quantile(resampled_means(value[:, None], None, how)[:, 0], how.ends)
+    q25, median, q75 = np.quantile(value, (0.25, 0.5, 0.75))
+    figures = (
+        *(mean, low, high, sd, sd / math.sqrt(len(value)), sd / mean if mean else math.nan),
+        *(q25, median, q75, q75 - q25, value.min(), value.max(), (value < below).mean()),
+    )
+    return tuple(map(float, figures))
+
+
+__all__ += ["WHICH_K", "curve_frame", "frame_of", "joined", "points_frame"]
+
+Schema = dict[str, Any]
+
+_RUN: Final[Schema] = {"run": pl.String, "curve": pl.String}
+_PAIR: Final[Schema] = {"curve": pl.String, "run": pl.String, "other": pl.String}
+
+POINTS: Final[Schema] = {
+    "run": pl.String, "query_id": pl.String, "curve": pl.String, "x": pl.Float64, "y": pl.Float64,
+}  # fmt: skip
+COUNTS: Final[Schema] = {
+    **_RUN, "n": pl.Int64, "n_missing": pl.Int64, "n_no_relevant": pl.Int64, "n_undefined": pl.Int64,
+}  # fmt: skip
+MEAN: Final[Schema] = {
+    **_RUN, "x": pl.Float64, "mean": pl.Float64, "n": pl.Int64, "sd": pl.Float64, "se": pl.Float64,
+    "band_low": pl.Float64, "band_high": pl.Float64, "min": pl.Float64, "max": pl.Float64,
+    "ci_low": pl.Float64, "ci_high": pl.Float64,
+}  # fmt: skip
+MICRO: Final[Schema] = {**_RUN, "k": pl.Int64, "x": pl.Float64, "y": pl.Float64}
+NOISE: Final[Schema] = {
+    **_RUN, "measure": pl.String, "n": pl.Int64,
+    **dict.fromkeys(("mean", "ci_low", "ci_high", "sd", "se", "cv"), pl.Float64),
+    **dict.fromkeys(("q25", "median", "q75", "iqr", "min", "max", "failed"), pl.Float64),
+}  # fmt: skip
+REACH: Final[Schema] = {
+    **_RUN, "target": pl.Float64, "k": pl.Int64, "grows": pl.Boolean, "all_k": pl.List(pl.Int64),
+    "ci_low": pl.Int64, "ci_high": pl.Int64, "never": pl.Float64,
+}  # fmt: skip
+CROSSINGS: Final[Schema] = {
+    **_PAIR, "x": pl.Float64, "before": pl.String, "after": pl.String,
+    "ci_low": pl.Float64, "ci_high": pl.Float64, "found": pl.Float64,
+}  # fmt: skip
+DOMINANCE: Final[Schema] = {
+    **_PAIR, "above": pl.Int64, "equal": pl.Int64, "below": pl.Int64, "dominates": pl.Boolean,
+    "p": pl.Float64, "n": pl.Int64,
+}  # fmt: skip
+RACES: Final[Schema] = {
+    **_PAIR, "target": pl.Float64, "k": pl.Int64, "k_other": pl.Int64,
+    "sooner": pl.Float64, "same": pl.Float64, "later": pl.Float64,
+}  # fmt: skip
+WHICH_K: Final[Schema] = {
+    "curve": pl.String, "k": pl.Int64, "n": pl.Int64, "pairs": pl.Int64, "apart": pl.Int64,
+    "power": pl.Float64,
+    "tau_deepest": pl.Float64, "tau_samples": pl.Float64, "tau_low": pl.Float64,
+    "best": pl.String, "best_again": pl.Float64,
+}  # fmt: skip
+
+
+def frame_of(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame:
+    """Return rows as a frame; what is no number is null."""
+    return pl.DataFrame(list(rows), schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def curve_frame(run: str, curve: Curve, columns: Mapping[str, Any], schema: Schema) -> pl.DataFrame:
+    """Return arrays as a frame behind the names of run and curve; what is no number is null."""
+    frame = pl.DataFrame(dict(columns)).with_columns(
+        pl.lit(run).alias("run"), pl.lit(str(curve)).alias("curve"), pl.col(pl.Float64).fill_nan(None)
+    )
+    return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
+
+
+def joined(parts: Iterable[pl.DataFrame], schema: Schema) -> pl.DataFrame:
+    """Return frames one below the other."""
+    return pl.concat([pl.DataFrame(schema=schema), *parts])
+
+
+def points_frame(run: str, queries: pl.Series, curve: Curve, traced: Traced) -> pl.DataFrame:
+    """Return the points of every query that has a curve."""
+    if traced.points is None:
+        query, x, y = _on_grid(curve, traced)
+    else:
+        query = np.repeat(np.arange(len(traced.value)), np.diff(traced.points.offsets))
+        x, y = traced.points.x, traced.points.y
+    some = ~np.isnan(y)
+    names = queries.cast(pl.String).gather(query[some])
+    return curve_frame(run, curve, {"query_id": names, "x": x[some], "y": y[some]}, POINTS)
+
+
+def _on_grid(curve: Curve, traced: Traced) -> tuple[Floats, Floats, Floats]:
+    grid, count = curve.grid(), len(traced.value)
+    return np.repeat(np.arange(count), len(grid)), np.tile(grid, count), traced.value.ravel()
+
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False)
+class RunCurves:
+    """One run's curves: the queries, each curve over all of them, and the numbers that sum curves up."""
+
+    queries: pl.Series
+    traced: Mapping[Curve, Traced]
+    scored: Mapping[Measure, Scored]
+
+    def summaries(self, curve: Curve) -> Floats:
+        """Return the number that sums up each query's curve, NaN without a curve, float64 ``[queries]``."""
+        traced = self.traced[curve]
+        if isinstance(curve, AtK):
+            return traced.value[:, -1]
+        return np.where(traced.has_value, self.scored[curve.summary()].value, np.nan)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanCurves:
+    """Curves of one or more runs, each run for itself."""
+
+    runs: Mapping[str, RunCurves]
+    curves: tuple[Curve, ...]
+    audit: Audit
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    resampling: Resampling = field(default_factory=Resampling)
+    _made: dict[Any, Any] = field(default_factory=dict, compare=False)
+
+    def with_resampling(self, **settings: Any) -> Self:  # noqa: ANN401 - checked by Resampling
+        """Return the same curves under other ``resamples``, ``seed``, ``confidence`` or ``band``."""
+        return replace(self, resampling=replace(self.resampling, **settings), _made={})
+
+    # -- queries -----------------------------------------------------------------------------------
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """The points of every query's own curve: ``run``, ``query_id``, ``curve``, ``x``, ``y``.
+
+        Queries without a curve have no points.
+        """
+        parts = (points_frame(name, run.queries, *pair) for name, run, pair in self._each())
+        return joined(parts, POINTS)
+
+    def counts(self) -> pl.DataFrame:
+        """Return how many queries each curve is made of, and why others have none.
+
+        Columns ``run``, ``curve``, ``n`` (queries with a curve), ``n_missing`` (of these, not answered
+        by the run), ``n_no_relevant`` and ``n_undefined`` (queries without a curve).
+        """
+        rows = []
+        for name, _, (curve, traced) in self._each():
+            has, status = traced.has_value, traced.status
+            which = has, has & (status == Status.missing)
+            why = ~has & (status == Status.no_relevant), ~has & (status == Status.undefined)
+            rows.append((name, str(curve), *(int(mask.sum()) for mask in (*which, *why))))
+        return frame_of(rows, COUNTS)
+
+    # -- means -------------------------------------------------------------------------------------
+    def mean(self) -> pl.DataFrame:
+        """Return the macro curves: at each x the mean over queries, its spread and its certainty.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``run``, ``curve``, ``x``, ``mean``; ``n`` queries; ``sd`` and ``se`` over queries;
+            ``band_low`` and ``band_high``, quantiles of the queries' own curves; ``min``, ``max``;
+            ``ci_low`` and ``ci_high``, the bootstrap interval of the mean, each x for itself (null
+            where queries are not averaged).
+        """
+        return self._once("mean", self._mean)
+
+    def _mean(self) -> pl.DataFrame:
+        parts = []
+        for name, _, (curve, traced) in self._each():
+            columns = {"x": curve.grid(), "mean": self._mean_of(name, curve)}
+            columns |= spread(traced.value, self.resampling)
+            columns["ci_low"], columns["ci_high"] = self._interval(name, curve)
+            parts.append(curve_frame(name, curve, columns, MEAN))
+        return joined(parts, MEAN)
+
+    def _mean_of(self, name: str, curve: Curve) -> Floats:
+        return self._once(("mean", name, curve), lambda: mean_curve(curve, self.runs[name].traced[curve]))
+
+    def _resampled(self, name: str, curve: Curve) -> Floats | None:
+        traced = self.runs[name].traced[curve]
+        return self._once(("resampled", name, curve), lambda: resampled(curve, traced, self.resampling))
+
+    def _interval(self, name: str, curve: Curve) -> tuple[Floats, Floats]:
+        means = self._resampled(name, curve)
+        if means is None:
+            none = np.full(len(curve.grid()), np.nan)
+            return none, none
+        low, high = quantiles(means, self.resampling.ends)
+        return low, high
+
+    def micro(self) -> pl.DataFrame:
+        """Return the micro curves: relevant documents of all queries pooled at each rank.
+
+        Precision is Σ h_k / (k · queries), recall Σ h_k / Σ R.  Only PR has one; what pools a measure
+        at a cutoff is its own ``agg=pooled``.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``run``, ``curve``, ``k``, ``x``, ``y``.
+        """
+        parts = []
+        for name, _, (curve, traced) in self._each():
+            if traced.micro is not None:
+                k, x, y = traced.micro.curve()
+                parts.append(curve_frame(name, curve, {"k": k, "x": x, "y": y}, MICRO))
+        return joined(parts, MICRO)
+
+    def noise(self, below: float = 0.1) -> pl.DataFrame:
+        """Return how noisy the means are, by the number that sums up a query's curve.
+
+        That is AP for PR, AUC for ROC and, for a measure over k, its value at the deepest cutoff.
+
+        Parameters
+        ----------
+        below
+            Queries under this value count as failed.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``run``, ``curve``, ``measure``, ``n``, ``mean``, ``ci_low``, ``ci_high``, ``sd``, ``se``
+            (sd / √n), ``cv`` (sd / mean), ``q25``, ``median``, ``q75``, ``iqr``, ``min``, ``max``,
+            ``failed`` (share of queries below).
+        """
+        rows = []
+        for name, run, (curve, _) in self._each():
+            value = run.summaries(curve)
+            value = value[~np.isnan(value)]
+            figures = noise(value, below, self.resampling)
+            rows.append((name, str(curve), str(curve.summary()), len(value), *figures))
+        return frame_of(rows, NOISE)
+
+    # -- what all share ----------------------------------------------------------------------------
+    def _each(self) -> Iterator[tuple[str, RunCurves, tuple[Curve, Traced]]]:
+        for name, run in self.runs.items():
+            for curve in self.curves:
+                yield name, run, (curve, run.traced[curve])
+
+    def _once(self, key: object, make: Callable[[], Made]) -> Made:
+        if key not in self._made:
+            self._made[key] = make()
+        made: Made = self._made[key]
+        return made

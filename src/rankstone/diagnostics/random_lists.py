@@ -1,0 +1,305 @@
+"""Lists drawn at random: some of all the documents that a query could have retrieved, in any order.
+
+A list of n documents drawn from N is the first n ranks of a random order of all N.  Measures whose value is a
+sum over ranks know their mean over such lists as they know that over ties.  Of all others it is the mean over
+how many documents of each grade a list may hold, of their mean over ties.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.evaluation.scores import uncounted
+from rankstone.hits.hits import Hits
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import offsets_of, sums
+from rankstone.hits.pair_index import ragged_range
+from rankstone.measures.core.measure import Scored, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence, Sized
+
+    from rankstone.hits.judgments import Judgments
+    from rankstone.hits.list_arrays import Bools, Cutoff, Floats, Ints
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["RandomLists"]
+
+#: whose value is a sum over ranks of what stands there, as ``Claims.bounds_by`` says
+_BY_RANK: Final = frozenset({"additive", "first", "precisions"})
+#: so many grades are held in memory at once; where lists can hold grades in more ways, nothing is known
+_MOST: Final = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class RandomLists:
+    """Kinds of random lists, and the queries they stand for.
+
+    Attributes
+    ----------
+    ideal
+        All judged grades of each kind, best first.
+    depth
+        int64 ``[kinds]``: how many documents the list holds.
+    candidates
+        How many documents there are to draw from.
+    lowest_grade
+        The bottom of the grade scale.
+    kind
+        int64 ``[queries]``: the kind of each query; those of one kind have the same grades and depth.
+    """
+
+    ideal: Ideal
+    depth: Ints
+    candidates: int
+    lowest_grade: float
+    kind: Ints
+
+    @classmethod
+    def of(cls, judgments: Judgments, query: Ints, depth: Ints, candidates: int) -> RandomLists:
+        """Return lists as deep as those that queries have.
+
+        Parameters
+        ----------
+        judgments
+            All grades.
+        query
+            int64 ``[queries]``: the queries' numbers in the judgments, -1 where nobody judged.
+        depth
+            int64 ``[queries]``: how many documents their lists hold.
+        candidates
+            How many documents there are to draw from.
+
+        Raises
+        ------
+        BadParameter
+            When a query has more judged documents.
+        """
+        ends, grade = judgments.ideal.offsets, judgments.ideal.grade
+        spans = np.where(query < 0, 0, np.stack([ends[query], ends[query + 1]]))
+        _refuse_few(candidates, spans[1] - spans[0])
+        keys = [(grade[begin:end].tobytes(), int(n)) for begin, end, n in zip(*spans, depth, strict=True)]
+        number = {key: at for at, key in enumerate(dict.fromkeys(keys))}
+        grades = [np.frombuffer(some) for some, _ in number]
+        ideal = Ideal(offsets_of(_lengths(grades)), np.concatenate([np.empty(0), *grades]))
+        depths = np.array([n for _, n in number], np.int64)
+        kind = np.array([number[key] for key in keys], np.int64)
+        return cls(ideal, depths, candidates, judgments.lowest_grade, kind)
+
+    def score(self, measure: Measure, word: str, empty: str) -> Scored | None:
+        """Score the lists for each query.
+
+        Parameters
+        ----------
+        measure
+            A measure that needs nothing beside grades and ranks.
+        word
+            ``expected``: the mean over all lists.  Those without a value do not count, unless one of them
+            leaves a mean without one.  ``best``, ``worst``: of the list that has most, or least.
+        empty
+            As in the alignment options.
+
+        Returns
+        -------
+        Scored or None
+            ``None`` where lists may hold too much to look at, or no list is proven to be the extreme.
+        """
+        sums_up = self._adds_over_ranks(measure)
+        if word == "expected":
+            if sums_up:
+                return measure.score(self._in_any_order(), empty).of(self.kind)
+            held = self._holdings
+            return None if held is None else held.mean(measure, empty).of(self.kind)
+        if not (sums_up or (self.depth == self.candidates).all()):
+            return None
+        return measure.score(self._by_grade(best=word == "best"), empty).of(self.kind)
+
+    def _adds_over_ranks(self, measure: Measure) -> bool:
+        """Say whether a value is a sum over ranks of what stands there; nothing below plays a part."""
+        cut = measure.k is not None and bool((self.depth >= measure.k).all())
+        return not measure.claims.looks_deeper and (cut or measure.claims.bounds_by in _BY_RANK)
+
+    def _in_any_order(self) -> Hits:
+        """Return lists in which every judged document may stand at any rank, or below the end."""
+        ideal = self.ideal
+        last = np.full(len(ideal.grade), self.candidates)
+        places = ideal.rank, np.ones_like(last), last
+        return self._lists(_Open, ideal, self.depth, np.diff(ideal.offsets), ideal.grade, places)
+
+    def _by_grade(self, *, best: bool) -> Hits:
+        """Return lists with the highest grades first; or with what nobody judged, then the lowest grades."""
+        ideal, judged = self.ideal, np.diff(self.ideal.offsets)
+        rank, grade = ideal.rank, ideal.grade
+        if not best:
+            grade = grade[ideal.offsets[1:][ideal.query] - rank]
+            rank = rank + (self.candidates - judged)[ideal.query]
+        inside = rank <= self.depth[ideal.query]
+        places = (rank[inside],) * 3
+        return self._lists(Hits, ideal, self.depth, ideal.count(inside), grade[inside], places)
+
+    @cached_property
+    def _holdings(self) -> _Holdings | None:
+        """Return lists by what they hold, and how likely they hold it; ``None`` where that is too much."""
+        each = [
+            _Kind.of(self.ideal.grade[begin:end], int(n))
+            for (begin, end), n in zip(pairwise(self.ideal.offsets), self.depth, strict=True)
+        ]
+        if sum(kind.size for kind in each) > _MOST:
+            return None
+        ways = [kind.ways(self.candidates) for kind in each]
+        kind = np.repeat(np.arange(len(each)), _lengths(ways))
+        held = np.concatenate([way.sum(axis=1) for way in ways])
+        every = zip(each, ways, strict=True)
+        grade = np.concatenate([np.repeat(np.tile(one.grade, len(way)), way.ravel()) for one, way in every])
+        judged = np.diff(self.ideal.offsets)[kind]
+        ideal = Ideal(offsets_of(judged), self.ideal.grade[ragged_range(self.ideal.offsets[kind], judged)])
+        depth, first = self.depth[kind], np.ones(len(grade), np.int64)
+        places = ragged_range(np.ones_like(held), held), first, np.repeat(depth, held)
+        chance = [one.chance(way, self.candidates) for one, way in zip(each, ways, strict=True)]
+        return _Holdings(self._lists(Hits, ideal, depth, held, grade, places), kind, np.concatenate(chance))
+
+    def _lists(
+        self, made: type[Hits], ideal: Ideal, depth: Ints, held: Ints, grade: Floats, places: Sequence[Ints]
+    ) -> Hits:
+        """Return lists that hold so many judged documents each; places are ranks, and those of tie blocks."""
+        rank, first, last = places
+        return made(
+            offsets=offsets_of(held),
+            rank=rank,
+            grade=grade,
+            first=first,
+            last=last,
+            judged=np.ones(len(grade), bool),
+            n=depth,
+            length=depth,
+            ideal=ideal,
+            found=depth > 0,
+            expected=first is not rank,
+            lowest_grade=self.lowest_grade,
+            candidates=np.full(len(depth), self.candidates),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Open(Hits):
+    """Hits that stand below the end of their list unless chance puts them inside."""
+
+    def over_places(
+        self,
+        value: Callable[[Ints, Ints | slice], Floats],
+        k: Cutoff | None = None,
+        among: Bools | None = None,
+    ) -> Floats:
+        """Return what hits give on average over all ranks, where those below the end give nothing."""
+        return super().over_places(value, self._inside(k), among)
+
+    def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
+        """Return what the first masked hit gives on average, nothing below the end."""
+        return super().first_of(mask, value, self._inside(k))
+
+    def _inside(self, k: Cutoff | None) -> Ints:
+        return self.length if k is None else np.minimum(self.length, k)
+
+
+class _Holdings(NamedTuple):
+    """Lists by what they hold: the kind of each, and how likely a list of that kind holds the same."""
+
+    hits: Hits
+    kind: Ints
+    chance: Floats
+
+    def mean(self, measure: Measure, empty: str) -> Scored:
+        """Return the mean over the lists of each kind that have a value."""
+        scored, kinds = measure.score(self.hits, empty), int(self.kind[-1]) + 1
+        counted = ~np.isin(scored.status, uncounted(undefined_propagates=False))
+        first = np.lexsort((scored.status, ~counted, self.kind))
+        first = first[np.searchsorted(self.kind, np.arange(kinds))]
+        weight = np.where(counted, self.chance, 0.0)
+        whole = sums(self.kind, weight, kinds)
+
+        def mean(values: Floats) -> Floats:
+            total = sums(self.kind, weight * np.where(counted, values, 0.0), kinds)
+            means: Floats = np.divide(total, whole, out=np.full(kinds, np.nan), where=whole > 0)
+            return means
+
+        found = Scored(
+            mean(scored.numerator), mean(scored.denominator), mean(scored.value), scored.status[first]
+        )
+        if not measure.undefined_propagates:
+            return found
+        spoilt = sums(self.kind, np.where(counted, 0.0, self.chance), kinds) > 0
+        return replace(
+            found,
+            value=np.where(spoilt, np.nan, found.value),
+            status=np.where(spoilt, Status.undefined, found.status).astype(np.int8),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Kind:
+    """Grades, best first, how many documents have each, and how many documents a list holds."""
+
+    grade: Floats
+    count: Ints
+    depth: int
+
+    @classmethod
+    def of(cls, grades: Floats, depth: int) -> _Kind:
+        """Count the grades."""
+        grade, count = np.unique(grades, return_counts=True)
+        return cls(grade[::-1], count[::-1], depth)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many numbers of documents of each grade there are."""
+        return [min(count, self.depth) + 1 for count in self.count.tolist()]
+
+    @property
+    def size(self) -> int:
+        """How many grades there are in all ways to hold some of them, at most."""
+        return math.prod(self.sizes, start=int(self.count.sum()) + 1)
+
+    def ways(self, candidates: int) -> Ints:
+        """Return how many documents of each grade lists may hold, int64 ``[ways, grades]``."""
+        every = np.indices(self.sizes).reshape(len(self.sizes), math.prod(self.sizes)).T
+        left = self.depth - every.sum(axis=1)
+        ways: Ints = every[(left >= 0) & (left <= candidates - self.count.sum())]
+        return ways
+
+    def chance(self, ways: Ints, candidates: int) -> Floats:
+        """Return how likely each way is: the multivariate hypergeometric distribution."""
+        others, left = candidates - self.count.sum(), self.depth - ways.sum(axis=1)
+        log = _log_choose(self.count, ways).sum(axis=1) + _log_choose(others, left)
+        share: Floats = np.exp(log - log.max())
+        share /= share.sum()
+        return share
+
+
+def _log_choose(n: Ints, k: Ints) -> Floats:
+    """Return the logarithms of binomial coefficients."""
+    from scipy.special import betaln
+
+    log: Floats = -betaln(n - k + 1, k + 1) - np.log1p(n)
+    return log
+
+
+def _lengths(some: Sequence[Sized]) -> Ints:
+    return np.array([len(one) for one in some], np.int64)
+
+
+def _refuse_few(candidates: int, judged: Ints) -> None:
+    """Refuse fewer candidates than a query has judged documents."""
+    if len(judged) and judged.max() > candidates:
+        raise BadParameter(
+            f"candidates={candidates} are fewer than the judged documents of a query",
+            given=f"{int(judged.max()):,} judged documents",
+            fix="candidates is how many documents each query could have retrieved",
+        )

@@ -1,0 +1,256 @@
+"""Relevant documents that were ranked among sampled others: their ranks taken from runs, and corrected.
+
+Recommenders are often evaluated on lists of one held-out item and a hundred sampled ones.  What measures give
+there is not what they give among all items (Krichene and Rendle, KDD 2020); the road is walked as ever, the
+ranks are taken down, and the estimators of :func:`~rankstone.rankings.correct_sampled` do the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import counted, queries
+from rankstone.errors import BadParameter, BadValue, NotComparable, printable
+from rankstone.evaluation.pipeline import Part
+from rankstone.evaluation.prepared import Prepared
+from rankstone.evaluation.request import name_runs
+from rankstone.measures.core.definition import Threshold
+from rankstone.rankings.recommendation.sampled_metrics import correct_sampled
+from rankstone.tables.results import Result, given
+from rankstone.tables.sheet import Sheet
+from rankstone.tables.sheet import Table as Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.evaluation.pipeline import Pipeline
+    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
+    from rankstone.evaluation.scores import RunScores
+    from rankstone.hits.alignment_audit import Audit, RunAudit
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.matching import Chunk
+    from rankstone.io.input_table import Progress, Table
+
+    Ints = NDArray[np.int64]
+
+__all__ = ["Sampled", "sampled"]
+
+
+def sampled(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike,
+    *,
+    items: int,
+    method: str = "bv",
+    gamma: float = 0.1,
+    replacement: bool = False,
+    rel: float | None = None,
+    confidence: float = 0.95,
+    progress: Progress | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> Sampled:
+    """Bound and estimate what measures would give among all items, from lists of relevant and sampled ones.
+
+    Parameters
+    ----------
+    qrels, runs, progress, **options
+        As for :func:`~rankstone.evaluate`.  Every list holds the query's relevant documents and so many
+        sampled ones, the same number in every list.
+    measures
+        Measures of one relevant document: each relevant document is ranked among itself and the sampled
+        ones, as if the others were not there.
+    items
+        How many items the others were sampled from, the relevant one included.
+    method, gamma, replacement
+        How values are corrected, as for ``correct_sampled``.  A list holds a document once, so
+        samples are taken to be drawn without replacement.
+    rel
+        Relevant from this grade on; above 0 unless given.
+    confidence
+        Of the bounds, over draws of queries and of sampled documents.
+
+    Returns
+    -------
+    Sampled
+        Bounds and estimates, and beside them the values that the sampled lists have.
+
+    Raises
+    ------
+    NotComparable
+        When a relevant document is not in its list, or lists hold different numbers of others.
+
+    Examples
+    --------
+    Each user's one item, ranked first, second, second and fourth among three others of a hundred items:
+
+    >>> import polars as pl
+    >>> qrels = {f"u{at}": {"liked": 1} for at in range(4)}
+    >>> others = ["a", "b", "c"]
+    >>> run = {f"u{at}": [*others[:above], "liked", *others[above:]] for at, above in enumerate((0, 1, 1, 3))}
+    >>> found = sampled(qrels, run, "R@1 AUC(negatives=candidates)", items=100, method="rank")
+    >>> found.values.select("measure", pl.col("value", "naive").round(4), "relevant").rows()
+    [('R@1', 0.25, 0.25, 4), ('AUC(negatives=candidates)', 0.5833, 0.5833, 4)]
+    """
+    line = Threshold(0.0, strict=True) if rel is None else Threshold(rel)
+    if options.get("ties") == "expected":
+        raise BadParameter("ties=expected gives no rank to correct", fix="another rule, such as ties=worst")
+    ready = Prepared(qrels, "RR", **options)
+    ranked: dict[str, tuple[Ints, Ints, int]] = {}
+
+    def along(name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
+        def each(chunk: Chunk, hits: Hits) -> _Landed:
+            plain = pipeline.measure(chunk, hits)
+            return _Landed(**vars(plain), among=_among_others(hits, line))
+
+        parts, audit = pipeline.walk(table, each)
+        ranked[name] = _checked(parts, table.source, ready.options.missing)
+        return pipeline.assemble(parts), audit
+
+    found = ready.walk(name_runs(runs), along, progress=progress)
+    rows, warnings = [], dict[str, None]()
+    for name, (rank, query, others) in ranked.items():
+        fixed = correct_sampled(
+            rank,
+            measures,
+            items=items,
+            sampled=others,
+            method=method,
+            gamma=gamma,
+            replacement=replacement,
+            users=query,
+            confidence=confidence,
+        )
+        warnings |= dict.fromkeys(fixed.warnings)
+        count = len(np.unique(query))
+        rows += [(name, *row[:-1], others, len(rank), count) for row in fixed.values.iter_rows()]
+    conventions = {
+        **found.conventions,
+        "sampled": {"items": items, "method": method, "gamma": gamma if method == "bv" else None,
+                    "replacement": replacement, "confidence": confidence, "rel": str(line)},
+    }  # fmt: skip
+    warning = " ".join(warnings)
+    return Sampled(pl.DataFrame(rows, _SCHEMA, orient="row"), warning, found.audit, conventions, found.inputs)
+
+
+_SCHEMA: dict[str, Any] = {
+    "run": pl.String,
+    "measure": pl.String,
+    **dict.fromkeys(("value", "lower", "upper", "naive"), pl.Float64),
+    **dict.fromkeys(("sampled", "relevant", "queries"), pl.Int64),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled(Result):
+    """Bounds and estimates of measures among all items, made of ranks among sampled ones.
+
+    Attributes
+    ----------
+    values
+        ``run``, ``measure``, ``value`` (the mean over relevant documents), ``lower`` and ``upper`` (the least
+        and the most that ranks among all items can give which agree with those in the lists; null where none
+        agree), ``naive`` (what the sampled lists have), ``sampled`` (others in a list), ``relevant``
+        (documents ranked), ``queries``.
+    warning
+        What a reader of such numbers should know.
+    audit, conventions, inputs
+        As of :class:`~rankstone.evaluation.scores.Scores`.
+    """
+
+    values: pl.DataFrame
+    warning: str
+    audit: Audit
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`values`."""
+        return self.values
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain lists and dicts."""
+        return given(
+            values=self.values,
+            warning=self.warning,
+            audit=self.audit,
+            conventions=self.conventions,
+            inputs=self.inputs,
+        )
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return what people read; ``digits`` are decimals."""
+        said = " ".join(f"{k}={v}" for k, v in self.conventions["sampled"].items() if v is not None)
+        table = Shown.of(self.values, digits=digits, kinds={"measure": "id"})
+        notes = (f"warning  {self.warning}", f"sampled  {said}", *self._notes())
+        return Sheet("", parts=(table,), notes=notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Landed(Part):
+    """A part of a run: its scores, and where relevant documents stand among the others."""
+
+    among: _Among
+
+
+class _Among(NamedTuple):
+    """Ranks of relevant documents and their lists' places; how many of these and of others a list holds."""
+
+    rank: Ints
+    lists: Ints
+    relevant: Ints
+    others: Ints
+
+
+def _checked(parts: Sequence[_Landed], source: str, missing: str) -> tuple[Ints, Ints, int]:
+    """Put the parts together; refuse lists that are not relevant documents among sampled ones."""
+    names = pl.concat([part.names for part in parts])
+    wanted = np.concatenate([part.among.relevant for part in parts])
+    others = np.concatenate([part.among.others for part in parts])
+    ranks = np.concatenate([part.among.rank for part in parts])
+    starts = np.cumsum([0, *(len(part.names) for part in parts)])
+    lists = np.concatenate([part.among.lists + start for part, start in zip(parts, starts, strict=False)])
+    answered = np.concatenate([np.full(len(part.names), part.tally is not None) for part in parts])
+    if missing == "drop":
+        wanted = np.where(answered, wanted, 0)
+    lost = np.flatnonzero(np.bincount(lists, minlength=len(names)) < wanted)
+    if len(lost):
+        raise NotComparable(
+            f"{queries(len(lost))} with a relevant document that is not in the list: it has no rank",
+            where=source,
+            given=f"query {printable(names[int(lost[0])], 40)}",
+            expected="the relevant documents of a query, and the sampled ones, all in its list",
+            fix=None if answered[lost].all() else "missing=drop leaves out queries without a list",
+        )
+    counted_in = np.flatnonzero(wanted > 0)
+    if not len(counted_in):
+        raise BadValue("there is no relevant document to rank", where=source)
+    fewest, most = int(others[counted_in].min()), int(others[counted_in].max())
+    if fewest != most or not most:
+        raise NotComparable(
+            "lists hold different numbers of sampled documents"
+            if most
+            else "lists hold no sampled documents",
+            where=source,
+            given=f"{fewest:,} to {counted(most, 'document')} beside the relevant ones",
+            expected="the same number beside the relevant ones in every list",
+        )
+    return ranks, np.unique(lists, return_inverse=True)[1].astype(np.int64), most
+
+
+def _among_others(hits: Hits, line: Threshold) -> _Among:
+    """Return where each relevant document stands among the others of its list, as if it were the only one."""
+    is_relevant = hits.relevant(line)
+    above = hits.running_count(is_relevant) - 1
+    return _Among(
+        rank=(hits.rank - above)[is_relevant],
+        lists=hits.query[is_relevant],
+        relevant=hits.ideal.relevant_count(line),
+        others=hits.n - hits.count(is_relevant),
+    )

@@ -1,0 +1,278 @@
+"""Bounds of scores: every run is scored as ever, and brings its unjudged documents along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Unpack
+
+import numpy as np
+import polars as pl
+
+from rankstone.diagnostics.bound_differences import difference as differ
+from rankstone.diagnostics.bound_differences import together
+from rankstone.diagnostics.bound_questions import check_measure, check_options
+from rankstone.diagnostics.bound_rules import extremes
+from rankstone.diagnostics.bound_search import slices
+from rankstone.diagnostics.bounds_result import Bounds, Found
+from rankstone.diagnostics.lists_with_holes import Lists
+from rankstone.errors import BadOption, UsageError, printable
+from rankstone.evaluation.pipeline import Part, in_order
+from rankstone.evaluation.prepared import Prepared
+from rankstone.evaluation.request import name_runs, of_rankings
+from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.pair_index import ragged_range
+from rankstone.measures.core.measure import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.evaluation.pipeline import Pipeline
+    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
+    from rankstone.evaluation.scores import RunScores
+    from rankstone.hits.alignment_audit import RunAudit
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.judgments import Judgments
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.hits.matching import Chunk
+    from rankstone.io.input_table import Progress, Table
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["LIMIT", "bounds"]
+
+#: assignments of one query tried at most
+LIMIT: Final = 4096
+#: holes of two runs that are worked on at a time
+_HOLES: Final = 1 << 17
+
+
+def bounds(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: MeasuresLike,
+    *,
+    grades: Sequence[float] | None = None,
+    difference: tuple[str, str] | None = None,
+    limit: int = LIMIT,
+    progress: Progress | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> Bounds:
+    """Return the lowest and highest scores over every assignment of grades to unjudged documents.
+
+    A retrieved document that nobody judged might have any grade, and so might all the others; a score
+    can be anything between the lowest and the highest value that these possibilities leave open.  All
+    of a list's unjudged documents are graded, also those below a cutoff, since they enter the ideal
+    list and R; documents that were neither judged nor retrieved are outside the question.
+
+    Parameters
+    ----------
+    qrels, runs, measures, progress, **options
+        As for :func:`rankstone.evaluate`.
+    grades
+        The grades a document can have; the judgments' own grades and 0 unless given.
+    difference
+        Names of two runs: their difference is bounded, too.  An unjudged document of both lists has
+        one grade, and all unjudged documents of either list enter the ideal list and R of both.
+    limit
+        How many assignments of one query are tried at most where only trying helps; beyond that the
+        interval is certain but may be too wide (``certificate`` says ``outer``).
+
+    Returns
+    -------
+    Bounds
+        Per query, and for the mean.
+
+    Raises
+    ------
+    UsageError
+        For a measure that has no bounds (``Judged``), needs more than grades, or an option under which
+        grades decide more than scores (``ties=best``, ``unjudged=condensed`` …).
+
+    Examples
+    --------
+    Grades 2, 2, 1 and two unjudged documents: both worthless gives nDCG 1, both of grade 2 gives 0.979;
+    the lowest is one of grade 2 at the bottom.
+
+    >>> qrels = {"q": {"a": 2, "b": 2, "c": 1}}
+    >>> bounds(qrels, {"q": ["a", "b", "c", "d", "e"]}, "nDCG").mean().select("low", "high").row(0)
+    (0.9665488040107213, 1.0)
+    """
+    _check_limit(limit)
+    named = name_runs(runs)
+    for name in difference or ():
+        if name not in named:
+            known = ", ".join(map(printable, named))
+            raise UsageError(f"there is no run {printable(name)!r} to compare", expected=known)
+    wanted = of_rankings(measures)
+    for measure in wanted:
+        check_measure(measure)
+    bounder = _Bounder(Prepared(qrels, wanted, **options), _scale(grades), limit, difference)
+    return bounder.bound(named, progress)
+
+
+def _check_limit(limit: object) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise BadOption(f"limit={limit!r} is no count", expected="a whole number from 1 up")
+
+
+def _scale(grades: Sequence[float] | None) -> Floats | None:
+    """Check a scale that is given."""
+    if grades is None:
+        return None
+    scale = np.unique(np.array(list(grades), np.float64))
+    if not len(scale) or not (scale <= LARGEST_GRADE).all() or scale[0] < 0:
+        raise BadOption(
+            f"grades={list(grades)!r} is no scale", expected="numbers of 0 or more, such as 0, 1, 2"
+        )
+    return scale
+
+
+@dataclass(frozen=True, eq=False)
+class _Part(Part):
+    """Scores and bounds of one chunk of hits, and its lists where they are needed again."""
+
+    found: list[Found]
+    lists: Lists | None
+    rows: Ints | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One of two runs: its lists, the numbers of their queries, their values, and their holes' ids."""
+
+    lists: Lists
+    codes: Ints
+    names: pl.Series
+    values: list[Floats]
+    docs: pl.Series
+
+    def holes(self, queries: Ints) -> pl.Series:
+        """Return the ids of the holes of some queries."""
+        return self.docs.gather(ragged_range(self.lists.starts[queries], self.lists.listed[queries]))
+
+
+class _Bounder:
+    """Judgments prepared once, for the bounds of many runs."""
+
+    def __init__(
+        self, ready: Prepared, scale: Floats | None, limit: int, pair: tuple[str, str] | None
+    ) -> None:
+        check_options(ready.options)
+        self._ready, self._measures = ready, ready.measures
+        self._scale, self._limit, self._pair = scale, limit, pair
+        self._frames: list[pl.DataFrame] = []
+        self._sides: dict[str, _Side] = {}
+        if pair is not None:
+            _check_pair(ready.measures, ready.options.extra)
+
+    def bound(self, runs: Mapping[str, object], progress: Progress | None) -> Bounds:
+        """Bound named runs, and the difference of a pair of them."""
+        walked = self._ready.walk(runs, self._along, progress=progress)
+        if self._pair is not None:
+            self._frames += self._differences(*self._pair)
+        scale = tuple(self._scale.tolist()) if self._scale is not None else ()
+        settings = {"grades": list(scale), "limit": self._limit}
+        return Bounds(
+            pl.concat(self._frames),
+            self._measures,
+            scale,
+            self._pair,
+            walked.audit,
+            {**walked.conventions, "bounds": settings},
+            walked.inputs,
+        )
+
+    def _along(self, name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
+        """Score one run, and bound its scores on the way."""
+        scale = self._grades(pipeline.judged)
+        keeps = self._pair is not None and name in self._pair
+
+        def each(chunk: Chunk, hits: Hits) -> _Part:
+            part = pipeline.measure(chunk, hits)
+            lists = Lists.of(hits, pipeline.options.empty)
+            found = []
+            for measure, scored in zip(self._measures, part.scored, strict=True):
+                search = extremes(lists, measure, scale, self._limit)
+                found.append(Found(scored.value, search.low, search.high, search.certificate, lists.holes))
+            rows = hits.holes.run_row if keeps and hits.holes is not None else None
+            return _Part(**vars(part), found=found, lists=lists if keeps else None, rows=rows)
+
+        parts, audit = pipeline.walk(table, each, frozenset({"holes"}))
+        scores, order = pipeline.assemble(parts), in_order(parts)
+        for at, (measure, scored) in enumerate(scores.by_measure.items()):
+            found = Found.joined([part.found[at] for part in parts], order)
+            frame = found.frame(name, str(measure), scores.queries)
+            self._frames.append(frame.filter(pl.Series(scored.status != Status.dropped)))
+        if keeps:
+            self._sides[name] = _side(parts, table, self._ready.collapse)
+        return scores, audit
+
+    def _grades(self, judgments: Judgments) -> Floats:
+        """Return the scale: as given, or the judgments' own grades and 0."""
+        if self._scale is None:
+            self._scale = np.unique(np.append(judgments.grade, 0.0))
+        self._check_bottom(judgments)
+        return self._scale
+
+    def _check_bottom(self, judgments: Judgments) -> None:
+        """Refuse grades below those judged where one of them would pad the lists of all queries."""
+        assert self._scale is not None  # noqa: S101 - it is settled before it is checked
+        bottom = float(self._scale[0])
+        padded = [measure for measure in self._measures if measure.claims.reads_lowest_grade]
+        if padded and bottom < judgments.lowest_grade:
+            raise BadOption(
+                f"{padded[0]}: one document of grade {bottom:g} would change what pads the lists of every "
+                f"query, whose lowest is {judgments.lowest_grade:g}, so queries cannot be bounded one by one",
+                given=f"grades {', '.join(f'{grade:g}' for grade in self._scale)}",
+                fix=f"name grades from {judgments.lowest_grade:g} up",
+            )
+
+    def _differences(self, first: str, second: str) -> list[pl.DataFrame]:
+        """Bound the difference of two runs over the queries that both have."""
+        one, other = self._sides[first], self._sides[second]
+        common, at_one, at_other = np.intersect1d(one.codes, other.codes, return_indices=True)
+        sizes = one.lists.listed[at_one] + other.lists.listed[at_other]
+        parts: list[list[Found]] = [[] for _ in self._measures]
+        assert self._scale is not None  # noqa: S101 - both runs have been scored
+        for begin, end in slices(sizes, _HOLES):
+            queries = at_one[begin:end], at_other[begin:end]
+            sides = one.lists.take(queries[0]), other.lists.take(queries[1])
+            question = together(sides, (one.holes(queries[0]), other.holes(queries[1])))
+            for at, measure in enumerate(self._measures):
+                value = one.values[at][queries[0]] - other.values[at][queries[1]]
+                search = differ(question, measure, self._scale, self._limit)
+                parts[at].append(Found(value, search.low, search.high, search.certificate, question.holes))
+        name, every = f"{first} - {second}", np.arange(len(common))
+        return [
+            Found.joined(found, every).frame(name, str(measure), one.names.gather(at_one))
+            for measure, found in zip(self._measures, parts, strict=True)
+        ]
+
+
+def _side(parts: Sequence[_Part], table: Table, collapse: Callable[[pl.Expr], pl.Expr] | None) -> _Side:
+    """Put the parts of a run together, and read the ids of its holes."""
+    doc = pl.col("doc_id")
+    docs = pl.concat(list(table.tables([(collapse(doc) if collapse else doc).alias("doc_id")])))
+    rows = np.concatenate([part.rows for part in parts if part.rows is not None])
+    return _Side(
+        lists=Lists.joined([part.lists for part in parts if part.lists is not None]),
+        codes=np.concatenate([part.codes for part in parts]),
+        names=pl.concat([part.names for part in parts]),
+        values=[
+            np.concatenate([part.scored[at].value for part in parts]) for at in range(len(parts[0].scored))
+        ],
+        docs=docs["doc_id"].gather(rows).cast(pl.String),
+    )
+
+
+def _check_pair(measures: Sequence[Measure], extra: str) -> None:
+    for measure in measures:
+        if measure.agg not in ("mean", "sum"):
+            raise BadOption(
+                f"{measure}: the difference of two agg={measure.agg} is not one of queries' differences",
+                fix="bound differences under agg=mean",
+            )
+    if extra == "keep":
+        raise BadOption(
+            "extra=keep: queries that nobody judged have no difference to bound", fix="use extra=drop"
+        )

@@ -1,0 +1,54 @@
+"""Evaluation: read, prepare, align, measure; scores per query first, means derived from them.
+
+Comes in: judgments, runs, measures, options of alignment.  Goes out: :class:`~rankstone.Scores`.  Work that
+does not fit into memory goes range by range; shares are what an engine runs on another machine.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankstone import lazy_names
+
+if TYPE_CHECKING:
+    from rankstone.evaluation.exact_run import head_of_run, qrels_from_run
+    from rankstone.evaluation.out_of_core import evaluate_out_of_core, parse_size
+    from rankstone.evaluation.prepared import Prepared
+    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunLike
+    from rankstone.evaluation.scores import Scores
+    from rankstone.evaluation.shares import Share, Trailer, pads, refuse_what_looks_at_others, scored_share
+    from rankstone.evaluation.stored_scores import Origin, StoredScores, SummedScores, check_met
+__all__ = [
+    "EvaluationKeywords",
+    "MeasuresLike",
+    "Origin",
+    "Prepared",
+    "QrelsLike",
+    "RunLike",
+    "Scores",
+    "Share",
+    "StoredScores",
+    "SummedScores",
+    "Trailer",
+    "check_met",
+    "evaluate_out_of_core",
+    "head_of_run",
+    "pads",
+    "parse_size",
+    "qrels_from_run",
+    "refuse_what_looks_at_others",
+    "scored_share",
+]
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "exact_run": ("head_of_run", "qrels_from_run"),
+            "out_of_core": ("evaluate_out_of_core", "parse_size"),
+            "prepared": ("Prepared",),
+            "request": ("EvaluationKeywords", "MeasuresLike", "QrelsLike", "RunLike"),
+            "scores": ("Scores",),
+            "shares": ("Share", "Trailer", "pads", "refuse_what_looks_at_others", "scored_share"),
+            "stored_scores": ("Origin", "StoredScores", "SummedScores", "check_met"),
+        },
+    )

@@ -1,0 +1,119 @@
+"""Judgments made of a run: what an exact search finds is right, and an approximate one is measured by it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankstone.errors import BadOption, BadValue, EmptyInput, printable
+from rankstone.io import read_run
+from rankstone.io.columns import with_csv
+from rankstone.io.typed_tables import of_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankstone.evaluation.request import RunLike
+    from rankstone.io.input_table import Table
+
+
+__all__ = ["head_of_run", "qrels_from_run"]
+
+
+def qrels_from_run(
+    run: RunLike,
+    depth: int,
+    *,
+    within: float = 0.0,
+    order: str = "score",
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+) -> pl.DataFrame:
+    """Return judgments by which the first ``depth`` documents of every list of a run are right.
+
+    ``R(denom=min_R_k)@k`` with ``k = depth`` is then the recall of an approximate index: found / k.
+    Documents that tie with the k-th are right, too, as any of them could have stood there; more than k
+    cannot be found among k.
+
+    Parameters
+    ----------
+    run
+        What an exact search returns, best first; anything :func:`rankstone.evaluate` takes for a run.
+        A list that ends at rank k cannot say what tied with its last document, so ask for some more.
+    depth
+        k.
+    within
+        Scores at most this far below the k-th count as tied with it: the epsilon of ANN-benchmarks,
+        which allows for rounding in distances.  Scores are larger for better documents; negate distances.
+    order
+        ``score``, or ``rank`` for a rank column (ties are then equal ranks).
+    columns, format_in, csv_separator, decimal
+        As for :func:`rankstone.evaluate`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``query_id``, ``doc_id``, ``relevance`` (1.0).
+
+    Raises
+    ------
+    BadOption
+        When ``depth`` is no count or ``within`` no distance.
+    InputError
+        When the run cannot be read.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> exact = {"q": {"a": 0.9, "b": 0.8, "c": 0.8, "d": 0.1}}
+    >>> qrels = rankstone.qrels_from_run(exact, depth=2)
+    >>> qrels["doc_id"].to_list()
+    ['a', 'b', 'c']
+    >>> rankstone.evaluate(qrels, {"q": ["c", "a"]}, "R(denom=min_R_k)@2").to_dict()
+    {'run': {'R(denom=min_R_k)@2': 1.0}}
+    """
+    columns = with_csv(columns, csv_separator, decimal)
+    return head_of_run(run, depth, within=within, order=order, columns=columns, format_in=format_in).collect(
+        "query_id", "doc_id", "relevance"
+    )
+
+
+def head_of_run(
+    run: RunLike,
+    depth: int,
+    *,
+    within: float = 0.0,
+    order: str = "score",
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+) -> Table:
+    """Return the judgments as a table that knows where it came from; see :func:`qrels_from_run`."""
+    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+        raise BadOption(f"depth={depth!r} is no count", expected="a whole number from 1 up")
+    if not (math.isfinite(within) and within >= 0):
+        raise BadOption(f"within={within!r} is no distance", expected="a number, 0 or more")
+    read = read_run(run, columns, format_in, order=order, name="exact run")
+    order = read.ordered_by(order)
+    if order == "input":
+        frame = read.collect("query_id", "doc_id")
+        right = frame.filter(pl.int_range(pl.len()).over("query_id") < depth)
+    else:
+        frame = read.collect("query_id", "doc_id", order)
+        bad = frame[order].is_null() | frame[order].is_nan()
+        if bad.any():
+            at = bad.arg_max() or 0
+            given = f"query {printable(frame['query_id'][at])}, document {printable(frame['doc_id'][at])}"
+            raise BadValue(f"the {order} is no number", where=read.locate(at), given=given)
+        key = pl.col(order) if order == "score" else -pl.col(order)
+        last = key.top_k(depth).min().over("query_id")
+        right = frame.filter(key >= last - within)
+    if not right.height:
+        raise EmptyInput("the run is empty", where=read.source)
+    table = right.select("query_id", "doc_id", pl.lit(1.0).alias("relevance"))
+    first = of_frame(table.lazy(), f"first {depth} of {read.source}", {}, untyped=read.untyped)
+    return replace(first, empty=read.empty)  # where nothing can be found, nothing is right

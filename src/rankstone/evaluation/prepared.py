@@ -1,0 +1,469 @@
+"""Judgments, options and side tables made ready once, to score any number of runs.
+
+What is scored: runs against judgments, or one table whose rows carry both score and label.
+"""
+
+from __future__ import annotations
+
+import os
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+
+import polars as pl
+
+from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
+from rankstone.evaluation.pipeline import Pipeline, Walked
+from rankstone.evaluation.request import (
+    RunErrors,
+    checked,
+    choices,
+    columns_read,
+    name_runs,
+    of_rankings,
+    refuse_further,
+)
+from rankstone.evaluation.scores import RunScores, Scores
+from rankstone.evaluation.side_tables import (
+    check_queries,
+    collapser,
+    declared_queries,
+    excluded_pairs,
+    intents_of,
+    query_table,
+    refuse_beside_one_group,
+    refuse_without_pairs,
+    require_columns,
+)
+from rankstone.hits.alignment_audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
+from rankstone.hits.exclusion import Exclusion, pairs_of
+from rankstone.hits.grouped_judgments import prepared
+from rankstone.hits.judgments import SelfLabelled, lowest_of
+from rankstone.io import read_judgments, read_labelled, read_run
+from rankstone.io.columns import with_csv
+from rankstone.io.file_formats import stem
+from rankstone.io.objects import ids_of_two_kinds
+from rankstone.measures.core.definition import ANY_GAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunLike, RunsLike
+    from rankstone.hits.alignment_options import AlignmentOptions, Order
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.judgments import Judgments
+    from rankstone.io.input_table import Progress, Table
+    from rankstone.measures.core.measure import Measure
+
+    #: what is done with a run on its way: its name, its pipeline and its table in, its scores out
+    Along = Callable[[str, Pipeline, Table], tuple[RunScores, RunAudit]]
+
+__all__ = ["Given", "Prepared", "options_for", "walk_labelled"]
+
+
+class Prepared:
+    """Judgments, options and side tables made ready once, for any number of runs.
+
+    Parameters
+    ----------
+    qrels, measures, **options
+        As for :func:`rankstone.evaluate`.
+
+    Attributes
+    ----------
+    measures
+        The measures, in the order they were given.
+    options
+        The options of alignment.
+    one_group
+        True if all lists are one.
+    queries
+        The query table; ``None`` where there is none.
+    collapse
+        What turns a column of passages into one of documents; ``None`` where nothing does.
+
+    Raises
+    ------
+    InputError, UsageError
+        As for :func:`rankstone.evaluate`.
+
+    Examples
+    --------
+    >>> ready = Prepared({"q1": {"d1": 1}}, "RR")
+    >>> ready.evaluate({"q1": ["d2", "d1"]}).to_dict()
+    {'run': {'RR': 0.5}}
+    >>> ready.hits({"q1": ["d2", "d1"]}, "q1").rank
+    array([2])
+    """
+
+    def __init__(
+        self, qrels: QrelsLike, measures: MeasuresLike, **options: Unpack[EvaluationKeywords]
+    ) -> None:
+        self._read(qrels, of_rankings(measures), **options)
+
+    @classmethod
+    def of(
+        cls, qrels: QrelsLike, measures: tuple[Measure, ...], **options: Unpack[EvaluationKeywords]
+    ) -> Self:
+        """Make judgments ready for measures that were read already, curves among them."""
+        made = cls.__new__(cls)
+        made._read(qrels, measures, **options)  # noqa: SLF001 - its own
+        return made
+
+    def _read(  # what is given, by the names of EvaluationKeywords
+        self,
+        qrels: object,
+        measures: tuple[Measure, ...],
+        *,
+        columns: Mapping[str, str] | None = None,
+        exclude: object = None,
+        collapse: object = None,
+        queries: object = None,
+        intents: object = None,
+        one_group: bool = False,
+        format_in: str | None = None,
+        csv_separator: str | None = None,
+        decimal: str | None = None,
+        **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    ) -> None:
+        self.measures = measures
+        self.options = checked(options, self.measures)
+        self._columns = with_csv(columns, csv_separator, decimal) or {}
+        self._format_in = format_in
+        self._further = columns_read(self.measures)
+        self.judged = read_judgments(qrels, self._columns, format_in, further=self._further)
+        self._exclude = excluded_pairs(exclude, self._columns, self.options)
+        self.collapse = collapser(collapse)
+        self.queries = query_table(queries, self.measures, self._columns)
+        self._intents = intents_of(intents, self._columns)
+        self.one_group = one_group
+        if one_group:
+            refuse_beside_one_group(collapse=collapse, queries=queries, intents=intents)
+        self._share: pl.Expr | None = None
+        self._lowest: float | None = None
+        self._kept: dict[tuple[str, ...], tuple[Judgments, Exclusion | None]] = {}
+
+    # -- runs in, scores or hits out -------------------------------------------------------------------
+    def evaluate(
+        self,
+        runs: RunsLike,
+        *,
+        progress: Progress | None = None,
+        on_bad_run: str = "stop",
+    ) -> Scores:
+        """Score one run, or several by name; parameters as for :func:`rankstone.evaluate`."""
+        return Scores(*self.walk(name_runs(runs), progress=progress, on_bad_run=on_bad_run))
+
+    def hits(self, run: RunLike, query: object = None) -> Hits:
+        """Return where the judged documents of a run stand: all that a measure looks at.
+
+        Parameters
+        ----------
+        run
+            As for :func:`rankstone.evaluate`; one run.
+        query
+            The id of one query; of all queries, in the order of the judgments, unless given.
+
+        Raises
+        ------
+        NotComparable
+            When the query has no judgments.
+        """
+        pipeline, table = self.pipeline(self.open(run))
+        return pipeline.hits(table, query)
+
+    def walk(
+        self,
+        runs: Mapping[str, object],
+        along: Along | None = None,
+        *,
+        progress: Progress | None = None,
+        on_bad_run: str | None = None,
+    ) -> Walked:
+        """Take every run along its pipeline.
+
+        Parameters
+        ----------
+        runs
+            Run name → run.
+        along
+            What is done with each; it is scored unless given.
+        progress
+            Called with row counts while reading.
+        on_bad_run
+            As for :func:`rankstone.evaluate`; ``None`` stops where nothing else can be chosen.
+        """
+        bad = RunErrors(on_bad_run)
+        scored: dict[str, RunScores] = {}
+        audits: dict[str, RunAudit] = {}
+        sources: dict[str, str] = {}
+        options = self.options
+        for name, run in runs.items():
+            with bad.of(name):
+                table = self.open(run, name)
+                options = options_for(table, self.options)
+                self.texts(table)
+                with bad.shared():
+                    pipeline, table = self.pipeline(table)
+                table = table.watched(progress)
+                made = pipeline.run(table) if along is None else along(name, pipeline, table)
+                scored[name], audits[name] = made
+                sources[name] = table.source
+        bad.settle(len(runs))
+        return Walked(
+            scored,
+            self.measures,
+            Audit(self.judgments_audit(), audits, *self._beside(), bad_runs=bad.found),
+            choices(options, self.measures, one_group=self.one_group),
+            {"judgments": self.judged.source, "runs": sources, **self._sources()},
+        )
+
+    # -- one run ---------------------------------------------------------------------------------------
+    def open(self, run: object, name: str = "run", *, ranks: bool = True) -> Table:
+        """Open a run without reading it, with TREC's ``ranks`` for the audit."""
+        return read_run(run, self._columns, self._format_in, order=self.options.order, name=name, ranks=ranks)
+
+    def pipeline(self, run: Table, *, regroups: bool = True) -> tuple[Pipeline, Table]:
+        """Return the pipeline of an opened run, and the run with ids of the kind that the judgments have."""
+        texts, options = self.texts(run), options_for(run, self.options)
+        run = run.with_text_ids(*texts)
+        if self.one_group:
+            run = run.pairs_in_one_list(self._judged_in(run) if self.options.extra == "drop" else None)
+        judgments, exclude = self._prepare(texts)
+        made = Pipeline(judgments, options, self.measures, exclude, self.collapse, self.queries, regroups)
+        return made, run
+
+    def texts(self, run: Table) -> tuple[str, ...]:
+        """Return the id columns that are written as texts, for run and judgments to be of one kind."""
+        return ids_of_two_kinds(self.judged, run, "texts on both sides, or whole numbers on both sides")
+
+    def _judged_in(self, run: Table) -> pl.Series:
+        """Return the judged queries, written as the run writes its own."""
+        return self.judged.collect("query_id")["query_id"].unique().cast(run.schema["query_id"])
+
+    def _prepare(self, texts: tuple[str, ...]) -> tuple[Judgments, Exclusion | None]:
+        """Prepare judgments and exclusions, once for each choice of id columns written as texts."""
+        if texts not in self._kept:
+            table = self.judged.with_text_ids(*texts)
+            table = table.pairs_in_one_list() if self.one_group else table
+            frame = table.collect("query_id", "doc_id", "relevance", *self._further)
+            declared = declared_queries(table, self.queries)
+            if self._share is None and not frame.height:
+                raise EmptyInput("there are no judgments", where=table.source)
+            if self._share is not None and declared is not None:  # the query table knows nothing of ranges
+                declared = declared.to_frame("query_id").filter(self._share).to_series()
+            pairs = self._excluded(frame.schema)
+            judgments = prepared(frame, self.options, table.locate, self._intents, declared, pairs)
+            if self._lowest is not None:
+                judgments = replace(judgments, lowest_grade=self._lowest)
+            if self._share is None and self.queries is not None:
+                check_queries(self.queries, self.measures, judgments.queries.names)
+            self._kept[texts] = judgments, Exclusion.of(pairs, frame, self.options)
+        return self._kept[texts]
+
+    def _excluded(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+        if self._exclude is None:
+            return None
+        table = self._exclude.pairs_in_one_list() if self.one_group else self._exclude
+        if self._share is None:
+            return pairs_of(table.collect("query_id", "doc_id"), kinds)
+        pieces = table.tables([pl.col("query_id"), pl.col("doc_id")])  # piece by piece: there may be many
+        found = [pairs_of(piece, kinds).filter(self._share) for piece in pieces]
+        none = pl.DataFrame(schema={name: kinds[name] for name in ("query_id", "doc_id")})
+        return pl.concat([none, *found]).unique(maintain_order=True)
+
+    # -- the judgments, and the same under other choices -----------------------------------------------
+    def judgments(self) -> Judgments:
+        """Return the prepared judgments (their ids as they were given)."""
+        return self._prepare(())[0]
+
+    def given_grades(self) -> pl.Series:
+        """Return the grades as they were given, those among them that the options do away with."""
+        return self.judged.collect("relevance")["relevance"]
+
+    def for_measures(self, measures: MeasuresLike) -> Self:
+        """Return the same for other measures; judgments are prepared once for both."""
+        other = self._with(measures=of_rankings(measures))
+        checked(self.options.as_dict(), other.measures)
+        require_columns(self.queries, other.measures)
+        if not self.reads(other.measures):
+            raise BadParameter("these measures need columns of the judgments that were not read")
+        return other
+
+    def reads(self, measures: Sequence[Measure]) -> bool:
+        """Return True if the columns of the judgments that measures look at were read."""
+        return set(columns_read(measures)) <= set(self._further)
+
+    def under(self, options: AlignmentOptions, *, one_group: bool = False) -> Self:
+        """Return the same judgments under other options.
+
+        What is prepared already serves them, too, unless the options make other judgments of them.
+        """
+        merges = ("negative", "duplicate_judgments", "exclude_from")
+        same = all(getattr(options, name) == getattr(self.options, name) for name in merges)
+        kept = self._kept if same and one_group == self.one_group else {}
+        return self._with(options=options, one_group=one_group, _kept=kept)
+
+    def of_rows(self) -> Self:
+        """Return the same, but an empty entry makes no judged query, as with most libraries."""
+        return self._with(judged=self.judged.without_empty(), _kept={})
+
+    def in_memory(self) -> Self:
+        """Return the same with the judgments' table held in memory."""
+        return self._with(judged=self.judged.in_memory())
+
+    def as_texts(self, columns: tuple[str, ...]) -> Self:
+        """Return the same with some id columns of the judgments written as texts."""
+        return self._with(judged=self.judged.with_text_ids(*columns), _kept={}) if columns else self
+
+    def only(self, keep: pl.Expr | None, lowest_grade: float | None = None) -> Self:
+        """Return the same for a share of the queries, which may hold none.
+
+        Parameters
+        ----------
+        keep
+            Which rows belong to these queries; ``None`` for all.
+        lowest_grade
+            The bottom of the grade scale of all queries, where a measure reads it.
+        """
+        judged, keep = (self.judged, pl.lit(True)) if keep is None else (self.judged.only(keep), keep)
+        return self._with(judged=judged, _share=keep, _lowest=lowest_grade, _kept={})
+
+    def _with(self, **changed: object) -> Self:
+        other = copy(self)
+        vars(other).update(changed)
+        return other
+
+    # -- what there is to say --------------------------------------------------------------------------
+    def _beside(self) -> tuple[BesideAudit | None, BesideAudit | None]:
+        """Return what there is to say about the tables of queries and of intents."""
+        judgments = next(iter(self._kept.values()))[0]
+        about = None
+        if self.queries is not None:
+            about = check_queries(self.queries, self.measures, judgments.queries.names)
+        meant = None if self._intents is None or judgments.groups is None else self._intents.audit(judgments)
+        return about, meant
+
+    def _sources(self) -> dict[str, str]:
+        beside = {"queries": self.queries, "intents": self._intents}
+        return {name: table.source for name, table in beside.items() if table is not None}
+
+    def judgments_audit(self) -> JudgmentsAudit:
+        """Return what was found in the judgments."""
+        judgments = next(iter(self._kept.values()))[0]
+        relevant = judgments.ideal.relevant_count(ANY_GAIN)
+        return JudgmentsAudit(
+            source=self.judged.source,
+            queries=len(judgments.queries),
+            judgments=len(judgments.grade),
+            negative=judgments.negative,
+            duplicates=judgments.duplicates,
+            empty=int((relevant == 0).sum()),
+            comments=self.judged.comments(),
+            declared=judgments.declared,
+            excluded=judgments.excluded,
+            excluded_relevant=judgments.excluded_relevant,
+            warnings=judgments.given.doubts(),
+            read_as=self.judged.read_as(),
+        )
+
+
+def options_for(run: Table, options: AlignmentOptions) -> AlignmentOptions:
+    """Return the options for a run; lists of documents, and ranks without scores, have one order only."""
+    order = run.ordered_by(options.order)
+    return options if order == options.order else replace(options, order=cast("Order", order))
+
+
+#: what a table with scores and labels has no use for
+_OF_LISTS = ("exclude", "collapse", "intents")
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What is to be scored: judgments and runs, or one table that holds both, called ``name``."""
+
+    qrels: object
+    runs: object
+    table: object = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse both, and neither."""
+        if self.table is not None and not (self.qrels is None and self.runs is None):
+            raise UsageError("table holds scores and labels, so no judgments and runs go with it")
+        if self.table is None and (self.qrels is None or self.runs is None):
+            raise UsageError(
+                "judgments and at least one run are needed",
+                fix="evaluate(qrels, runs, …), or table=… for one table with scores and labels",
+            )
+
+    def walk(
+        self,
+        measures: tuple[Measure, ...],
+        *,
+        progress: Progress | None = None,
+        on_bad_run: str | None = None,
+        **options: Unpack[EvaluationKeywords],
+    ) -> Walked:
+        """Score it; parameters as for :func:`rankstone.evaluate`."""
+        if self.table is None:
+            ready = Prepared.of(self.qrels, measures, **options)  # type: ignore[arg-type] # its own check
+            return ready.walk(name_runs(self.runs), progress=progress, on_bad_run=on_bad_run)
+        return walk_labelled(self.table, measures, name=self.name, progress=progress, **options)
+
+
+def walk_labelled(
+    table: object,
+    parsed: tuple[Measure, ...],
+    *,
+    name: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    queries: object = None,
+    progress: Progress | None = None,
+    one_group: bool = False,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+) -> Walked:
+    """Score one table with scores and labels."""
+    for of_lists in _OF_LISTS:
+        if options.pop(of_lists, None) is not None:
+            raise BadOption(
+                f"{of_lists} is for runs against judgments, not for a table with scores and labels"
+            )
+    order = options.get("order", "score")
+    columns = with_csv(columns, csv_separator, decimal)
+    read = read_labelled(table, columns, format_in, order=order, one_group=one_group)
+    alignment = _alignment(read, options, parsed)
+    lowest = 0.0
+    if any(measure.claims.reads_lowest_grade for measure in parsed):  # it has to be known before the walk
+        lowest = lowest_of(read.tables([pl.col("relevance")]), alignment.negative)
+    refuse_further(parsed)
+    refuse_without_pairs(None, alignment)
+    name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
+    about = query_table(queries, parsed, columns)
+    pipeline = Pipeline(SelfLabelled(lowest), alignment, parsed, queries=about)
+    run, audit = pipeline.run(read.watched(progress))
+    beside = None if about is None else check_queries(about, parsed, run.queries)
+    return Walked(
+        {name: run},
+        parsed,
+        Audit(None, {name: audit}, queries=beside),
+        choices(alignment, parsed, one_group=one_group),
+        {"labelled": {name: read.source}, **({} if about is None else {"queries": about.source})},
+    )
+
+
+def _alignment(read: Table, options: Mapping[str, Any], measures: Sequence[Measure]) -> AlignmentOptions:
+    """Return the options; without document ids ties are resolved by expectation unless told otherwise."""
+    if "doc_id" in read.columns:
+        return checked(options, measures)
+    alignment = checked({"ties": "expected", **options}, measures)
+    if alignment.ties in ("docid_desc", "docid_asc"):
+        raise BadOption(
+            f"ties={alignment.ties} needs a doc_id column, and there is none",
+            where=read.source,
+            fix="choose ties=expected, input, best or worst",
+        )
+    return alignment

@@ -1,0 +1,367 @@
+"""The last station of the road: scores per query first, means derived from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadParameter, nearest, printable
+from rankstone.evaluation.score_tables import of_runs
+from rankstone.measures.core.measure import Measure, Status
+from rankstone.tables.results import HasMeans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rankstone.hits.alignment_audit import Audit
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.core.measure import Scored
+    from rankstone.tables.sheet import Sheet
+
+
+__all__ = ["RunScores", "Scores", "as_rows", "grouped", "status_of", "uncounted", "weights"]
+
+_STATUS = pl.Enum([status.name for status in Status])
+_SCHEMA: dict[str, Any] = {
+    "run": pl.String,
+    "query_id": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "numerator": pl.Float64,
+    "denominator": pl.Float64,
+    "weight": pl.Float64,
+    "status": _STATUS,
+}
+_UNIT_SCHEMA: dict[str, Any] = {
+    "run": pl.String,
+    "unit": pl.String,
+    "measure": pl.String,
+    "value": pl.Float64,
+    "n": pl.Int64,
+}
+_MEAN = ("measure", "value", "n", "n_undefined")
+
+
+@dataclass(frozen=True, eq=False)
+class RunScores:
+    """One run's scores.
+
+    Attributes
+    ----------
+    queries
+        The queries' ids.
+    by_measure
+        For each measure one value a query.
+    about
+        What the query table says of these queries, a row each; ``None`` where there is no table.
+    """
+
+    queries: pl.Series
+    by_measure: Mapping[Measure, Scored]
+    about: pl.DataFrame | None = None
+
+    def unit(self, name: str) -> tuple[pl.Series, Ints]:
+        """Return the units of a column of the query table, and which of them each query belongs to."""
+        assert self.about is not None  # noqa: S101 - measures with units are refused without the table
+        units = self.about[name].unique(maintain_order=True)
+        return units, _codes(self.about.select(name), units.to_frame())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(HasMeans):
+    """Scores of one or more runs.
+
+    Attributes
+    ----------
+    runs
+        Run name → its scores.
+    measures
+        The measures, in the order asked for.
+    audit
+        What alignment did.
+    conventions
+        Every option and parameter the numbers depend on.
+    inputs
+        Where judgments and runs came from.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> scores = rankstone.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, "RR P@1")
+    >>> scores.to_dict()
+    {'run': {'RR': 0.5, 'P@1': 0.0}}
+    """
+
+    runs: Mapping[str, RunScores]
+    measures: tuple[Measure, ...]
+    audit: Audit
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    _means: dict[tuple[tuple[str, ...], ...], pl.DataFrame] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row per run, query and measure.
+
+        Columns ``run``, ``query_id``, ``measure``, ``value`` (null where undefined),
+        ``numerator``, ``denominator``, ``weight`` and ``status``
+        (see :class:`~rankstone.measures.Status`).
+        """
+        return self.lazy().collect()
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`per_query`."""
+        return self.per_query
+
+    def sheet(
+        self,
+        digits: int = 4,
+        by: Sequence[str] = (),
+        intervals: pl.DataFrame | None = None,
+        about: Sequence[str] = (),
+    ) -> Sheet:
+        """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
+        return of_runs(self, digits, by, intervals, about)
+
+    def lazy(self) -> pl.LazyFrame:
+        """Return :attr:`per_query` lazily: written from this, many millions of rows take no memory."""
+        parts = [
+            _long(name, run, measure, scored)
+            for name, run in self.runs.items()
+            for measure, scored in run.by_measure.items()
+        ]
+        return pl.concat(parts) if parts else pl.LazyFrame(schema=_SCHEMA)
+
+    @cached_property
+    def per_unit(self) -> pl.DataFrame:
+        """One row per run, measure of sessions (or other units of queries) and session.
+
+        Columns ``run``, ``unit`` (the session), ``measure``, ``value`` and ``n`` (its queries).
+        """
+        parts = [pl.DataFrame(schema=_UNIT_SCHEMA)]
+        for name, run in self.runs.items():
+            for measure, scored in run.by_measure.items():
+                if measure.unit is None:
+                    continue
+                counted = np.flatnonzero(
+                    ~np.isin(scored.status, uncounted(undefined_propagates=measure.undefined_propagates))
+                )
+                names, code = run.unit(measure.unit)
+                some, value, n = _units(code, measure, scored, counted)
+                unit = names.cast(pl.String).gather(some)
+                units = pl.DataFrame({"unit": unit, "value": value, "n": n})
+                told = units.with_columns(run=pl.lit(name), measure=pl.lit(str(measure)))
+                parts.append(told.select(list(_UNIT_SCHEMA)))
+        return pl.concat(parts)
+
+    def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
+        """Return one row per run and measure: the aggregate over queries.
+
+        Parameters
+        ----------
+        without
+            Statuses of queries to leave out: ``["missing"]`` gives the mean over answered queries,
+            ``["no_relevant"]`` the one over queries with something to find.
+        by
+            Columns of the query table: one row for each of their values (null where the table says
+            nothing of a query).
+
+        Returns
+        -------
+        polars.DataFrame
+            ``run``, the columns of ``by``, ``measure``, ``value`` (null when no query counts), ``n``
+            (queries averaged; sessions for measures of sessions) and ``n_undefined``.
+
+        Examples
+        --------
+        >>> import rankstone
+        >>> asked = {"q1": {"country": "de"}, "q2": {"country": "fr"}}
+        >>> qrels, run = {"q1": {"d": 1}, "q2": {"d": 1}}, {"q1": ["d"], "q2": ["x", "d"]}
+        >>> scores = rankstone.evaluate(qrels, run, "RR", queries=asked)
+        >>> scores.mean(by="country").select("country", "value", "n").rows()
+        [('de', 1.0, 1), ('fr', 0.5, 1)]
+        """
+        left_out = (without,) if isinstance(without, str) else tuple(without)
+        key = left_out, (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+        if key not in self._means:
+            self._means[key] = self._mean(*key)
+        return self._means[key]
+
+    def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
+        asked = [status_of(name) for name in without]
+        rows: list[tuple[Any, ...]] = []
+        kinds: dict[str, Any] = dict.fromkeys(by, pl.Null())
+        for name, run in self.runs.items():
+            segments, members = _segments(run, by, self.inputs)
+            kinds.update(segments.schema)
+            columns = [
+                (str(measure), _Averaging.of(run, measure, scored, asked))
+                for measure, scored in run.by_measure.items()
+            ]
+            for segment, inside in zip(segments.rows() if by else [()], members, strict=True):
+                rows += [(name, *segment, measure, *column.over(inside)) for measure, column in columns]
+        schema: dict[str, Any] = {
+            "run": pl.String,
+            **kinds,
+            "measure": pl.String,
+            "value": pl.Float64,
+            "n": pl.Int64,
+            "n_undefined": pl.Int64,
+        }
+        return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("value").fill_nan(None))
+
+    def has(self, status: str) -> bool:
+        """Return whether any query has the given status for any measure."""
+        return any(self.share_of(run, status) for run in self.runs)
+
+    def share_of(self, run: str, status: str) -> float:
+        """Return the share of a run's queries that have a status, of the measure where it is largest."""
+        code, found = status_of(status), self.runs[run].by_measure.values()
+        return max((float((s.status == code).mean()) for s in found if len(s.status)), default=0.0)
+
+
+def status_of(name: str) -> Status:
+    """Return a status by its name."""
+    if name not in Status.__members__:
+        close = nearest(name, Status.__members__, n=1)
+        raise BadParameter(
+            f"there is no status {printable(name)!r}",
+            expected=", ".join(Status.__members__),
+            fix=f"did you mean {close[0]!r}?" if close else None,
+        )
+    return Status[name]
+
+
+def uncounted(*, undefined_propagates: bool) -> list[Status]:
+    """Return the statuses of queries that do not enter a mean."""
+    return [Status.dropped] if undefined_propagates else [Status.dropped, Status.undefined]
+
+
+@dataclass(frozen=True, eq=False)
+class _Averaging:
+    """What means of one measure are made of, however many segments there are."""
+
+    measure: Measure
+    scored: Scored
+    counts: Bools
+    undefined: Bools
+    weight: Floats
+    unit: Ints | None
+
+    @classmethod
+    def of(cls, run: RunScores, measure: Measure, scored: Scored, without: list[Status]) -> _Averaging:
+        return cls(
+            measure=measure,
+            scored=scored,
+            counts=~np.isin(
+                scored.status, [*uncounted(undefined_propagates=measure.undefined_propagates), *without]
+            ),
+            undefined=scored.status == Status.undefined,
+            weight=weights(scored),
+            unit=None if measure.unit is None else run.unit(measure.unit)[1],
+        )
+
+    def over(self, inside: Ints) -> tuple[float, int, int]:
+        """Return one number for some queries, how many units it is made of, and how many are undefined."""
+        counted = inside[self.counts[inside]]
+        undefined = int(np.count_nonzero(self.undefined[inside]))
+        if self.unit is None:
+            parts = (self.scored.value, self.weight, self.scored.numerator, self.scored.denominator)
+            return self.measure.aggregate(*(part[counted] for part in parts)), len(counted), undefined
+        _, value, _ = _units(self.unit, self.measure, self.scored, counted)
+        one = np.ones(len(value))
+        return self.measure.aggregate(value, one, value, one), len(value), undefined
+
+
+def _units(code: Ints, measure: Measure, scored: Scored, counted: Ints) -> tuple[Ints, Floats, Ints]:
+    """Return the units of the queries counted, the value of each and the number of its queries."""
+    some, unit = np.unique(code[counted], return_inverse=True)
+    parts = (scored.value, scored.numerator, scored.denominator)
+    value = measure.of_units(unit, len(some), *(part[counted] for part in parts))
+    return some, value, np.bincount(unit, minlength=len(some))
+
+
+def _segments(
+    run: RunScores, by: tuple[str, ...], inputs: Mapping[str, Any]
+) -> tuple[pl.DataFrame, list[Ints]]:
+    """Return the different values of columns of the query table, and the queries that have each."""
+    if not by:
+        return pl.DataFrame(), [np.arange(len(run.queries))]
+    if run.about is None:
+        raise BadParameter(
+            f"means by {', '.join(by)} need a query table",
+            fix="evaluate with queries={query: {column: value}} or a file, --queries FILE",
+        )
+    for name in by:
+        if name not in run.about.columns:
+            close = nearest(name, run.about.columns, n=1)
+            raise BadParameter(
+                f"the query table has no column {printable(name)}",
+                where=inputs.get("queries"),
+                expected=", ".join(map(printable, run.about.columns)),
+                fix=f"did you mean {printable(close[0])}?" if close else None,
+            )
+        if name in ("run", *_MEAN):
+            raise BadParameter(f"a column called {name} cannot stand beside the means", fix="rename it")
+    return grouped(run.about.select(by))
+
+
+def grouped(values: pl.DataFrame) -> tuple[pl.DataFrame, list[Ints]]:
+    """Return the different rows of a frame in their order, nulls last, and where each of them stands.
+
+    >>> distinct, places = grouped(pl.DataFrame({"country": ["fr", "de", None, "fr"]}))
+    >>> distinct["country"].to_list(), [at.tolist() for at in places]
+    (['de', 'fr', None], [[1], [0, 3], [2]])
+    """
+    distinct = values.unique().sort(values.columns, nulls_last=True)
+    code = _codes(values, distinct)
+    order, ends = np.argsort(code, kind="stable"), np.cumsum(np.bincount(code, minlength=distinct.height))
+    return distinct, [order[begin:end] for begin, end in pairwise((0, *ends.tolist()))]
+
+
+def _codes(rows: pl.DataFrame, distinct: pl.DataFrame) -> Ints:
+    """Return the place of each row among the distinct ones, int64."""
+    numbered = distinct.with_row_index("place")
+    found = rows.join(numbered, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")
+    return found["place"].to_numpy().astype(np.int64)
+
+
+def weights(scored: Scored) -> Floats:
+    """Return what each query weighs, 1 where nobody says more."""
+    return np.ones(len(scored.value)) if scored.weight is None else scored.weight
+
+
+def _long(name: str, run: RunScores, measure: Measure, scored: Scored) -> pl.LazyFrame:
+    columns = {name: getattr(scored, name) for name in ("value", "numerator", "denominator", "status")}
+    frame = pl.DataFrame({"query_id": run.queries, **columns, "weight": weights(scored)})
+    return as_rows(frame.lazy(), name, measure)
+
+
+def as_rows(scores: pl.LazyFrame, run: str, measure: Measure) -> pl.LazyFrame:
+    """Return the rows of :attr:`Scores.per_query` for one measure.
+
+    Parameters
+    ----------
+    scores
+        ``query_id`` (a text or a whole number), ``value`` (NaN where undefined), ``numerator``,
+        ``denominator``, ``weight``, and ``status`` as a number.
+    run
+        The run's name.
+    measure
+        The measure.
+    """
+    return scores.filter(pl.col("status") != int(Status.dropped)).select(
+        pl.lit(run).alias("run"),
+        pl.col("query_id").cast(pl.String),
+        pl.lit(str(measure)).alias("measure"),
+        pl.col("value").fill_nan(None),
+        "numerator",
+        "denominator",
+        "weight",
+        pl.col("status").cast(pl.UInt8).cat.to(_STATUS),
+    )

@@ -1,0 +1,475 @@
+"""Explanations: one query is scored alone, with a trace.
+
+Judgments and a run of grades that somebody typed in, to learn from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import quoted
+from rankstone.errors import (
+    BadOption,
+    BadParameter,
+    EmptyInput,
+    NotComparable,
+    UsageError,
+    nearest,
+    printable,
+)
+from rankstone.evaluation.pipeline import Pipeline
+from rankstone.evaluation.prepared import Prepared
+from rankstone.evaluation.request import choices, name_runs
+from rankstone.explanation.explanation_result import Change, Explanation, Missed
+from rankstone.explanation.footnotes import footnotes
+from rankstone.explanation.traced_list import QueryTrace, TracedList
+from rankstone.io import read_run
+from rankstone.measures.core.curve import Curve
+from rankstone.measures.core.measure import Measure
+from rankstone.measures.core.syntax import parse_measure
+from rankstone.tables.phrases import check_language
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike
+    from rankstone.explanation.score_difference import ExplainedDifference
+    from rankstone.hits.alignment_options import AlignmentOptions, Ties
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.judgments import Judgments
+    from rankstone.hits.matching import Chunk
+    from rankstone.io.input_table import Table
+
+
+__all__ = ["QUERY", "Explainer", "explain", "explain_queries", "typed_in"]
+
+#: documents shown that would raise the score elsewhere
+_SHOWN: Final = 3
+#: gains smaller than this are none
+_NOTHING: Final = 1e-12
+
+
+def explain(
+    qrels: QrelsLike,
+    run: RunsLike,
+    measure: str | Measure | Curve,
+    query_id: object,
+    *,
+    vs: RunsLike | None = None,
+    others: bool = False,
+    lang: str = "en",
+    convention: str | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> Explanation | ExplainedDifference:
+    """Unfold the score of one query: the table whose sum it is, the rules that fired, what would change it.
+
+    Parameters
+    ----------
+    qrels, run, **options
+        As for :func:`rankstone.evaluate`, the options of alignment included; one run.
+    measure
+        One measure: ``"nDCG@10"``.
+    query_id
+        The query.
+    vs
+        Another run: the difference of the two scores is attributed to documents.
+    others
+        Also ask every library we know of that has such a measure what it would print for this query.
+    lang
+        ``en`` or ``zh``, for headings and footnotes.
+    convention
+        The library whose number is explained; the measure is then written as it writes it.
+
+    Returns
+    -------
+    Explanation or ExplainedDifference
+        With ``vs``, the comparison of two explanations.
+
+    Raises
+    ------
+    InputError
+        When a file or table is not what it should be, or nobody judged the query.
+    UsageError
+        When a measure or option does not exist.
+
+    Examples
+    --------
+    >>> qrels = {"q": {"a": 2, "b": 1, "c": 1}}
+    >>> found = explain(qrels, {"q": ["b", "a", "x"]}, "nDCG@3", "q")
+    >>> found.numerator, found.denominator, found.value
+    (2.261859507142915, 3.1309297535714578, 0.7224242270408039)
+    >>> found.changes[0].doc_id, found.changes[0].to, round(found.changes[0].gain, 4)
+    ('c', 3, 0.1597)
+    """
+    return explain_queries(
+        qrels, run, measure, [query_id], vs=vs, others=others, lang=lang, convention=convention, **options
+    )[0]
+
+
+def explain_queries(
+    qrels: QrelsLike,
+    run: RunsLike,
+    measure: str | Measure | Curve,
+    query_ids: Sequence[object] = (),
+    *,
+    worst: int = 0,
+    vs: RunsLike | None = None,
+    others: bool = False,
+    lang: str = "en",
+    convention: str | None = None,
+    **options: Unpack[EvaluationKeywords],
+) -> list[Explanation | ExplainedDifference]:
+    """Unfold the scores of several queries; every file is read once.
+
+    Parameters
+    ----------
+    qrels, run, measure, vs, others, lang, convention, **options
+        As for :func:`explain`.
+    query_ids
+        The queries.
+    worst
+        How many more: those with the lowest scores, or with ``vs`` the largest losses.
+
+    Examples
+    --------
+    >>> run = {"q1": ["a", "b"], "q2": ["b", "a"]}
+    >>> [found] = explain_queries({"q1": {"a": 1}, "q2": {"a": 1}}, run, "RR", worst=1)
+    >>> found.query_id, found.value
+    ('q2', 0.5)
+    """
+    check_language(lang)
+    ready = _explainer(qrels, measure, convention, options)
+    named = list(name_runs(run).items()) + ([] if vs is None else list(name_runs(vs).items()))
+    if len(named) != 1 + (vs is not None):
+        raise BadOption("one run is explained, or compared with one other", given=f"{len(named)} runs")
+    names = [name for name, _ in named]
+    if names[0] == names[-1] and vs is not None:
+        names = ["run", "vs"]
+    runs = {name: one for name, (_, one) in zip(names, named, strict=True)}
+    if worst or len(query_ids) > 1:
+        runs = {name: ready.opened(one, name).remembering() for name, one in runs.items()}
+    query_ids = [*query_ids, *(_worst(ready, runs, worst) if worst else ())]
+    found = [
+        [replace(ready.explain(one, query, name, others=others), lang=lang) for name, one in runs.items()]
+        for query in query_ids
+    ]
+    return [of[0] if vs is None else of[0].versus(of[1]) for of in found]
+
+
+def _worst(ready: Explainer, runs: Mapping[str, object], count: int) -> list[str]:
+    """Return the queries with the lowest scores, or the largest losses compared with another run."""
+    values = ready.prepared.evaluate(runs).per_query
+    wide = values.pivot("run", index="query_id", values="value", maintain_order=True)
+    first, *other = runs
+    loss = wide[first] - wide[other[0]] if other else wide[first]
+    ordered = wide.with_columns(loss=loss).drop_nulls("loss").sort("loss", maintain_order=True)
+    return ordered.head(count)["query_id"].to_list()
+
+
+def _explainer(
+    qrels: QrelsLike, measure: str | Measure | Curve, convention: str | None, given: EvaluationKeywords
+) -> Explainer:
+    """Return the explainer of a measure, a library's where one is named."""
+    if convention is None:
+        asked = parse_measure(measure)
+        if isinstance(asked, Curve):
+            return Explainer(qrels, asked.summary(), curve=asked, ours=str(asked), **given)
+        if not isinstance(asked, Measure):
+            raise BadParameter(
+                f"{asked} looks at lists, and not at a run against judgments",
+                fix=f"use {asked.computed_by} --explain {quoted(str(asked))}, with -q ID for the value of "
+                "a query or user; in Python the method explain of what rankstone.diff and beyond return",
+            )
+        return Explainer(qrels, asked, **given)
+    from rankstone.conventions.evaluation_by_convention import read_one
+
+    reading, options = read_one(convention, measure, given)
+    ready = Explainer(qrels, reading.measure, ours=reading.ours, **options)
+    if not reading.entry.declared:
+        ready.prepared = ready.prepared.of_rows()
+    return ready
+
+
+class Explainer:
+    """Judgments prepared once, to explain one measure's scores of many queries and runs.
+
+    Parameters are those of :class:`~rankstone.Prepared`, for one measure.
+
+    Examples
+    --------
+    >>> ready = Explainer({"q1": {"a": 1}, "q2": {"b": 1}}, "RR")
+    >>> run = {"q1": ["x", "a"], "q2": ["b"]}
+    >>> [ready.explain(run, query).value for query in ("q1", "q2")]
+    [0.5, 1.0]
+    """
+
+    def __init__(
+        self,
+        qrels: QrelsLike,
+        measure: str | Measure,
+        *,
+        ours: str | None = None,
+        curve: Curve | None = None,
+        **given: Unpack[EvaluationKeywords],
+    ) -> None:
+        self.prepared = Prepared(qrels, measure, **given)
+        measures = self.prepared.measures
+        if len(measures) != 1:
+            raise BadOption(
+                f"{len(measures)} measures are named, and one is explained at a time",
+                given=" ".join(map(str, measures)),
+            )
+        self._ours = ours or str(measures[0])
+        self._curve = curve
+
+    @property
+    def measure(self) -> Measure:
+        """The measure that is explained."""
+        return self.prepared.measures[0]
+
+    def opened(self, run: object, name: str) -> Table:
+        """Return a run, opened to be explained several times."""
+        return self.prepared.open(run, name)
+
+    def explain(
+        self, run: object, query: object, name: str = "run", *, changes: bool = True, others: bool = False
+    ) -> Explanation:
+        """Unfold the score of one query of a run.
+
+        Parameters
+        ----------
+        run
+            As for :func:`rankstone.evaluate`.
+        query
+            The query's id.
+        name
+            What to call the run.
+        changes
+            Whether to try documents at better ranks.
+        others
+            Whether to ask what other libraries would print.
+        """
+        ready = self.prepared
+        pipeline, table = ready.pipeline(ready.open(run, name))
+        judgments, options = pipeline.judged, pipeline.options
+        code = _judged(judgments, query, ready.judged.source)
+        table, rows = _of_query(table, query)
+        empty = table.unanswered is not None and str(query) in table.unanswered.cast(pl.String)
+        rule = "no_results" if empty and options.no_results == "drop" else "missing"
+        scored = self._scored(_kept(pipeline), table, judgments.queries.names[code])
+        listed = TracedList(scored, judgments, code, self._ids(rows))
+        tried = self._changes(listed, options, judgments) if changes else ()
+        printed = self._others(listed, rows) if others else {}
+        return self._explanation(listed, name, options, tried, printed, rule)
+
+    def _scored(self, pipeline: Pipeline, table: Table, query: object) -> QueryTrace:
+        """Take one query through the pipeline."""
+
+        def each(chunk: Chunk, hits: Hits) -> QueryTrace | None:
+            place = chunk.names.eq(query).arg_true()
+            if not len(place):
+                return None
+            return QueryTrace.of(self.measure, chunk, hits, int(place[0]), pipeline.options, self._curve)
+
+        found, _ = pipeline.aligned(table, each, frozenset({"rows", "holes"}))
+        return next(one for one in found if one is not None)
+
+    def _ids(self, rows: pl.DataFrame) -> pl.Series:
+        """Return the document of each row of the run."""
+        doc, collapse = pl.col("doc_id"), self.prepared.collapse
+        return rows.select((collapse(doc) if collapse else doc).cast(pl.String))["doc_id"]
+
+    # -- what would change it --------------------------------------------------------------------------
+    def _changes(
+        self, listed: TracedList, options: AlignmentOptions, judgments: Judgments
+    ) -> tuple[Change, ...]:
+        """Try the best documents at the ranks where they would belong, and return what that brings."""
+        value = listed.scored.value
+        if value is None or options.score_above is not None or self.prepared.one_group:
+            return ()
+        plain = replace(options, order="input", ties=_settled(options.ties))
+        ready = self.prepared
+        pipeline = Pipeline(judgments, plain, ready.measures, None, None, ready.queries)
+        found = []
+        for doc, grade, at, to in listed.promotions():
+            docs = [one for one in listed.docs if one != doc]
+            docs.insert(to - 1, doc)
+            frame = {"query_id": [listed.query] * len(docs), "doc_id": docs}
+            _, table = ready.pipeline(read_run(pl.DataFrame(frame), order="input", name="changed"))
+            then = self._scored(pipeline, table, listed.query).value
+            if then is not None and then - value > _NOTHING:
+                found.append(Change(doc, grade, at, to, then, then - value))
+        return tuple(sorted(found, key=lambda change: -change.gain)[:_SHOWN])
+
+    def _others(self, listed: TracedList, rows: pl.DataFrame) -> dict[str, float | str | None]:
+        """Ask every library what it would print for this query alone."""
+        from rankstone.conventions.convention_files import conventions
+        from rankstone.conventions.evaluation_by_convention import told_by
+
+        measure = self.measure.name if self.measure.k is None else f"{self.measure.name}@{self.measure.k}"
+        qrels = {str(listed.query): {doc: grade for doc, grade, _ in listed.judged}}
+        scores = rows["score"].to_list() if "score" in rows.columns else list(range(len(rows), 0, -1))
+        run = ([str(listed.query)] * len(rows), self._ids(rows).to_list(), scores)
+        return dict(told_by(conventions(), qrels, run, [measure])[measure])
+
+    def _explanation(
+        self,
+        listed: TracedList,
+        name: str,
+        options: AlignmentOptions,
+        changes: tuple[Change, ...],
+        others: dict[str, float | str | None],
+        rule: str,
+    ) -> Explanation:
+        measure, scored = self.measure, listed.scored
+        notes = footnotes(
+            listed,
+            options,
+            k=measure.k,
+            absent="" if listed.answered else f"{rule}={getattr(options, rule)}",
+            pooled=measure.agg == "pooled",
+        )
+        of = measure if self._curve is None else self._curve
+        return Explanation(
+            measure=str(of),
+            of=str(listed.query),
+            runs=(name,),
+            status=scored.status.name,
+            value=scored.value,
+            numerator=scored.numerator,
+            denominator=scored.denominator,
+            tables=(listed.table(),),
+            conventions=choices(options, self.prepared.measures, one_group=self.prepared.one_group),
+            card={part: getattr(of.card, part) for part in ("sentence", "formula", "symbols")},
+            ours=self._ours,
+            ratio=scored.ratio,
+            rows=listed.rows,
+            missed=scored.pseudo(scored.parts.missed),
+            unjudged=scored.pseudo(scored.parts.unjudged),
+            not_retrieved=tuple(Missed(doc, grade) for doc, grade, at in listed.judged if at is None),
+            ideal=tuple(listed.ideal_rows()),
+            facts=listed.facts(measure),
+            footnotes=tuple(notes),
+            changes=changes,
+            others=others,
+            k=measure.k,
+            curve=scored.curve,
+            intents=tuple(listed.intents()),
+        )
+
+
+def _kept(pipeline: Pipeline) -> Pipeline:
+    """Return the pipeline of a query that the mean leaves out when nothing was retrieved for it, too."""
+    options = pipeline.options
+    if options.missing == "drop":
+        options = replace(options, missing="zero")
+    if options.no_results == "drop":
+        options = replace(options, no_results="missing")
+    return replace(pipeline, options=options)
+
+
+def _settled(ties: Ties) -> Ties:
+    """Return a rule under which a list in the order of its input stays as it is."""
+    return "input" if ties in ("docid_desc", "docid_asc", "reverse_input", "error") else ties
+
+
+def _judged(judgments: Judgments, query: object, source: str) -> int:
+    """Return the number of a judged query."""
+    names = judgments.queries.names.cast(pl.String)
+    found = names.eq(str(query)).arg_true()
+    if len(found):
+        return int(found[0])
+    close = nearest(str(query), names.head(1000).to_list(), n=2)
+    raise NotComparable(
+        f"query {printable(query)} is not judged",
+        where=source,
+        expected=", ".join(map(printable, names[:5])) + (" …" if len(names) > 5 else ""),  # noqa: PLR2004
+        fix=f"did you mean {' or '.join(map(printable, close))}?" if close else None,
+    )
+
+
+def _of_query(table: Table, query: object) -> tuple[Table, pl.DataFrame]:
+    """Return the rows of one query, as a table and in memory; messages still say where they stand."""
+    kept: list[pl.DataFrame] = []
+    rows: list[np.ndarray[Any, np.dtype[np.int64]]] = []
+    start, seen = pl.col("query_id").cast(pl.String) == str(query), 0
+    for piece in table.tables([pl.col(name) for name in table.schema]):
+        mine = piece.select(start).to_series().arg_true().to_numpy()
+        if len(mine):
+            kept.append(piece[mine])
+            rows.append(mine.astype(np.int64) + seen)
+        seen += piece.height
+    if not seen and not (table.unanswered is not None and len(table.unanswered)):
+        raise EmptyInput("the run is empty", where=table.source)
+    frame = pl.concat(kept) if kept else pl.DataFrame(schema=dict(table.schema))
+    numbers: Sequence[int] = np.concatenate(rows).tolist() if rows else []
+
+    def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        if frame.height:
+            yield frame.select(wanted)
+
+    def where(row: int) -> str:
+        return table.where(numbers[row])
+
+    return replace(table, start=again, where=where), frame
+
+
+#: the query of what is typed in
+QUERY = "typed"
+_UNJUDGED = ("-", "?", "–")
+
+
+def typed_in(grades: str, judged: str | None = None) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Return judgments of one query and its ranked documents.
+
+    Parameters
+    ----------
+    grades
+        Grades of the list in order, ``-`` for a document nobody judged: ``"5,3,2,-,2"``.
+    judged
+        All judged grades, those of the list among them; ``None`` when nothing else is judged.
+
+    Examples
+    --------
+    >>> typed_in("2,-,1", "2,1,1")
+    ({'typed': {'d1': 2.0, 'd3': 1.0, 'm1': 1.0}}, ['d1', 'd2', 'd3'])
+    """
+    listed = [_grade(word) for word in _words(grades, "--grades")]
+    known = [grade for grade in map(_grade, _words(judged or "", "--judged")) if grade is not None]
+    found = {f"d{at}": grade for at, grade in enumerate(listed, 1) if grade is not None}
+    if judged is not None:
+        rest = Counter(known)
+        rest.subtract(Counter(found.values()))
+        if short := [grade for grade, count in rest.items() if count < 0]:
+            raise UsageError(
+                "--judged lacks grades that are in the list",
+                given=f"{short[0]:g} stands in the list more often than among the judged",
+                fix="--judged holds every judged grade, those of the list among them",
+            )
+        missed = sorted(rest.elements(), reverse=True)
+        found |= {f"m{at}": grade for at, grade in enumerate(missed, 1)}
+    return {QUERY: found or {"m0": 0.0}}, [f"d{at}" for at in range(1, len(listed) + 1)]
+
+
+def _words(text: str, flag: str) -> list[str]:
+    words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
+    if not words and flag == "--grades":
+        raise UsageError("--grades is empty", expected="grades in the order of the list: 3,2,-,0,1")
+    return words
+
+
+def _grade(word: str) -> float | None:
+    if word in _UNJUDGED:
+        return None
+    try:
+        return float(word)
+    except ValueError:
+        raise UsageError(
+            f"{word!r} is no grade", expected="numbers with commas, - for an unjudged document: 3,2,-,0,1"
+        ) from None

@@ -1,0 +1,150 @@
+"""The difference of two lists' scores, document by document."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankstone.tables.results import Result
+
+if TYPE_CHECKING:
+    from rankstone.explanation.explanation_result import Explanation
+    from rankstone.tables.sheet import Sheet
+
+
+__all__ = ["ExplainedDifference", "Share"]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one document adds to two scores.
+
+    Attributes
+    ----------
+    doc_id
+        The document; ``None`` for what is added by documents that were not retrieved, or not judged, and
+        for what the last step of the formula makes of it (``of`` says which).
+    relevance
+        Its grade.
+    ranks
+        Where it stands in the first and in the second list.
+    shares
+        What it adds to either score: its contribution over the norm.
+    difference
+        The first share less the second.
+    of
+        ``document``, ``missed``, ``unjudged`` or ``link``.
+    """
+
+    doc_id: str | None
+    relevance: float | None
+    ranks: tuple[int | None, int | None]
+    shares: tuple[float, float]
+    difference: float
+    of: str = "document"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplainedDifference(Result):
+    """Two explanations of one query, and whence their difference comes.
+
+    Attributes
+    ----------
+    first, second
+        The explanations.
+    difference
+        The first score less the second.
+    shares
+        What each document adds to the difference, the largest first; they sum to it.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> qrels, one, two = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}, {"q": ["x", "b"]}
+    >>> found = rankstone.explain(qrels, one, "AP", "q", vs=two)
+    >>> found.difference, [(share.doc_id, share.difference) for share in found.shares]
+    (0.25, [('a', 0.5), ('b', -0.25)])
+    """
+
+    first: Explanation
+    second: Explanation
+    difference: float
+    shares: tuple[Share, ...]
+
+    @classmethod
+    def of(cls, first: Explanation, second: Explanation) -> ExplainedDifference:
+        """Attribute the difference of two explanations."""
+        grades: dict[str, float | None] = {}
+        sides = [_shares(one, grades) for one in (first, second)]
+        docs = list(dict.fromkeys([*sides[0], *sides[1]]))
+        shares = []
+        for doc in docs:
+            (rank, share), (other_rank, other) = (side.get(doc, (None, 0.0)) for side in sides)
+            if share or other:
+                shares.append(Share(doc, grades[doc], (rank, other_rank), (share, other), share - other))
+        for of in ("missed", "unjudged", "link"):
+            share, other = (_rest(one, of) for one in (first, second))
+            if share or other:
+                shares.append(Share(None, None, (None, None), (share, other), share - other, of))
+        ordered = sorted(shares, key=lambda one: -abs(one.difference))
+        return cls(first, second, (first.value or 0.0) - (second.value or 0.0), tuple(ordered))
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row a document: ``of``, ``doc_id``, ``relevance``, two ranks, two shares, ``difference``."""
+        rows = [
+            (one.of, one.doc_id, one.relevance, *one.ranks, *one.shares, one.difference)
+            for one in self.shares
+        ]
+        schema = {
+            "of": pl.String(), "doc_id": pl.String(), "relevance": pl.Float64(), "rank": pl.Int64(),
+            "other_rank": pl.Int64(), "share": pl.Float64(), "other_share": pl.Float64(),
+            "difference": pl.Float64(),
+        }  # fmt: skip
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts and lists."""
+        return {
+            "difference": self.difference,
+            "shares": [asdict(one) for one in self.shares],
+            "first": self.first.to_dict(),
+            "second": self.second.to_dict(),
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`frame`."""
+        return self.frame
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return what people read; always with four decimals."""
+        del digits
+        from rankstone.explanation.explanation_tables import of_comparison
+
+        return of_comparison(self)
+
+
+def _over(one: Explanation) -> float:
+    """Return what contributions are divided by; nothing counts where the score is not their ratio."""
+    return one.denominator if one.denominator > 0 and one.value is not None else float("inf")
+
+
+def _shares(one: Explanation, grades: dict[str, float | None]) -> dict[str, tuple[int, float]]:
+    """Return rank and share of every document that the measure looks at; copies are added up."""
+    found: dict[str, tuple[int, float]] = {}
+    for row in one.rows:
+        if row.doc_id is None or row.contribution is None:
+            continue
+        rank, so_far = found.get(row.doc_id, (row.rank, 0.0))
+        found[row.doc_id] = rank, so_far + row.contribution / _over(one)
+        grades[row.doc_id] = row.relevance
+    return found
+
+
+def _rest(one: Explanation, of: str) -> float:
+    """Return what is no document's: the pseudo-rows, and what the last step adds to the ratio."""
+    if of == "link":
+        return 0.0 if one.value is None else one.value - (one.ratio if one.denominator > 0 else 0.0)
+    return (getattr(one, of) or 0.0) / _over(one)

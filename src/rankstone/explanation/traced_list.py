@@ -1,0 +1,259 @@
+"""One query's list as a measure scored it, with the documents' names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.explanation.explanation_result import IdealRow, Intent, Row
+from rankstone.hits.trace import Trace
+from rankstone.measures.core.measure import Status
+from rankstone.rankings.derivation import TraceTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.judgments import Judgments
+    from rankstone.hits.matching import Chunk
+    from rankstone.measures.core.curve import Curve
+    from rankstone.measures.core.measure import Contributions, Measure
+
+
+__all__ = ["QueryTrace", "TracedList"]
+
+#: documents that are tried at better ranks
+_TRIED: Final = 20
+
+
+@dataclass(frozen=True, eq=False)
+class QueryTrace:
+    """What a measure made of one query, and what it recorded.
+
+    Attributes
+    ----------
+    chunk, place
+        The hits that were scored, and which of their queries is meant.
+    trace
+        What the measure computed with.
+    parts
+        Its contributions.
+    status, value, numerator, denominator
+        What it made of the query; the value is ``None`` where there is none.
+    curve
+        Points, where a curve is explained.
+    """
+
+    chunk: Chunk
+    place: int
+    trace: Trace
+    parts: Contributions
+    status: Status
+    value: float | None
+    numerator: float
+    denominator: float
+    curve: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        measure: Measure,
+        chunk: Chunk,
+        hits: Hits,
+        place: int,
+        options: AlignmentOptions,
+        curve: Curve | None = None,
+    ) -> QueryTrace:
+        """Score a query with a trace."""
+        trace = Trace()
+        if hits.queries == 1:
+            hits = replace(hits, trace=trace, _memo={})
+        scored = measure.score(hits, options.empty)
+        if chunk.undefined:
+            scored = scored.without_value()
+        _, parts = measure.parts(replace(hits, trace=None, _memo={}))
+        value, numerator, denominator = (
+            float(one[place]) for one in (scored.value, scored.numerator, scored.denominator)
+        )
+        points = () if curve is None else _points(curve, hits, place, options.empty)
+        status = Status(int(scored.status[place]))
+        known = None if np.isnan(value) else value
+        return cls(chunk, place, trace, parts, status, known, numerator, denominator, points)
+
+    @property
+    def ratio(self) -> float:
+        """The quotient, 0 where there is nothing to divide by."""
+        return self.numerator / self.denominator if self.denominator > 0 else 0.0
+
+    def pseudo(self, values: Any) -> float | None:  # noqa: ANN401 - float64 [queries], or None
+        """Return what a pseudo-row adds."""
+        return None if values is None else float(values[self.place])
+
+
+@dataclass(frozen=True, eq=False)
+class TracedList:
+    """One query's list with the documents' names."""
+
+    scored: QueryTrace
+    judgments: Judgments
+    code: int
+    ids: pl.Series
+
+    @property
+    def query(self) -> object:
+        """The query's id."""
+        return self.judgments.queries.names[self.code]
+
+    @property
+    def whole(self) -> Hits:
+        """All hits of the list, also those below what the measure looks at."""
+        return self.scored.chunk.hits
+
+    @property
+    def retrieved(self) -> int:
+        """How many documents the list has."""
+        return int(self.whole.n[self.scored.place])
+
+    @property
+    def answered(self) -> bool:
+        """True if the run has a list for the query."""
+        return self.scored.chunk.tally is not None
+
+    def _names(self, rows: Any) -> list[str]:  # noqa: ANN401 - int64 rows of the run
+        return self.ids.gather(np.asarray(rows)).to_list()
+
+    @cached_property
+    def docs(self) -> list[str]:
+        """The list's documents in order."""
+        return [row.doc_id or "" for row in self.rows]
+
+    @cached_property
+    def ranks(self) -> dict[str | None, int]:
+        """Document → the first rank it stands at."""
+        return {row.doc_id: row.rank for row in reversed(self.rows)}
+
+    @cached_property
+    def _judged(self) -> slice:
+        return slice(*self.judgments.pairs.offsets[self.code : self.code + 2])
+
+    @cached_property
+    def judged(self) -> list[tuple[str, float, int | None]]:
+        """Judged documents with grade and rank (``None`` where not retrieved), best first."""
+        docs = self.judgments.pairs.docs[self._judged].cast(pl.String).to_list()
+        grades = self.judgments.grade[self._judged].tolist()
+        best = sorted(zip(docs, grades, strict=True), key=lambda one: (-one[1], one[0]))
+        return [(doc, grade, self.ranks.get(doc)) for doc, grade in best]
+
+    @property
+    def negative(self) -> int:
+        """Judgments below zero that do not count as such."""
+        pooled = self.judgments.pooled
+        count = 0 if pooled is None else int(np.diff(pooled.offsets)[self.code])
+        return count + int((self.judgments.grade[self._judged] < 0).sum())
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The list, a row a document, in rank order."""
+        return tuple(self._rows()) if self.answered else ()
+
+    def _rows(self) -> Iterator[Row]:
+        hits, holes, share = self.whole, self.whole.holes, self.scored.parts.hits.tolist()
+        running = np.add.accumulate(self.scored.parts.hits).tolist() if share else []
+        columns = {name: values.tolist() for name, values in self.scored.trace.columns.items()}
+        grades = zip(hits.grade.tolist(), hits.judged.tolist(), range(len(hits.grade)), strict=True)
+        found: list[Any] = list(zip(_places(hits), self._names(hits.run_row), grades, strict=True))
+        if holes is not None:
+            found += [(place, doc, (None, False, len(hits.grade))) for place, doc in zip(
+                _places(holes), self._names(holes.run_row), strict=True
+            )]  # fmt: skip
+        so_far = 0.0
+        for (rank, first, last), doc, (grade, judged, at) in sorted(found, key=lambda one: one[0][0]):
+            values = {name: column[at] for name, column in columns.items() if at < len(column)}
+            looked = at < len(share)
+            so_far = running[at] if looked else so_far
+            added = share[at] if looked else None
+            yield Row(rank, first, last, doc, grade, judged, values, added, so_far)
+
+    def table(self) -> TraceTable:
+        """Return the list as the table that is added up."""
+        names = tuple(self.scored.trace.columns)
+        rows = [
+            (row.rank, row.doc_id, row.relevance, row.judged, *map(row.values.get, names), *added)
+            for row in self.rows
+            for added in [(row.contribution, row.running)]
+        ]
+        numbers = dict.fromkeys(("relevance", *names, "contribution", "running"), pl.Float64())
+        schema = {
+            "rank": pl.Int64(),
+            "doc_id": pl.String(),
+            "relevance": pl.Float64(),
+            "judged": pl.Boolean(),
+        }
+        frame = pl.DataFrame(rows, {**schema, **numbers}, orient="row", strict=False)
+        return TraceTable("document", "", frame, self.rows[-1].running if self.rows else 0.0, {})
+
+    def ideal_rows(self) -> Iterator[IdealRow]:
+        """Return what the norm is the sum of, as deep as it goes; documents where grades are in order."""
+        table = self.scored.trace.titled("ideal")
+        if table is None:
+            return
+        judged, adding = self.judged, np.flatnonzero(table.columns["contribution"])
+        same = len(judged) == len(table.columns["gain"])
+        for at in range(int(adding[-1]) + 1 if len(adding) else 0):
+            numbers = {name: float(values[at]) for name, values in table.columns.items()}
+            yield IdealRow(at + 1, judged[at][0] if same else None, numbers)
+
+    def intents(self) -> Iterator[Intent]:
+        """Return the query's subtopics, where the measure needs these."""
+        groups = self.judgments.groups
+        if groups is None or self.whole.pool is None:
+            return
+        pairs = self._judged
+        entries, doc = groups.entries(np.arange(pairs.start, pairs.stop))
+        good = groups.grade[entries] > 0
+        code, doc = groups.code[entries][good], doc[good]
+        ids = self.judgments.pairs.docs[pairs].cast(pl.String).to_list()
+        first, last = groups.starts[self.code : self.code + 2]
+        for number in range(int(last - first)):
+            names = [ids[place] for place in doc[code == number].tolist()]
+            ranks = sorted(self.ranks[name] for name in names if name in self.ranks)
+            name = str(number + 1) if groups.names is None else str(groups.names[int(first) + number])
+            yield Intent(name, float(groups.weight[int(first) + number]), len(names), tuple(ranks))
+
+    def facts(self, measure: Measure) -> dict[str, float]:
+        """Return numbers about the query."""
+        place = self.scored.place
+        relevant = measure.relevant_count(self.whole)
+        known = {} if relevant is None else {"relevant": int(relevant[place])}
+        judged = int(np.diff(self.whole.ideal.offsets)[place])
+        hits = int(np.diff(self.whole.offsets)[place])
+        return {"retrieved": self.retrieved, "judged": judged, **known, "judged_retrieved": hits}
+
+    def promotions(self) -> Iterator[tuple[str, float, int | None, int]]:
+        """Return documents that stand below worse ones, or nowhere: id, grade, rank, where they belong."""
+        grades = [row.relevance if row.relevance is not None else 0.0 for row in self.rows]
+        tried = 0
+        for doc, grade, at in self.judged:
+            to = next((rank for rank, other in enumerate(grades, 1) if other < grade), len(grades) + 1)
+            if grade > 0 and self.answered and (at is None or to < at) and tried < _TRIED:
+                tried += 1
+                yield doc, grade, at, to
+
+
+def _points(curve: Curve, hits: Hits, place: int, empty: str) -> tuple[tuple[float, float], ...]:
+    """Return a query's points: its own where the curve has such, its heights over the grid otherwise."""
+    traced = curve.score(hits, empty)
+    if traced.points is not None:
+        own = slice(*traced.points.offsets[place : place + 2])
+        return tuple(zip(traced.points.x[own].tolist(), traced.points.y[own].tolist(), strict=True))
+    return tuple(zip(curve.grid().tolist(), traced.value[place].tolist(), strict=True))
+
+
+def _places(documents: Any) -> Iterator[tuple[int, int, int]]:  # noqa: ANN401 - hits, or holes among them
+    """Return where documents stand, and where their tie blocks begin and end."""
+    return zip(documents.rank.tolist(), documents.first.tolist(), documents.last.tolist(), strict=True)

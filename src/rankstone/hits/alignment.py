@@ -1,0 +1,355 @@
+"""The second station of the road: lay runs against judgments and see where the hits are.
+
+Comes in: prepared judgments and a stream of tables.  Goes out: chunks of :class:`Hits`.  Knows no
+measure and no file.
+
+Hits of several batches one behind the other, and hits of some queries alone.
+
+Hits at every rank, for measures in which each position counts.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import some
+from rankstone.errors import NotComparable, printable
+from rankstone.hits.batches import Lists, Met, Scattered
+from rankstone.hits.hits import Hits
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.judged_pool import Places
+from rankstone.hits.judgments import Judgments, SelfLabelled
+from rankstone.hits.matching import Chunk, Landing
+from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.row_checks import RowCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.exclusion import Exclusion
+    from rankstone.hits.list_arrays import Ints
+
+
+__all__ = ["Aligner", "Chunk", "Stream", "every_rank", "joined", "taken"]
+
+Result = TypeVar("Result")
+
+
+class Stream(Protocol):
+    """What alignment needs of a run: its tables, as often as asked, and where a row stands."""
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Names of the columns there are: ``query_id``, ``doc_id``, ``score``, ``rank`` and so on."""
+
+    def tables(self, columns: Sequence[pl.Expr]) -> Iterable[pl.DataFrame]:
+        """Start the stream anew; each table has the given columns."""
+
+    @property
+    def unanswered(self) -> pl.Series | None:
+        """Ids of queries whose lists are there and empty, where a source can say so."""
+
+    def locate(self, row: int) -> str:
+        """Say where a row of the stream stands, for a message."""
+
+
+@dataclass(frozen=True, eq=False)
+class Aligner:
+    """Lays runs against one set of judgments.
+
+    Parameters
+    ----------
+    truth
+        The judgments, or :class:`SelfLabelled` when the run carries its own labels.
+    options
+        The alignment options.
+    exclude
+        Pairs that are taken out of every list before ranks are given.
+    collapse
+        Turns a column of passage ids into one of document ids; the best passage then stands for
+        its document.
+    cutoffs
+        The ranks at which the audit counts unjudged documents.
+    brings
+        What measures want beside hits: ``pool``, ``groups``, ``pooled``, ``holes``; ``rows`` for whoever
+        wants to know which row of the run and of the judgments is behind a hit.
+    regroups
+        Whether a run whose queries are scattered is brought together in memory; else :class:`Scattered` is
+        raised.
+    threads
+        Batches worked on at the same time.
+    """
+
+    truth: Judgments | SelfLabelled
+    options: AlignmentOptions
+    exclude: Exclusion | None = None
+    collapse: Callable[[pl.Expr], pl.Expr] | None = None
+    cutoffs: tuple[int, ...] = (10,)
+    brings: frozenset[str] = frozenset()
+    regroups: bool = True
+    threads: int = 2
+
+    @cached_property
+    def _landing(self) -> Landing:
+        """What makes hits of batches: of the passages of a document only the best stays."""
+        options = self.options if self.collapse is None else replace(self.options, duplicates="first_drop")
+        return Landing(self.truth, options, self.exclude, self.cutoffs, self.brings)
+
+    def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:
+        """Call ``each`` for every chunk of hits and return the results in the stream's order.
+
+        Judged queries that the run does not answer come last, in a chunk of their own that is empty
+        where they are dropped.  The second value returned says which queries were met.
+        """
+        lists = self._lists(stream)
+        try:
+            results = self._work(lists, lists.contiguous(self._tables(stream)), stream, each)
+        except Scattered:
+            if not self.regroups:
+                raise
+            results = None
+        if results is None:  # outside the handler, whose traceback would keep the first stream alive
+            lists = self._lists(stream)
+            results = self._work(lists, lists.regrouped(self._tables(stream)), stream, each)
+        if isinstance(self.truth, Judgments):
+            names, codes = self._empty_lists(self.truth, stream, lists)
+            if len(codes) and self.options.no_results != "drop":
+                results.append(each(self._landing.empty(self.truth, codes, names)))
+            absent = np.flatnonzero(~lists.seen & (self.options.missing != "drop"))
+            results.append(each(self._landing.missing(self.truth, absent)))
+        return results, lists
+
+    def _empty_lists(self, truth: Judgments, stream: Stream, lists: Lists) -> tuple[pl.Series, Ints]:
+        """Return the queries that count and are answered with an empty list, and take note of them."""
+        if stream.unanswered is None or self.options.no_results == "missing":
+            return truth.queries.names.clear(), np.empty(0, np.int64)
+        names = stream.unanswered.unique(maintain_order=True)
+        codes = truth.queries.codes(names)
+        judged = codes >= 0
+        if self.options.extra == "error" and not judged.all():
+            stranger = names.filter(pl.Series(~judged))[0]
+            raise NotComparable(
+                f"an empty list for query {printable(stranger)}, which nobody judged",
+                fix="leave it out, or choose what it is worth: extra=drop or keep",
+            )
+        # a query may have another list, which is not empty
+        counted = np.where(judged, ~lists.seen[codes], self.options.extra == "keep")
+        if len(others := lists.unjudged()):
+            counted &= ~names.is_in(others.implode()).to_numpy()
+        order = np.argsort(np.where(judged, codes, len(lists.seen)), kind="stable")
+        order = order[counted[order]]
+        names, codes = names.gather(order), codes[order]
+        if len(codes) and self.options.no_results == "error":
+            raise NotComparable(
+                f"an empty list for query {printable(names[0])}",
+                fix="choose what it is worth: no_results=missing, zero, undefined or drop",
+            )
+        lists.seen[codes[codes >= 0]] = True
+        return names, codes
+
+    def _lists(self, stream: Stream) -> Lists:
+        queries = self.truth.queries if isinstance(self.truth, Judgments) else None
+        check = RowCheck(self.options, stream.locate)
+        return Lists(queries, check, keep_extra=self.options.extra == "keep")
+
+    def _work(
+        self,
+        lists: Lists,
+        batches: Iterator[Callable[[], Met]],
+        stream: Stream,
+        each: Callable[[Chunk], Result],
+    ) -> list[Result]:
+        landing = self._landing
+
+        def job(read: Callable[[], Met]) -> tuple[Met, Result | None]:
+            met = read()
+            wanted = len(met.batch.lengths) > 0
+            return met, each(landing.chunk(met.batch, stream.locate)) if wanted else None
+
+        def finish(future: Future[tuple[Met, Result | None]]) -> None:
+            met, result = future.result()
+            lists.admit(met)
+            if result is not None:
+                results.append(result)
+
+        results: list[Result] = []
+        with ThreadPoolExecutor(self.threads) as pool:
+            waiting: deque[Future[tuple[Met, Result | None]]] = deque()
+            for read in batches:
+                waiting.append(pool.submit(job, read))
+                while len(waiting) > self.threads:
+                    finish(waiting.popleft())
+            while waiting:
+                finish(waiting.popleft())
+        lists.close()
+        return results
+
+    def _tables(self, stream: Stream) -> Iterable[pl.DataFrame]:
+        """Start the stream with the ``key`` that orders lists and the documents' hashes."""
+        by = self.options.order
+        columns = [pl.col("query_id")]
+        if "doc_id" in stream.columns:
+            doc = pl.col("doc_id")
+            doc = (self.collapse(doc) if self.collapse else doc).alias("doc_id")
+            columns += [doc, doc.hash().alias("hash")]
+        if by != "input":
+            columns.append(_larger_first(by).alias("key"))
+            other = "score" if by == "rank" else "rank"
+            if other in stream.columns and isinstance(self.truth, Judgments):
+                columns.append(_larger_first(other).alias("other"))
+        if isinstance(self.truth, SelfLabelled):
+            columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
+        return stream.tables(columns)
+
+
+def _larger_first(column: str) -> pl.Expr:
+    number = pl.col(column).cast(pl.Float64)
+    return -number if column == "rank" else number
+
+
+def no_overlap(truth: Judgments, lists: Lists, where: str) -> NotComparable:
+    """Build the error for a run that answers none of the judged queries."""
+    return NotComparable(
+        "no query of the run is judged",
+        where=where,
+        given=f"judged queries {some(truth.queries.names)}; "
+        f"queries of the run {some(lists.unjudged().sort())}",
+        expected="the same query ids on both sides",
+        fix="check that judgments and run belong together, and that ids are spelled alike",
+    )
+
+
+_COLUMNS: Final = ("rank", "grade", "first", "last", "judged", "n", "length", "found")
+#: there where somebody asked for them
+_OPTIONAL: Final = ("candidates", "run_row", "judgment_row")
+
+
+def joined(parts: Sequence[Hits]) -> Hits:
+    """Return the queries of several parts as one, in their order.
+
+    Parameters
+    ----------
+    parts
+        One or more, aligned under the same options and without pools of judged documents.
+    """
+    first = parts[0]
+
+    def column(name: str) -> Any:  # noqa: ANN401 - an array
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return Hits(
+        offsets=_offsets([part.offsets for part in parts]),
+        **{name: column(name) for name in _COLUMNS},
+        ideal=Ideal(
+            _offsets([part.ideal.offsets for part in parts]),
+            np.concatenate([part.ideal.grade for part in parts]),
+        ),
+        expected=first.expected,
+        lowest_grade=first.lowest_grade,
+        **{name: column(name) for name in _OPTIONAL if all(getattr(p, name) is not None for p in parts)},
+        pooled=_places([part.pooled for part in parts]),
+        holes=_places([part.holes for part in parts]),
+        about={name: np.concatenate([part.about[name] for part in parts]) for name in first.about},
+    )
+
+
+def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
+    """Return the hits of some queries, without pools of judged documents and places beside the hits.
+
+    Parameters
+    ----------
+    hits
+        Of more queries.
+    queries
+        int64: their numbers, in the order wanted.
+    ideal
+        Ideal lists to put in place of their own; the hits themselves are then left out.
+    """
+    lengths = np.diff(hits.offsets)[queries] if ideal is None else np.zeros(len(queries), np.int64)
+    at = ragged_range(hits.offsets[queries], lengths)
+    per_hit = ("rank", "grade", "first", "last", "judged", "run_row", "judgment_row")
+    per_query = ("n", "length", "found", "candidates")
+    rows = dict.fromkeys(per_hit, at) | dict.fromkeys(per_query, queries)
+    columns: dict[str, Any] = {name: getattr(hits, name) for name in rows}
+    none: dict[str, Any] = dict.fromkeys(("member", "pool", "pooled", "holes"))
+    columns = {name: None if values is None else values[rows[name]] for name, values in columns.items()}
+    return replace(
+        hits,
+        offsets=np.concatenate(([0], np.cumsum(lengths))),
+        **columns,
+        ideal=hits.ideal.take(queries) if ideal is None else ideal,
+        **none,
+        about={name: values[queries] for name, values in hits.about.items()},
+        _memo={},
+    )
+
+
+def _offsets(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - int64 [queries + 1]
+    return np.concatenate(([0], np.cumsum(np.concatenate([np.diff(offsets) for offsets in parts]))))
+
+
+def _places(parts: Sequence[Places | None]) -> Places | None:
+    """Return places one behind the other; none where a part does not know them."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    columns = [
+        np.concatenate([getattr(part, name) for part in known])
+        for name in ("rank", "first", "last", "run_row")
+    ]
+    return Places(_offsets([part.offsets for part in known]), *columns)
+
+
+#: so many ranks at a time
+_SLICE = 1 << 17
+
+
+def every_rank(hits: Hits, depth: int) -> Iterator[tuple[slice, Hits, Ints, Ints]]:
+    """Yield hits that fill all ranks 1 … depth of some queries at a time, so that memory stays flat.
+
+    Ranks nobody judged, and those behind a short list, get a hit of grade 0 that is not judged.
+    Ties must be settled.
+
+    Yields
+    ------
+    queries
+        Which queries come now.
+    hits
+        Theirs: ``depth`` hits each.
+    old, place
+        int64: these hits of ours stand at these places among them.
+    """
+    step = max(1, _SLICE // depth)
+    for begin in range(0, hits.queries, step):
+        end = min(begin + step, hits.queries)
+        low, high = hits.offsets[begin], hits.offsets[end]
+        old = low + np.flatnonzero(hits.rank[low:high] <= depth)
+        place = (hits.query[old] - begin) * depth + hits.rank[old] - 1
+        yield slice(begin, end), _filled(hits, begin, end, depth, old, place), old, place
+
+
+def _filled(hits: Hits, begin: int, end: int, depth: int, old: Ints, place: Ints) -> Hits:
+    rank = np.tile(np.arange(1, depth + 1), end - begin)
+    grade, judged = np.zeros(len(rank)), np.zeros(len(rank), bool)
+    grade[place], judged[place] = hits.grade[old], hits.judged[old]
+    return Hits(
+        offsets=np.arange(end - begin + 1) * depth,
+        rank=rank,
+        grade=grade,
+        first=rank,
+        last=rank,
+        judged=judged,
+        n=hits.n[begin:end],
+        length=hits.length[begin:end],
+        ideal=hits.ideal.take(np.arange(begin, end)),
+        found=hits.found[begin:end],
+        lowest_grade=hits.lowest_grade,
+    )

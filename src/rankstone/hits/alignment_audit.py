@@ -1,0 +1,397 @@
+"""What alignment did, in numbers: nothing is dropped, tied or missing in silence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone._text import InLines, counted, line, noted, plain, queries, read_as, spread
+from rankstone.errors import printable
+from rankstone.hits.ranks_and_ties import as_float32
+from rankstone.hits.row_checks import contradicted, contradiction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankstone.errors import InputError
+    from rankstone.hits.batches import Batch
+    from rankstone.hits.exclusion import LeftOut
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Ints
+    from rankstone.hits.ranks_and_ties import TieBlocks
+
+
+__all__ = ["Audit", "BesideAudit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
+
+#: lists, and documents in each, from which on it is no accident that each holds one that is judged
+_MANY: Final = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts over one batch of lists.
+
+    Attributes
+    ----------
+    rows
+        Rows of the run in these lists.
+    tied, tied_queries, tied_float32
+        Rows in tie blocks, lists that have any, and rows that tie only as float32.
+    duplicates
+        Rows whose document stands in its list more than once.
+    contradicted
+        Lists in which a better rank goes with a lower score.
+    single
+        Lists that hold one judged document.
+    n, judged
+        int64 per list: documents retrieved, judged documents among them.
+    unjudged
+        Sum over lists of the share of unjudged documents, one number per audited cutoff.
+    left_out
+        int64: the excluded pair behind each row that was taken out of these lists.
+    """
+
+    rows: int
+    tied: int
+    tied_queries: int
+    tied_float32: int
+    duplicates: int
+    contradicted: int
+    single: int
+    n: Ints
+    judged: Ints
+    unjudged: tuple[float, ...]
+    left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Sequence[int]) -> Tally:
+    """Count what there is to count about a batch."""
+    judged = _judged(hits)
+    return Tally(
+        rows=batch.height,
+        tied=int(blocks.size.sum()),
+        tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
+        tied_float32=_near_ties(batch),
+        duplicates=len(twice),
+        contradicted=contradicted(batch),
+        single=int((judged == 1).sum()),
+        n=hits.n,
+        judged=judged,
+        unjudged=tuple(_unjudged_share(hits, k) for k in cutoffs),
+    )
+
+
+def _near_ties(batch: Batch) -> int:
+    """Count neighbours whose keys differ as float64 and are equal as float32."""
+    if batch.key is None:
+        return 0
+    narrow = as_float32(batch.key)
+    same = np.flatnonzero(narrow[1:] == narrow[:-1])
+    apart = batch.key[same] != batch.key[same + 1]
+    return int((apart & ~np.isin(same + 1, batch.heads)).sum()) if apart.any() else 0
+
+
+def _judged(hits: Hits) -> Ints:
+    """Count each query's judged hits; nearly always that is all of them."""
+    return np.diff(hits.offsets) if hits.judged.all() else hits.count(hits.judged)
+
+
+def _unjudged_share(hits: Hits, k: int) -> float:
+    shown = np.minimum(hits.n, k)
+    judged = hits.count(hits.judged & (hits.rank <= k)) if hits.expected else _judged(hits.down_to(k))
+    some = shown > 0
+    return float((1.0 - judged[some] / shown[some]).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class JudgmentsAudit:
+    """What was found in the judgments.
+
+    Attributes
+    ----------
+    source
+        Where they came from.
+    queries, judgments
+        Judged queries, and judgments after merging.
+    negative, duplicates
+        Grades below zero; rows merged away by ``duplicate_judgments``.
+    empty
+        Queries without a relevant document (grade > 0).
+    comments
+        Comment lines passed over.
+    declared
+        Those of ``empty`` that have no judgment at all, and were declared: ``{query: {}}``.
+    excluded, excluded_relevant
+        Judgments taken out with their pairs (``exclude_from``); those of them with a grade above zero.
+    warnings
+        Sentences a reader should not miss.
+    read_as
+        What was guessed of how a file is written.
+    """
+
+    source: str
+    queries: int
+    judgments: int
+    negative: int
+    duplicates: int
+    empty: int
+    comments: int
+    declared: int = 0
+    excluded: int = 0
+    excluded_relevant: int = 0
+    warnings: tuple[str, ...] = ()
+    read_as: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """Return it as one sentence."""
+        declared = f", {self.declared:,} of them declared without judgments" if self.declared else ""
+        return line(
+            f"{queries(self.queries)}, {counted(self.judgments, 'judgment')}",
+            noted(self.empty, "query", f"without a relevant document{declared}"),
+            noted(self.negative, "grade", "below zero"),
+            noted(self.duplicates, "duplicate row", "merged"),
+            noted(self.excluded, "judgment", f"excluded, {self.excluded_relevant:,} of them relevant"),
+            noted(self.comments, "comment line"),
+            read_as(self.read_as),
+            _warned(self.warnings),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RunAudit:
+    """What was found in one run and what alignment did with it.
+
+    Attributes
+    ----------
+    source
+        Where the run came from.
+    rows, queries
+        Rows read in the evaluated lists, and evaluated lists.
+    retrieved, judged
+        Documents in the lists after alignment; how many of them are judged.
+    missing, extra
+        Judged queries the run does not answer; answered queries nobody judged.
+    tied, tied_queries, tied_float32
+        Rows in tie blocks; queries that have any; rows that would tie only as float32.
+    duplicates
+        Rows whose document stands in its list more than once.
+    contradicted
+        Lists in which a better rank goes with a lower score, where the run has both.
+    comments
+        Comment lines passed over.
+    shortest, median_length, longest
+        Spread of the list lengths.
+    unjudged
+        Cutoff → mean share of unjudged documents among those shown up to it.
+    warnings
+        Sentences a reader should not miss.
+    left_out
+        What excluding pairs did; ``None`` where none are taken out of the lists.
+    read_as
+        What was guessed of how a file is written.
+    """
+
+    source: str
+    rows: int
+    queries: int
+    retrieved: int
+    judged: int
+    missing: int
+    extra: int
+    tied: int
+    tied_queries: int
+    tied_float32: int
+    duplicates: int
+    contradicted: int
+    comments: int
+    shortest: int
+    median_length: float
+    longest: int
+    unjudged: dict[int, float]
+    warnings: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
+    read_as: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        source: str,
+        tallies: Sequence[Tally],
+        *,
+        missing: int,
+        extra: int,
+        comments: int,
+        cutoffs: Sequence[int],
+        deepest: int | None,
+        order: str,
+        left_out: LeftOut | None = None,
+        read_as: tuple[str, ...] = (),
+    ) -> RunAudit:
+        """Add the tallies of all batches up.
+
+        ``deepest`` is the largest cutoff asked for, ``order`` the option of that name, ``left_out`` what was
+        excluded, ``read_as`` what was guessed of how its file is written.
+        """
+        n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
+        shown = int((n > 0).sum())
+        unjudged = {
+            k: sum(t.unjudged[i] for t in tallies) / shown if shown else 0.0 for i, k in enumerate(cutoffs)
+        }
+        judged = sum(int(t.judged.sum()) for t in tallies)
+        single = sum(t.single for t in tallies)
+        crossed = sum(t.contradicted for t in tallies)
+        found = _warnings(n, judged, deepest, alone=not missing and single == len(n))
+        if 2 * crossed > len(n):
+            found.append(contradiction(crossed, len(n), order))
+        if left_out is not None and not left_out.rows:
+            found.append("no pair to exclude is in any list: were they left out before, or do ids not match?")
+        return cls(
+            source=source,
+            rows=sum(t.rows for t in tallies),
+            queries=len(n),
+            retrieved=int(n.sum()),
+            judged=judged,
+            missing=missing,
+            extra=extra,
+            tied=sum(t.tied for t in tallies),
+            tied_queries=sum(t.tied_queries for t in tallies),
+            tied_float32=sum(t.tied_float32 for t in tallies),
+            duplicates=sum(t.duplicates for t in tallies),
+            contradicted=crossed,
+            comments=comments,
+            shortest=int(n.min()) if len(n) else 0,
+            median_length=float(np.median(n)) if len(n) else 0.0,
+            longest=int(n.max()) if len(n) else 0,
+            unjudged=unjudged,
+            warnings=tuple(found),
+            left_out=left_out,
+            read_as=read_as,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, ready for JSON."""
+        found: dict[str, Any] = plain(self)
+        found["unjudged"] = {f"@{k}": share for k, share in self.unjudged.items()}
+        excluded = found.pop("left_out")
+        return found if excluded is None else found | {"excluded": excluded}
+
+    def line(self, *, in_ideal: bool) -> str:
+        """Return it as one sentence; ``in_ideal``: as for :meth:`LeftOut.line`."""
+        lengths = spread(self.shortest, self.longest, "document", self.median_length)
+        contradicted = self.contradicted
+        return line(
+            f"{queries(self.queries)} × {lengths}, {self.judged:,} judged",
+            noted(self.missing, "query", "missing"),
+            noted(self.extra, "query", "nobody judged"),
+            noted(self.tied, "tied row", f"in {queries(self.tied_queries)}"),
+            noted(self.tied_float32, "row", "tied with the next only as float32"),
+            noted(self.duplicates, "duplicate row"),
+            f"ranks contradict scores in {queries(contradicted)}" if contradicted else "",
+            "" if self.left_out is None else self.left_out.line(in_ideal=in_ideal),
+            noted(self.comments, "comment line"),
+            read_as(self.read_as),
+            (f"unjudged@{k} {share:.1%}" for k, share in self.unjudged.items()),
+            _warned(self.warnings),
+        )
+
+
+def _warned(warnings: Sequence[str]) -> list[str]:
+    return [f"warning: {sentence}" for sentence in warnings]
+
+
+def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list[str]:
+    found = []
+    if len(n) and deepest is not None and int(n.max()) < deepest:
+        longest = counted(int(n.max()), "document")
+        found.append(f"the cutoff {deepest} is deeper than every list (the longest has {longest})")
+    elif len(n) and deepest is not None and (short := int((n < deepest).sum())):
+        found.append(f"{short} of {len(n)} lists are shorter than the cutoff {deepest}")
+    if len(n) and not judged:
+        found.append("not one retrieved document is judged: do document ids match?")
+    if alone and len(n) >= _MANY and _MANY <= n.min() == n.max():
+        found.append(
+            f"every list has {int(n[0]):,} documents, one of them judged: unless these are all there are, "
+            "values of sampled candidates are those of another measure (rankstone sampled)"
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class BesideAudit:
+    """What was found in a table of queries or of intents.
+
+    Attributes
+    ----------
+    source
+        Where it came from.
+    rows
+        Rows read.
+    unknown
+        Rows about queries (or subtopics) that nobody judged.
+    missing
+        Judged queries without a row.
+    weightless
+        Judged subtopics that count nothing, because other subtopics of their query have rows.
+    read_as
+        What was guessed of how a file is written.
+    """
+
+    source: str
+    rows: int
+    unknown: int
+    missing: int
+    weightless: int = 0
+    read_as: tuple[str, ...] = ()
+
+    def line(self, what: str) -> str:
+        """Return it as one sentence about ``queries`` or ``subtopics``."""
+        return line(
+            counted(self.rows, "row"),
+            noted(self.unknown, "row", f"about {what} nobody judged"),
+            noted(self.missing, "query", "without a row"),
+            noted(self.weightless, "subtopic", "without a row, weighing nothing"),
+            read_as(self.read_as),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(InLines):
+    """What alignment did: the judgments, each run by name, and the tables of queries and of intents.
+
+    ``bad_runs`` says by name what is wrong with runs that were left out (``on_bad_run="skip"``).
+    """
+
+    judgments: JudgmentsAudit | None
+    runs: dict[str, RunAudit] = field(default_factory=dict)
+    queries: BesideAudit | None = None
+    intents: BesideAudit | None = None
+    bad_runs: dict[str, InputError] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, ready for JSON."""
+        beside = {"queries": self.queries, "intents": self.intents}
+        return {
+            "judgments": plain(self.judgments),
+            "runs": {name: run.to_dict() for name, run in self.runs.items()},
+            **{name: plain(table) for name, table in beside.items() if table is not None},
+            **({"bad_runs": {n: str(e) for n, e in self.bad_runs.items()}} if self.bad_runs else {}),
+        }
+
+    def lines(self) -> list[str]:
+        """Return the audit as one sentence for the judgments, one for each further table and each run."""
+        head = [] if self.judgments is None else [f"judgments  {self.judgments.line()}"]
+        if self.queries is not None:
+            head.append(f"queries  {self.queries.line('queries')}")
+        if self.intents is not None:
+            head.append(f"intents  {self.intents.line('subtopics')}")
+        stay = self.judgments is not None and not self.judgments.excluded
+        return [
+            *head,
+            *(f"{printable(name)}  {run.line(in_ideal=stay)}" for name, run in self.runs.items()),
+            *(
+                f"{printable(name)}  left out: {str(error).splitlines()[0]}"
+                for name, error in self.bad_runs.items()
+            ),
+        ]

@@ -1,0 +1,467 @@
+"""Hits, and the small algebra that measures are written in.
+
+A score depends only on where the judged documents landed.  :class:`Hits` says just that, for many
+queries at once, as flat arrays: hit ``i`` of query ``q`` is any ``offsets[q] <= i < offsets[q+1]``,
+in rank order.  Every method is one operation of the algebra; sums inside a query run strictly from
+the first hit to the last, so a score has the same bits whatever batch its query came in.
+
+Hits that share their places.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import counts_within, descending_within, running, sums
+from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.trace import Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.judged_pool import Places, Pool
+    from rankstone.hits.list_arrays import Bools, Cutoff, Floats, Ints
+    from rankstone.hits.trace import Trace
+
+    Value = TypeVar("Value")
+
+__all__ = ["Blocks", "Hits"]
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Runs of hits that share their places.
+
+    Attributes
+    ----------
+    of_hit
+        int64 ``[hits]``: the block of each hit.
+    first, last
+        int64 ``[blocks]``: first and last rank of the block.
+    """
+
+    of_hit: Ints
+    first: Ints
+    last: Ints
+
+    @cached_property
+    def size(self) -> Ints:
+        """How many ranks the block spans, int64 ``[blocks]``."""
+        return self.last - self.first + 1
+
+    @cached_property
+    def tail(self) -> Ints:
+        """The last hit of each block, int64 ``[blocks]``."""
+        if len(self.first) == len(self.of_hit):
+            return self.of_hit
+        return np.flatnonzero(np.diff(self.of_hit, append=len(self.first)))
+
+    @cached_property
+    def head(self) -> Ints:
+        """The first hit of each block, int64 ``[blocks]``."""
+        return np.concatenate(([0], self.tail[:-1] + 1)) if len(self.first) else self.tail
+
+
+@dataclass(frozen=True, eq=False)
+class Hits(Traced):
+    """Where the judged documents landed, for many queries at once.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``: hits of query ``q`` are ``offsets[q]:offsets[q + 1]``.
+    rank
+        int64 ``[hits]``: rank of each judged retrieved document, from 1, ascending within a query.
+        Judged non-relevant documents are hits too.
+    grade
+        float64 ``[hits]``: the judged (or imputed) grade.
+    first, last
+        int64 ``[hits]``: first and last rank of the tie block the hit stands in; both are ``rank``
+        where nothing ties.
+    judged
+        bool ``[hits]``: False where the grade was imputed.
+    n
+        int64 ``[queries]``: documents retrieved.
+    length
+        int64 ``[queries]``: ranks the list has; ``n``, unless documents were taken out and ranks stay.
+    ideal
+        All judged grades.
+    found
+        bool ``[queries]``: False for judged queries that the run does not answer.
+    expected
+        Whether a hit stands at every rank of its tie block with equal chance (``ties="expected"``)
+        instead of at ``rank``.
+    lowest_grade
+        The lowest grade in all the judgments: the bottom of the scale.
+    candidates
+        int64 ``[queries]`` or ``None``: how many documents each query could have retrieved.
+    run_row, judgment_row
+        int64 ``[hits]`` or ``None``: brought for whoever asks, the row of the run and of the judgments
+        behind each hit, -1 where its grade was imputed.
+    member
+        int64 ``[hits]``: each hit's place in ``pool``, -1 where its grade was imputed.
+    pool, pooled, holes
+        Brought for measures that ask: all judged documents; ranks of retrieved documents that were
+        pooled but not judged; ranks of all retrieved documents without a grade.
+    about
+        Columns of the query table that measures ask for, by name, float64 ``[queries]``.
+    trace
+        Where measures record what they compute with; ``None`` for no trace, and otherwise the hits are one
+        query's.
+    """
+
+    offsets: Ints
+    rank: Ints
+    grade: Floats
+    first: Ints
+    last: Ints
+    judged: Bools
+    n: Ints
+    length: Ints
+    ideal: Ideal
+    found: Bools
+    expected: bool = False
+    lowest_grade: float = 0.0
+    candidates: Ints | None = None
+    run_row: Ints | None = None
+    judgment_row: Ints | None = None
+    member: Ints | None = None
+    pool: Pool | None = None
+    pooled: Places | None = None
+    holes: Places | None = None
+    about: Mapping[str, Floats] = field(default_factory=dict)
+    trace: Trace | None = None
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are."""
+        return len(self.n)
+
+    def record_ideal(self, ideal: Ideal, **columns: Floats) -> None:
+        """Record what the norm is made of, ``[judged]`` each; the first ideal list recorded stays."""
+        if self.trace is not None and self.trace.ideal is None:
+            self.trace.ideal = ideal
+            self.record("rank", lambda: ideal.rank, title="ideal", gain=ideal.grade, **columns)
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each hit, int64 ``[hits]``."""
+        return np.repeat(np.arange(self.queries, like=self.offsets), np.diff(self.offsets))
+
+    def remember(self, key: object, make: Callable[[], Value]) -> Value:
+        """Return ``make()``, made once for these hits; measures share what they have in common."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: Value = self._memo[key]
+        return found
+
+    def down_to(self, k: int) -> Hits:
+        """Return the hits that may stand among the first ``k`` ranks; queries stay the same."""
+        return self if k >= self.deepest else self.remember(("down to", k), lambda: self.shortened(k))
+
+    @cached_property
+    def deepest(self) -> int:
+        """The deepest rank of a hit or place (the first it may have where ranks are open), 0 without any."""
+        ranks = [self.first if self.has_tied_ranks else self.rank]
+        ranks += [places.first for places in (self.pooled, self.holes) if places is not None]
+        return max(int(rank.max(initial=0)) for rank in ranks)
+
+    def shortened(self, k: int) -> Hits:
+        """Return what :meth:`down_to` does without remembering it, for cutoff after cutoff."""
+        if k >= self.deepest:
+            return self
+        inside = np.flatnonzero((self.first if self.has_tied_ranks else self.rank) <= k)
+        offsets = np.searchsorted(inside, self.offsets)
+
+        def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else values[inside]
+
+        return replace(
+            self,
+            offsets=offsets,
+            rank=self.rank[inside],
+            grade=self.grade[inside],
+            first=self.first[inside],
+            last=self.last[inside],
+            judged=self.judged[inside],
+            run_row=part(self.run_row),
+            judgment_row=part(self.judgment_row),
+            member=part(self.member),
+            pooled=None if self.pooled is None else self.pooled.down_to(k),
+            holes=None if self.holes is None else self.holes.down_to(k),
+            _memo={},
+        )
+
+    # -- from queries to hits and back ------------------------------------------------------------
+    def spread(self, per_query: NDArray[Any]) -> NDArray[Any]:
+        """Give every hit the value of its query."""
+        return per_query[self.query]
+
+    def total(self, values: Floats) -> Floats:
+        """Sum within each query, strictly in rank order, float64 ``[queries]``."""
+        return sums(self.query, values, self.queries)
+
+    def count(self, mask: Bools) -> Ints:
+        """Count within each query, int64 ``[queries]``."""
+        return counts_within(mask, self.offsets)
+
+    def running_count(self, mask: Bools) -> Ints:
+        """Count from the query's first hit up to and including each hit, int64 ``[hits]``."""
+        run = np.cumsum(mask)
+        before = np.concatenate(([0], run))[self.offsets[:-1]]
+        counted: Ints = run - self.spread(before)
+        return counted
+
+    def _down_to(self, k: Cutoff) -> Ints | int:
+        """Return the cutoff as it applies to each hit."""
+        return k if isinstance(k, int) else self.spread(k)
+
+    # -- columns of the judgments --------------------------------------------------------
+    def column(self, name: str, imputed: float = math.nan) -> Floats:
+        """Return a further column of the judgments for every hit, float64 ``[hits]``.
+
+        Parameters
+        ----------
+        name
+            The column.
+        imputed
+            Stands for hits that nobody judged, whose grade was imputed.
+        """
+        pool, member = self.judged_documents()
+        known = member >= 0
+        values = np.full(len(member), imputed)
+        values[known] = pool.columns[name][member[known]]
+        return values
+
+    def regraded(self, grade: Floats) -> Hits:
+        """Return the same hits and ideal lists under other grades, float64 ``[judged]`` as in the pool."""
+        pool, member = self.judged_documents()
+        grades = np.where(member >= 0, grade[member], 0.0) if len(grade) else np.zeros(len(member))
+        ideal = Ideal(pool.offsets, descending_within(pool.query, grade))
+        return replace(self, grade=grades, ideal=ideal, _memo={})
+
+    def judged_documents(self) -> tuple[Pool, Ints]:
+        """Return all judged documents, and each hit's place among them, -1 where its grade was imputed."""
+        assert self.pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        assert self.member is not None  # noqa: S101 - the same
+        return self.pool, self.member
+
+    # -- places: where a hit stands ---------------------------------------------------------------
+    @cached_property
+    def has_tied_ranks(self) -> bool:
+        """True if a hit has more than one rank it may stand at; if not, each has its own bits of a value."""
+        return self.expected and self.first is not self.last and bool((self.first != self.last).any())
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The places as blocks: hits that share one tie block, or each hit for itself."""
+        if not self.has_tied_ranks:
+            return Blocks(np.arange(len(self.rank), like=self.rank), self.rank, self.rank)
+        fresh = np.ones_like(self.first, bool)
+        fresh[1:] = (self.first[1:] != self.first[:-1]) | (self.query[1:] != self.query[:-1])
+        return Blocks(np.cumsum(fresh) - 1, self.first[fresh], self.last[fresh])
+
+    def without_ties(self) -> Hits:
+        """Return the hits as if no documents tied: each at its rank, in a block of its own."""
+        return replace(self, first=self.rank, last=self.rank, expected=False, _memo={})
+
+    def with_open_ties(self, k: int | None = None) -> Hits:
+        """Return the hits at every rank of their tie block, whatever rule has settled the ties.
+
+        Parameters
+        ----------
+        k
+            Blocks end here; hits below it must have been left out.
+        """
+        if self.expected or np.array_equal(self.first, self.last):
+            return self
+        last = self.last if k is None else np.minimum(self.last, k)
+
+        def opened() -> Hits:
+            return replace(self, last=last, expected=True, pooled=None, holes=None, _memo={})
+
+        return self.remember(("open ties", k), opened)
+
+    def at_rank(self, value: Callable[[Ints], Floats], k: Cutoff | None = None) -> Floats:
+        """Return ``value(rank)`` for every hit, its mean over the block where the rank is open.
+
+        Parameters
+        ----------
+        value
+            Vectorised function of ranks.
+        k
+            Ranks below this count 0: one cutoff, or int64 ``[queries]``; ``None`` for whole lists.
+        """
+        if not self.has_tied_ranks:
+            values = value(self.rank)
+            return values if k is None else np.where(self.rank <= self._down_to(k), values, 0.0)
+        return self.over_places(lambda rank, _: value(rank), k)
+
+    def discounted(self, gain: Floats, divisor: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
+        """Return ``gain / divisor(rank)`` for every hit, its mean over the block where ranks are open.
+
+        A division, not a product with a stored reciprocal: that would change the last bit.
+        """
+        discount = divisor(self.rank)
+        shares = gain / discount
+        shares = shares if k is None else np.where(self.rank <= self._down_to(k), shares, 0.0)
+        if not self.has_tied_ranks:
+            self.record_columns(gain=gain, divisor=discount)
+            return shares
+        mean = self.over_places(lambda rank, _: 1.0 / divisor(rank), k)
+        self.record_columns(gain=gain, mean_discount=mean)
+        return np.where(self.first == self.last, shares, gain * mean)
+
+    def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
+        """Return ``value(rank)`` at the query's first masked hit, 0 at all others.
+
+        Where that hit's rank is open, its block's masked hits share the expectation: the first of
+        ``m`` among ``s`` tied documents stands at place ``j`` with probability C(s-j, m-1) / C(s, m)
+        (McSherry and Najork, 2008).
+        """
+        masked, blocks = np.flatnonzero(mask), self.blocks
+        each = np.searchsorted(masked, self.offsets)
+        chosen = blocks.of_hit[masked[each[:-1][each[1:] > each[:-1]]]]
+        inside = self.inside(mask)
+        first, size, m = blocks.first[chosen], blocks.size[chosen], inside[chosen]
+        lengths = size - m + 1
+        if k is not None:
+            limit = k if isinstance(k, int) else k[self.query[blocks.head[chosen]]]
+            lengths = np.clip(limit - first + 1, 0, lengths)
+        block = np.repeat(np.arange(len(chosen), like=lengths), lengths)
+        rank = ragged_range(first, lengths)
+        j = rank - first[block] + 1
+        left, among = size[block] - j + 1, m[block]
+        chance = running(np.multiply, np.where(j == 1, among / left, (left - among + 1) / left), lengths)
+        share = np.zeros_like(inside, np.float64)
+        share[chosen] = np.bincount(block, chance * value(rank), len(chosen)) / m
+        return np.where(mask, share[blocks.of_hit], 0.0)
+
+    def nth_of(self, mask: Bools, nth: Ints) -> tuple[Floats, Floats]:
+        """Find the query's nth masked hit.
+
+        Where its rank is open, its block's masked hits share it, and its rank is the mean over orders: of
+        ``m`` among ``s`` tied documents the ``j``-th stands at place j (s + 1) / (m + 1).
+
+        Parameters
+        ----------
+        nth
+            int64 ``[queries]``, from 1.
+
+        Returns
+        -------
+        share
+            float64 ``[hits]``: 1 at that hit, 0 at all others; zeros where there are not so many.
+        rank
+            float64 ``[hits]``: its rank where the share is not 0.
+        """
+        blocks, inside = self.blocks, self.inside(mask)
+        j = nth[self.query[blocks.head]] - self.earlier(mask)
+        share = np.where((j > 0) & (j <= inside), 1.0 / np.maximum(inside, 1), 0.0)
+        rank = blocks.first - 1 + j * (blocks.size + 1) / (inside + 1)
+        return np.where(mask, share[blocks.of_hit], 0.0), rank[blocks.of_hit]
+
+    def over_places(
+        self,
+        value: Callable[[Ints, Ints | slice], Floats],
+        k: Cutoff | None = None,
+        among: Bools | None = None,
+    ) -> Floats:
+        """Return the mean of ``value(rank, block)`` over the ranks of each hit's block.
+
+        Parameters
+        ----------
+        value
+            Function of ranks and of what an array of blocks is looked up by.
+        k
+            Deeper ranks contribute nothing to the mean.
+        among
+            bool ``[hits]``: whose means are wanted, 0 for all others; ``None`` for all.
+        """
+        if not self.has_tied_ranks:
+            some = slice(None) if among is None else np.flatnonzero(among)
+            rank = self.rank[some]
+            values = value(rank, some)
+            if k is not None:
+                values = np.where(rank <= (k if isinstance(k, int) else k[self.query[some]]), values, 0.0)
+            if among is None:
+                return values
+            found = np.zeros_like(among, np.float64)
+            found[some] = values
+            return found
+        blocks = self.blocks
+        limit = blocks.last
+        if k is not None:
+            limit = np.minimum(limit, k if isinstance(k, int) else k[self.query[blocks.head]])
+        lengths = np.maximum(limit - blocks.first + 1, 0)
+        if among is not None:
+            lengths = np.where(self.inside(among) > 0, lengths, 0)
+        block = np.repeat(np.arange(len(lengths), like=lengths), lengths)
+        rank = ragged_range(blocks.first, lengths)
+        mean = (np.bincount(block, value(rank, block), len(lengths)) / blocks.size)[blocks.of_hit]
+        return mean if among is None else np.where(among, mean, 0.0)
+
+    def earlier(self, mask: Bools) -> Ints:
+        """Count the masked hits of the query in blocks above each block, int64 ``[blocks]``."""
+        through = self.running_count(mask)
+        if self.has_tied_ranks:
+            through = through[self.blocks.tail]
+        return through - self.inside(mask)
+
+    def inside(self, mask: Bools) -> Ints:
+        """Count the masked hits in each block, int64 ``[blocks]``."""
+        if not self.has_tied_ranks:
+            return mask.astype(np.int64)
+        return np.bincount(self.blocks.of_hit, mask, len(self.blocks.first)).astype(np.int64)
+
+    # -- ranks that hold no hit --------------------------------------------------------------------
+    def vacant(self, tail: Callable[[Ints], Floats], k: int | None = None) -> Floats:
+        """Sum a function of rank over all ranks that hold no hit, float64 ``[queries]``.
+
+        In a tie block a rank holds a hit with the share of hits among its documents.
+
+        Parameters
+        ----------
+        tail
+            ``tail(i)``: the sum over all ranks below ``i``, so ``tail(0)`` is that over all there are.
+        k
+            Nothing below this rank is a hit.
+        """
+        blocks = self.blocks
+        query = self.query[blocks.head]
+        last = blocks.last if k is None else np.minimum(blocks.last, k)
+        count = np.bincount(query, minlength=self.queries)
+        closing = (np.cumsum(count) - 1)[count > 0]
+        above, lowest = np.zeros_like(last), np.zeros_like(count)
+        above[1:] = last[:-1]
+        above[closing[:-1] + 1] = 0
+        lowest[count > 0] = last[closing]
+        free = 1.0 - self.inside(np.ones(len(self.rank), bool)) / blocks.size
+        between, within = tail(above) - tail(blocks.first - 1), tail(blocks.first - 1) - tail(last)
+        return sums(query, between + free * within, self.queries) + tail(lowest)
+
+    # -- relevance --------------------------------------------------------------------------------
+    def relevant(self, is_relevant: Callable[[Floats], Bools] | float) -> Bools:
+        """Return which hits are relevant, bool ``[hits]``: by a function of grades, or the lowest one."""
+        test = _test(is_relevant)
+        found = self.remember(("relevant", is_relevant), lambda: test(self.grade))
+        self.record_columns(relevant=found)
+        return found
+
+    def relevant_count(self, is_relevant: Callable[[Floats], Bools] | float) -> Ints:
+        """Return R: how many judged documents are relevant, retrieved or not, int64 ``[queries]``."""
+        return self.ideal.relevant_count(_test(is_relevant))
+
+
+def _test(is_relevant: Callable[[Floats], Bools] | float) -> Callable[[Floats], Bools]:
+    """Return what says whether grades are relevant."""
+    return is_relevant if callable(is_relevant) else lambda grades: grades >= is_relevant

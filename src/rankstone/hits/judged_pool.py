@@ -1,0 +1,382 @@
+"""What is known beside grades and hits: all judged documents with their columns and subtopics.
+
+Most measures need only where judged documents landed and the ideal list of grades.  The few that
+need more ask for it, and alignment brings a :class:`Pool` (every judged document of each query,
+retrieved or not), :class:`Groups` (judgments by subtopic, intent or assessor) or :class:`Places`
+(the ranks of retrieved documents that have no grade).
+
+What is known of queries beside their lists: weights, sessions, and whatever they may be grouped by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, BadValue, MissingColumn, nearest, printable
+from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import descending_within
+from rankstone.hits.pair_index import QueryIndex, ragged_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.hits.list_arrays import Floats, Ints
+
+
+__all__ = ["Entries", "Groups", "Places", "Pool", "QueryTable"]
+
+#: batches are measured on several threads, and what depends on judgments alone is made by one of them
+_MAKING: Final = RLock()
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Ranks of retrieved documents without a grade, in rank order within each query.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    rank, first, last
+        int64 ``[places]``: rank, and first and last rank of the tie block.
+    run_row
+        int64 ``[places]``: the row of the run behind each.
+    """
+
+    offsets: Ints
+    rank: Ints
+    first: Ints
+    last: Ints
+    run_row: Ints
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each place, int64 ``[places]``."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def above(self, query: Ints, rank: Ints) -> Ints:
+        """Count a query's places above each given rank, int64 like ``rank``."""
+        deep = 1 + max(int(rank.max(initial=0)), int(self.rank.max(initial=0)))
+        return np.searchsorted(self.query * deep + self.rank, query * deep + rank) - self.offsets[query]
+
+    def down_to(self, k: int) -> Places:
+        """Return the places that may stand among the first ``k`` ranks."""
+        inside = np.flatnonzero(self.first <= k)
+        offsets = np.searchsorted(inside, self.offsets)
+        rows = (self.rank[inside], self.first[inside], self.last[inside], self.run_row[inside])
+        return Places(offsets, *rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Judgments by group: subtopics of a query, intents, assessors.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[judged + 1]``: entries of judged document ``d`` are ``offsets[d]:offsets[d + 1]``.
+    code
+        int64 ``[entries]``: the group, counted from 0 within the query, in the order of their names.
+    grade
+        float64 ``[entries]``: the document's grade for that group.
+    starts
+        int64 ``[queries + 1]``: groups of query ``q`` are ``starts[q]:starts[q + 1]``.
+    weight
+        float64 ``[groups]``: how much each group counts; 1 unless somebody says otherwise.
+    names
+        The groups' names; ``None`` for the groups of a part of the queries.
+    parent
+        int64 ``[groups]``: where groups are subgroups, the number within the query of the group each
+        belongs to.
+    """
+
+    offsets: Ints
+    code: Ints
+    grade: Floats
+    starts: Ints
+    weight: Floats
+    names: pl.Series | None = None
+    parent: Ints | None = None
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each group, int64 ``[groups]``."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def several(self) -> int:
+        """Return how many queries have more than one group."""
+        return int((np.diff(self.starts) > 1).sum())
+
+    def entries(self, docs: Ints) -> tuple[Ints, Ints]:
+        """Return, for some judged documents, all their entries and which document each is of.
+
+        Returns
+        -------
+        tuple
+            int64 entry numbers, and int64 positions in ``docs``.
+        """
+        lengths = self.offsets[docs + 1] - self.offsets[docs]
+        return ragged_range(self.offsets[docs], lengths), np.repeat(np.arange(len(docs)), lengths)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Judgments of documents for groups, one after another.
+
+    Attributes
+    ----------
+    doc
+        int64 ``[entries]``: the judged document.
+    group
+        int64 ``[entries]``: the group, counted through all queries.
+    grade
+        float64 ``[entries]``.
+    """
+
+    doc: Ints
+    group: Ints
+    grade: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Every judged document of each query, in the order of the judgments.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    grade
+        float64 ``[judged]``.
+    columns
+        Further columns of the judgments by name, float64 ``[judged]``.
+    id_order
+        int64 ``[judged]``: the documents' order by the bytes of their ids, smallest first.
+    groups
+        Judgments by group, where there are any.
+    whole, codes
+        For a part: the pool it was taken from, and which queries, int64 ``[queries]``.
+    """
+
+    offsets: Ints
+    grade: Floats
+    columns: Mapping[str, Floats]
+    id_order: Ints
+    groups: Groups | None = None
+    whole: Pool | None = None
+    codes: Ints | None = None
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each judged document, int64 ``[judged]``."""
+        return np.repeat(np.arange(self.queries), np.diff(self.offsets))
+
+    @cached_property
+    def entries(self) -> Entries:
+        """Every judgment of a document for a group, one after another."""
+        assert self.groups is not None  # noqa: S101 - alignment brings them to measures that ask
+        doc = np.repeat(np.arange(len(self.grade)), np.diff(self.groups.offsets))
+        return Entries(doc, self.groups.starts[self.query[doc]] + self.groups.code, self.groups.grade)
+
+    @cached_property
+    def group_ideal(self) -> Ideal:
+        """The judged grades of each group, best first, the groups of all queries one after another."""
+        entries, groups = self.entries, self.groups
+        assert groups is not None  # noqa: S101 - entries has asked for them
+        order = np.argsort(entries.group, kind="stable")
+        counts = np.bincount(entries.group, minlength=int(groups.starts[-1]))
+        grades = descending_within(entries.group[order], entries.grade[order])
+        return Ideal(np.concatenate(([0], np.cumsum(counts))), grades)
+
+    def take(self, codes: Ints) -> Pool:
+        """Return the judged documents of some queries, in that order; code -1 has none."""
+        known = codes >= 0
+        starts = np.where(known, self.offsets[codes], 0)
+        lengths = np.where(known, self.offsets[codes + 1] - starts, 0)
+        docs = ragged_range(starts, lengths)
+        return Pool(
+            offsets=np.concatenate(([0], np.cumsum(lengths))),
+            grade=self.grade[docs],
+            columns={name: values[docs] for name, values in self.columns.items()},
+            id_order=self.id_order[docs],
+            groups=None if self.groups is None else _taken(self.groups, docs, codes),
+            whole=self,
+            codes=codes,
+        )
+
+    def once(self, key: object, make: Callable[[Pool], Floats]) -> Floats:
+        """Return ``make(pool)``, one value a query, made once for all judgments and any number of runs.
+
+        Parameters
+        ----------
+        key
+            What the value depends on beside the judgments.
+        make
+            Computes float64 ``[queries]`` from a whole pool.
+        """
+        if self.whole is not None and self.codes is not None:
+            values = self.whole.once(key, make)
+            return (
+                np.where(self.codes >= 0, values[self.codes], 0.0) if len(values) else np.zeros(self.queries)
+            )
+        with _MAKING:
+            if key not in self._memo:
+                self._memo[key] = make(self)
+        made: Floats = self._memo[key]
+        return made
+
+
+def _taken(groups: Groups, docs: Ints, codes: Ints) -> Groups:
+    entries, of_doc = groups.entries(docs)
+    known = codes >= 0
+    starts = np.where(known, groups.starts[codes], 0)
+    lengths = np.where(known, groups.starts[codes + 1] - starts, 0)
+    return Groups(
+        offsets=np.concatenate(([0], np.cumsum(np.bincount(of_doc, minlength=len(docs))))),
+        code=groups.code[entries],
+        grade=groups.grade[entries],
+        starts=np.concatenate(([0], np.cumsum(lengths))),
+        weight=groups.weight[ragged_range(starts, lengths)],
+        parent=None if groups.parent is None else groups.parent[ragged_range(starts, lengths)],
+    )
+
+
+#: how a column of truth values is written in text and numbers
+_TRUTH: Final = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+
+
+@dataclass(frozen=True, eq=False)
+class QueryTable:
+    """One row a query.
+
+    Attributes
+    ----------
+    source
+        What to call the table in messages.
+    ids
+        The queries' ids as text, each once.
+    columns
+        Everything else.
+    read_as
+        What was guessed of how its file is written.
+    """
+
+    source: str
+    ids: QueryIndex
+    columns: pl.DataFrame
+    read_as: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, source: str, table: pl.DataFrame, read_as: tuple[str, ...] = ()) -> QueryTable:
+        """Prepare a table with ``query_id`` (texts, each once) and any other columns.
+
+        A column ``weight`` must hold numbers, 0 or more; a column ``judged`` says true or false, 1 or 0.
+        """
+        prepared = cls(source, QueryIndex(table["query_id"]), table.drop("query_id"), read_as)
+        if "judged" in prepared.columns.columns:
+            prepared.refuse("judged", prepared._said().is_null().to_numpy(), "true or false, 1 or 0")
+        if "weight" in prepared.columns.columns:
+            weight = prepared.numbers("weight")
+            prepared.refuse("weight", ~((weight >= 0) & (weight <= LARGEST_GRADE)), "a number from 0 to 9e15")
+        return prepared
+
+    def judged(self) -> pl.Series | None:
+        """Return the ids of queries that the column ``judged`` says are; ``None`` without such a column."""
+        if "judged" not in self.columns.columns:
+            return None
+        return self.ids.names.filter(self._said().fill_null(value=False))
+
+    def _said(self) -> pl.Series:
+        """Return the column ``judged`` as truth values; null where it is empty or something else."""
+        texts = self.columns["judged"].cast(pl.String).str.to_lowercase()
+        return texts.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
+
+    def require(self, names: Sequence[str], reason: str) -> None:
+        """Refuse to go on without some columns."""
+        for name in names:
+            if name not in self.columns.columns:
+                known = self.columns.columns
+                close = nearest(name, known, n=1)
+                raise MissingColumn(
+                    f"{reason} a column {printable(name)} of the query table",
+                    where=self.source,
+                    given=f"columns {', '.join(map(printable, known)) or 'none beside query_id'}",
+                    fix=f"did you mean {printable(close[0])}?" if close else None,
+                )
+
+    def refuse(self, name: str, bad: np.ndarray[tuple[int], np.dtype[np.bool_]], expected: str) -> None:
+        """Refuse values of a column that are no good; empty cells are none."""
+        bad = bad & self.columns[name].is_not_null().to_numpy()
+        if bad.any():
+            at = int(bad.argmax())
+            raise BadValue(
+                f"the {name} of query {printable(self.ids.names[at])} is {printable(self.columns[name][at])}",
+                where=self.source,
+                expected=expected,
+            )
+
+    def numbers(self, name: str) -> Floats:
+        """Return a column as float64 ``[rows]``; NaN where it is empty or no number."""
+        values = self.columns[name].cast(pl.Float64, strict=False)
+        return values.fill_null(np.nan).to_numpy()
+
+    def rows(self, queries: pl.Series) -> Ints:
+        """Return the row of each query, -1 where the table does not know it."""
+        return self.ids.codes(queries.cast(pl.String))
+
+    def take(self, queries: pl.Series) -> pl.DataFrame:
+        """Return the other columns, a row for each query; empty cells where the table does not know it."""
+        rows = self.rows(queries)
+        return self.columns.select(pl.all().gather(pl.Series(np.where(rows < 0, 0, rows)))).with_columns(
+            pl.when(pl.Series(rows >= 0)).then(pl.all())
+        )
+
+    def values(self, name: str, queries: pl.Series) -> Floats:
+        """Return a column of numbers for some queries, float64; NaN where there is none."""
+        rows = self.rows(queries)
+        return np.where(rows >= 0, self.numbers(name)[rows], np.nan)
+
+    def covers(self, queries: pl.Series, names: Sequence[str], reason: str) -> None:
+        """Refuse to go on where a query has no value in some columns."""
+        table = self.take(queries).select(names)
+        bare = table.select(pl.any_horizontal(pl.all().is_null())).to_series()
+        if bare.any():
+            lacking = queries.filter(bare)
+            shown = ", ".join(printable(query) for query in lacking[:3])
+            raise BadOption(
+                f"{reason} a {' and a '.join(names)} for every query",
+                where=self.source,
+                given=f"none for {shown}{' …' if len(lacking) > 3 else ''}",  # noqa: PLR2004 - what fits a line
+                fix="add the rows, or leave these queries out of the judgments",
+            )
+
+    def in_order(self) -> None:
+        """Refuse positions that are no places in a session, and two queries at the same one."""
+        position = self.numbers("position")
+        whole = np.isfinite(position) & (position >= 1) & (position == np.floor(position))
+        self.refuse("position", ~whole, "the query's place in its session: 1, 2, …")
+        twice = (
+            self.columns.select("session", "position").is_duplicated() & self.columns["session"].is_not_null()
+        )
+        if twice.any():
+            at = twice.arg_max() or 0
+            raise BadValue(
+                f"session {printable(self.columns['session'][at])} has two queries at position "
+                f"{printable(self.columns['position'][at])}",
+                where=self.source,
+                given=f"one of them is query {printable(self.ids.names[at])}",
+                expected="each position once",
+            )

@@ -1,0 +1,426 @@
+"""From a batch of rows to ranks: order, ties, duplicates, depth, removals.
+
+The usual file is already ordered, nothing in it ties where it matters and nothing is removed; then a
+rank is a row number minus the list's first, and every step below that is not needed costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import DuplicateRows, TiedScores, printable
+from rankstone.hits.list_arrays import sort_within
+from rankstone.hits.list_orders import quicksorted
+from rankstone.hits.pair_index import ragged_range
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.batches import Batch
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.hits.pair_index import Matches
+
+
+__all__ = ["Ranks", "TieBlocks", "in_order", "rank", "tie_blocks"]
+
+
+@dataclass(frozen=True, eq=False)
+class TieBlocks:
+    """Runs of equal keys in an ordered batch: rows ``start[i] … end[i]``, both included."""
+
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def size(self) -> Ints:
+        """Rows in each block."""
+        return self.end - self.start + 1
+
+    def holding(self, rows: Ints) -> Ints:
+        """Return the block that each row stands in, -1 for rows that do not tie."""
+        if not len(self):
+            return np.full(len(rows), -1, np.int64)
+        at = np.minimum(np.searchsorted(self.end, rows), len(self) - 1)
+        inside = (self.start[at] <= rows) & (rows <= self.end[at])
+        return np.where(inside, at, -1)
+
+    def part(self, blocks: Ints) -> TieBlocks:
+        """Return some of the blocks."""
+        return TieBlocks(self.start[blocks], self.end[blocks])
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Where the matched rows of a batch stand.
+
+    Attributes
+    ----------
+    kept
+        Which matches are hits (later copies of a document, say, may not be); a slice where all are.
+    rank, first, last
+        int64 per hit: rank, and first and last rank of its tie block.
+    n, length
+        int64 per list: documents retrieved, and ranks there are (more, where removed documents keep
+        theirs).
+    others
+        The same for other rows that were asked for.
+    """
+
+    kept: Ints | slice
+    rank: Ints
+    first: Ints
+    last: Ints
+    n: Ints
+    length: Ints
+    others: Stand | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Stand:
+    """Where some rows of a batch stand: those left in the lists, by place.
+
+    Attributes
+    ----------
+    at
+        int64: which of the rows asked for; a slice where it is all of them, as they stand.
+    rank, first, last
+        int64: rank, and first and last rank of the tie block.
+    """
+
+    at: Ints | slice
+    rank: Ints
+    first: Ints
+    last: Ints
+
+
+#: the bit that says less than zero
+_SIGN: Final = -(1 << 63)
+
+
+def in_order(batch: Batch, options: AlignmentOptions) -> Batch:
+    """Return the batch with every list ordered by its key, equal keys in input order."""
+    if batch.key is None:
+        return batch
+    key = _comparable(batch.key, options)
+    if options.sort != "stable":
+        times = 2 if options.sort == "quicksort_twice" else 1
+        return batch.rows_at(quicksorted(key, batch.starts, batch.lengths, times), batch.lengths)
+    rises = key[1:] > key[:-1]
+    rises[batch.heads[1:] - 1] = False
+    if not rises.any():
+        return batch
+    return batch.rows_at(_descending(key, batch), batch.lengths)
+
+
+def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
+    """Return the rows of each list by key descending, equal keys in input order.
+
+    Sorting ``leading bits of the key | place in the list`` does nearly all of it; only rows that agree in
+    those bits are compared in full.
+    """
+    packed = np.add(key, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0: one score, one pattern
+    # every bit of a negative key says the opposite, of any other its sign does; downwards it all turns round
+    packed ^= ((packed.view(np.int64) >> np.int64(63)) | np.int64(_SIGN)).view(np.uint64)
+    np.invert(packed, out=packed)
+    bits = np.uint64(int(batch.lengths.max() - 1).bit_length())
+    places, heads = (np.uint64(1) << bits) - np.uint64(1), np.repeat(batch.starts, batch.lengths)
+    packed &= ~places
+    packed |= (np.arange(len(packed)) - heads).view(np.uint64)
+    sort_within(packed, batch.lengths)
+    order: Ints = (packed & places).view(np.int64) + heads
+    packed >>= bits
+    alike = np.zeros(len(packed), bool)
+    alike[1:] = packed[1:] == packed[:-1]
+    alike[:-1] |= alike[1:]
+    some = np.flatnonzero(alike)
+    if len(some):
+        rows = order[some]
+        order[some] = rows[np.lexsort((rows, -key[rows], batch.list_of_row[rows]))]
+    return order
+
+
+def _comparable(key: Floats, options: AlignmentOptions) -> NDArray[np.floating]:
+    narrow = options.score_dtype == "float32" and options.order == "score"
+    return as_float32(key) if narrow else key
+
+
+def as_float32(key: Floats) -> NDArray[np.float32]:
+    """Return keys as float32; what is too large becomes infinite, as it does in C."""
+    with np.errstate(over="ignore"):
+        return key.astype(np.float32)
+
+
+def tie_blocks(batch: Batch, options: AlignmentOptions) -> TieBlocks:
+    """Find the runs of equal keys of an ordered batch."""
+    if batch.key is None:
+        return TieBlocks(np.empty(0, np.int64), np.empty(0, np.int64))
+    key = _comparable(batch.key, options)
+    ties = np.zeros(batch.height, bool)
+    ties[1:] = key[1:] == key[:-1]
+    ties[batch.heads] = False
+    rows = np.flatnonzero(ties)
+    fresh = np.diff(rows, prepend=-2) > 1
+    ends = np.flatnonzero(np.append(fresh[1:], True)) if len(rows) else rows
+    return TieBlocks(rows[fresh] - 1, rows[ends])
+
+
+def rank(
+    batch: Batch,
+    blocks: TieBlocks,
+    twice: Ints,
+    matches: Matches,
+    grades: Floats,
+    options: AlignmentOptions,
+    others: Ints | None = None,
+) -> Ranks:
+    """Give every match its rank.
+
+    Parameters
+    ----------
+    batch
+        An ordered batch.
+    blocks
+        Its tie blocks.
+    twice
+        Rows whose document stands in its list more than once.
+    matches, grades
+        Its judged rows and their grades.
+    options
+        ``ties``, ``duplicates``, ``unjudged`` and ``depth`` are applied here.
+    others
+        Further rows whose ranks are wanted, ascending.
+    """
+    if options.ties == "error" and len(blocks):
+        raise _tied(batch, blocks)
+    everything = bool(len(twice)) or options.depth is not None or others is not None
+    concerned = blocks if everything else blocks.part(np.unique(_held(blocks, matches.row)))
+    place = _places(batch, concerned, matches, grades, options)
+    removed, worthless = _copies(batch, twice, place, options)
+    kept: Bools | None = None
+    if len(removed):
+        kept = np.ones(batch.height, bool)
+        kept[removed] = False
+    if options.depth is not None:
+        within = _rank_of_rows(batch, kept, place) <= options.depth
+        kept = within if kept is None else kept & within
+    return _number(batch, blocks, kept, place, worthless, matches, options, others)
+
+
+def _held(blocks: TieBlocks, rows: Ints) -> Ints:
+    held = blocks.holding(rows)
+    return held[held >= 0]
+
+
+def _places(
+    batch: Batch, blocks: TieBlocks, matches: Matches, grades: Floats, options: AlignmentOptions
+) -> Ints | None:
+    """Return each row's place in the final order (counted through the batch); None: as it stands."""
+    if not len(blocks) or options.ties in ("input", "error"):
+        return None
+    if options.ties == "expected":
+        return _order_of_sums(batch, blocks, matches, grades)
+    place = np.arange(batch.height)
+    rows = ragged_range(blocks.start, blocks.size)
+    block = np.repeat(np.arange(len(blocks)), blocks.size)
+    by, descending = _tie_key(batch, rows, matches, grades, options)
+    frame = pl.DataFrame({"block": block, "by": by, "row": rows})
+    order = frame.sort("block", "by", descending=[False, descending], maintain_order=True)["row"]
+    place[order.to_numpy()] = rows
+    return place
+
+
+def _order_of_sums(batch: Batch, blocks: TieBlocks, matches: Matches, grades: Floats) -> Ints | None:
+    """Return places in which tied hits stand by grade and id, so that no sum depends on the order of rows.
+
+    Every order of a tie block adds up to the same number, but for the last bit.
+    """
+    block = blocks.holding(matches.row)
+    sizes = np.bincount(block[block >= 0], minlength=len(blocks))
+    some = np.flatnonzero((block >= 0) & (sizes[block] > 1))
+    if not len(some):
+        return None
+    row, block = matches.row[some], block[some]
+    ids = pl.Series(row) if batch.docs is None else batch.ids(row).cast(pl.String)
+    frame = pl.DataFrame({"block": block, "grade": grades[some], "id": ids, "row": row})
+    order = frame.sort("block", "grade", "id", descending=[False, True, False], maintain_order=True)["row"]
+    place = np.arange(batch.height)
+    place[order.to_numpy()] = np.sort(row)
+    return place
+
+
+def _tie_key(
+    batch: Batch, rows: Ints, matches: Matches, grades: Floats, options: AlignmentOptions
+) -> tuple[pl.Series, bool]:
+    """Return what decides between tied rows, and whether larger comes first."""
+    if options.ties == "reverse_input":
+        return pl.Series(rows), True
+    if options.ties in ("best", "worst"):
+        return pl.Series(_worth(batch, matches, grades, options)[rows]), options.ties == "best"
+    return batch.ids(rows).cast(pl.String), options.ties == "docid_desc"
+
+
+#: an unjudged document is worth less than one judged 0, and more than one judged below
+_UNJUDGED = np.nextafter(0.0, -1.0)
+
+
+def _worth(batch: Batch, matches: Matches, grades: Floats, options: AlignmentOptions) -> Floats:
+    """Return what each row is worth to a measure, for the best and the worst order of ties."""
+    worth = np.full(batch.height, _UNJUDGED)
+    worth[matches.row] = grades
+    if options.duplicates == "first_keep_rank":
+        key = batch.key if options.ties == "worst" and batch.key is not None else None
+        copies = pl.DataFrame({"list": matches.list, "pair": matches.pair}).with_row_index("at")
+        earlier = copies.select(pl.col("at").first().over("list", "pair"))["at"].to_numpy()
+        later = earlier < np.arange(len(earlier))
+        if key is not None:  # copies that tie: which of them comes first is open, none is worthless yet
+            later &= key[matches.row] < key[matches.row[earlier]]
+        worth[matches.row[later]] = _UNJUDGED
+    return worth
+
+
+def _copies(batch: Batch, twice: Ints, place: Ints | None, options: AlignmentOptions) -> tuple[Ints, Ints]:
+    """Return the rows that duplicates remove from the lists, and those that stay but earn nothing."""
+    none = np.empty(0, np.int64)
+    if not len(twice) or options.duplicates in ("keep", "keep_judged"):
+        return none, none
+    if options.duplicates == "error":
+        raise _duplicate(batch, twice)
+    twice = twice if place is None else twice[np.argsort(place[twice])]
+    copies = pl.DataFrame({"list": batch.list_of_row[twice], "doc": batch.ids(twice)}).to_struct()
+    last = options.duplicates == "last_drop"
+    survivor = copies.is_last_distinct() if last else copies.is_first_distinct()
+    later = twice[~survivor.to_numpy()]
+    return (none, later) if options.duplicates == "first_keep_rank" else (later, none)
+
+
+def _rank_of_rows(batch: Batch, kept: Bools | None, place: Ints | None) -> Ints:
+    """Return the rank of every row, counting only kept rows."""
+    places = np.arange(batch.height) if place is None else place
+    return _Counter(batch, kept, place).through(places, batch.list_of_row)
+
+
+def _number(
+    batch: Batch,
+    blocks: TieBlocks,
+    kept: Bools | None,
+    place: Ints | None,
+    worthless: Ints,
+    matches: Matches,
+    options: AlignmentOptions,
+    others: Ints | None,
+) -> Ranks:
+    """Count ranks over the rows that are left."""
+    n: Ints | None = None
+    if options.unjudged in ("condensed", "condensed_keep_rank"):
+        judged = np.zeros(batch.height, bool)
+        judged[matches.row] = True
+        judged = judged if kept is None else kept & judged
+        n = _per_list(batch, judged)
+        kept = judged if options.unjudged == "condensed" else kept
+    counter = _Counter(batch, kept, place)
+    left = _standing(matches.row, kept, worthless)
+    hits = _stand(matches.row, matches.list, left, blocks, place, counter)
+    rest = None
+    if others is not None:
+        left = _standing(others, kept, worthless)
+        rest = _stand(others, batch.list_of_row[others], left, blocks, place, counter)
+    length = batch.lengths if kept is None else _per_list(batch, kept)
+    return Ranks(hits.at, hits.rank, hits.first, hits.last, length if n is None else n, length, rest)
+
+
+def _stand(
+    rows: Ints, lists: Ints, left: Ints | slice, blocks: TieBlocks, place: Ints | None, counter: _Counter
+) -> Stand:
+    """Rank those of the rows that are left, and order them by place."""
+    row = rows[left]
+    at = row
+    if place is not None:
+        order = np.argsort(place[row])
+        left, row = order if isinstance(left, slice) else left[order], row[order]
+        at = place[row]
+    lists = lists[left]
+    ranks = counter.through(at, lists)
+    first, last = ranks, ranks
+    held = blocks.holding(row)
+    tied = np.flatnonzero(held >= 0)
+    if len(tied):
+        first, last = ranks.copy(), ranks.copy()
+        first[tied] = counter.through(blocks.start[held[tied]] - 1, lists[tied]) + 1
+        last[tied] = counter.through(blocks.end[held[tied]], lists[tied])
+    return Stand(left, ranks, first, last)
+
+
+def _standing(row: Ints, kept: Bools | None, worthless: Ints) -> Ints | slice:
+    """Return the matches whose rows are left in the lists and count."""
+    if kept is None and not len(worthless):
+        return slice(None)
+    stands = np.ones(len(row), bool) if kept is None else kept[row]
+    if len(worthless):
+        stands &= ~np.isin(row, worthless)
+    return np.flatnonzero(stands)
+
+
+class _Counter:
+    """Counts kept rows of a list from its top through a place."""
+
+    def __init__(self, batch: Batch, kept: Bools | None, place: Ints | None) -> None:
+        self._batch = batch
+        self._running: Ints | None = None
+        if kept is not None:
+            at = kept
+            if place is not None:
+                at = np.empty(len(kept), bool)
+                at[place] = kept
+            self._running = np.concatenate(([0], np.cumsum(at)))
+
+    def through(self, place: Ints, lists: Ints) -> Ints:
+        """Count the kept rows of each list down to ``place``, that included."""
+        start = self._batch.starts[lists]
+        if self._running is None:
+            counted: Ints = np.subtract(place, start, out=start)
+            counted += 1
+            return counted
+        return self._running[place + 1] - self._running[start]
+
+
+def _per_list(batch: Batch, counted: Bools) -> Ints:
+    running = np.concatenate(([0], np.cumsum(counted)))
+    counts: Ints = running[batch.starts + batch.lengths] - running[batch.starts]
+    return counts
+
+
+def _list_name(batch: Batch, row: int) -> str:
+    return printable(batch.names[int(batch.list_of_row[row])])
+
+
+def _tied(batch: Batch, blocks: TieBlocks) -> TiedScores:
+    rows = np.arange(blocks.start[0], blocks.end[0] + 1)
+    shown = "" if batch.docs is None else ", ".join(map(printable, batch.ids(rows[:3])))
+    key = "" if batch.key is None else f" at {batch.key[rows[0]]:g}"
+    return TiedScores(
+        f"{len(rows)} documents tie{key}",
+        given=f"query {_list_name(batch, int(rows[0]))}: {shown}{' …' if len(rows) > 3 else ''}",  # noqa: PLR2004
+        fix='say who comes first: ties="docid_desc", "input", "expected", …',
+    )
+
+
+def _duplicate(batch: Batch, twice: Ints) -> DuplicateRows:
+    row = int(twice[0])
+    doc = batch.ids(twice[:1])[0]
+    same = twice[batch.list_of_row[twice] == batch.list_of_row[row]]
+    copies = same[(batch.ids(same) == doc).to_numpy()]
+    error = DuplicateRows(
+        f"document {printable(doc)} is retrieved {len(copies)} times for query {_list_name(batch, row)}",
+        expected="each document once in a list",
+        fix="choose what to do with duplicates=first_keep_rank, first_drop, last_drop or keep",
+    )
+    error.rows = tuple(batch.table_rows(copies).tolist())
+    return error

@@ -1,0 +1,417 @@
+"""Scores and labels in arrays, taken along the road.
+
+Scores of arrays: values per query, and what they come to.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, BadValue, OutOfRange, RankstoneError, printable
+from rankstone.evaluation.request import checked, of_rankings, refuse_further
+from rankstone.evaluation.scores import uncounted, weights
+from rankstone.evaluation.side_tables import require_columns
+from rankstone.hits.alignment_options import LARGEST_GRADE
+from rankstone.hits.batches import Batch
+from rankstone.hits.judgments import SelfLabelled, ideal_of_lists
+from rankstone.hits.matching import Landing
+from rankstone.hits.row_checks import bad_grade
+from rankstone.integrations.arrays.array_layout import Layout
+from rankstone.integrations.arrays.array_libraries import Home, home_of
+from rankstone.integrations.arrays.device_arrays import DeviceArray, HoldsNaN, device_lists
+from rankstone.io.number_columns import refuse_inexact
+from rankstone.measures.core.measure import Measure, Scored
+from rankstone.tables.results import plain_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Codes, Floats, Ints
+    from rankstone.integrations.arrays.device_arrays import Data, DeviceLists
+
+
+__all__ = ["ArrayScores", "Evaluator", "evaluate"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ArrayScores:
+    """Scores of arrays.
+
+    Attributes
+    ----------
+    queries
+        The queries' ids, or their numbers, ``[queries]``.
+    by_measure
+        For each measure one value a query, where it was computed.
+    home
+        The library and the device that the scores came from.
+
+    Examples
+    --------
+    >>> from rankstone.integrations import arrays as functional
+    >>> scores = functional.evaluate([[0.9, 0.5], [0.3, 0.8]], [[1, 0], [1, 0]], "RR P@1")
+    >>> scores
+    ArrayScores of 2 queries: RR 0.75, P@1 0.5
+    >>> scores.values["RR"]
+    array([1. , 0.5])
+    """
+
+    queries: NDArray[Any]
+    by_measure: Mapping[Measure, Scored]
+    home: Home = field(default_factory=lambda: home_of(None))
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Values by the measures' texts, float64 ``[queries]``, NaN where there is none.
+
+        Arrays are of the library, and on the device, that the scores came from.
+        """
+        return {str(measure): self._handed_back(scored.value) for measure, scored in self.by_measure.items()}
+
+    def _handed_back(self, values: Any) -> Any:  # noqa: ANN401 - an array of some library
+        return values.data if isinstance(values, DeviceArray) else self.home.back(values)
+
+    @cached_property
+    def _near(self) -> dict[Measure, Scored]:
+        """The scores in the memory of the host; of those on a device all numbers come at once."""
+        afar = {m: scored for m, scored in self.by_measure.items() if isinstance(scored.value, DeviceArray)}
+        if not afar:
+            return dict(self.by_measure)
+        with self.home.exactly():
+            columns = [column.astype(np.float64) for scored in afar.values() for column in _columns(scored)]
+            together: Any = np.concatenate(columns)
+            rows = together.library.to_host(together.data).reshape(len(columns), -1)
+        numbers, near = iter(rows), dict(self.by_measure)
+        for measure, scored in afar.items():
+            value, numerator, denominator, status, *weight = (next(numbers) for _ in _columns(scored))
+            near[measure] = Scored(numerator, denominator, value, status.astype(np.int8), *weight)
+        return near
+
+    @property
+    def status(self) -> dict[str, Codes]:
+        """Why each query has the value it has, int8 ``[queries]``: :class:`~rankstone.measures.Status`."""
+        return {str(measure): scored.status for measure, scored in self._near.items()}
+
+    def mean(self) -> dict[str, float]:
+        """Return one number a measure: the mean over queries, or what its ``agg`` says.
+
+        Queries without a value do not count.  Sums are rounded once, as ``math.fsum`` does.
+        """
+        return {str(measure): _aggregate(measure, scored) for measure, scored in self._near.items()}
+
+    def to_flat_dict(self, prefix: str = "", *, plain: bool = False) -> dict[str, float]:
+        """Return :meth:`mean` for trackers of experiments.
+
+        Parameters
+        ----------
+        prefix
+            Stands before every name: ``val/``.
+        plain
+            Names of letters, digits and ``_``, as MLflow wants them: ``nDCG_at_10``.
+
+        Examples
+        --------
+        >>> from rankstone.integrations import arrays as functional
+        >>> functional.evaluate([0.9, 0.5], [1, 0], "nDCG@10").to_flat_dict("val/", plain=True)
+        {'val/nDCG_at_10': 1.0}
+        """
+        return {
+            f"{prefix}{plain_name(name) if plain else name}": value for name, value in self.mean().items()
+        }
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean().items())
+        count = len(self.queries)
+        return f"ArrayScores of {count:,} {'query' if count == 1 else 'queries'}: {means}"
+
+
+def _columns(scored: Scored) -> list[NDArray[Any]]:
+    further = [] if scored.weight is None else [scored.weight]
+    return [scored.value, scored.numerator, scored.denominator, scored.status, *further]
+
+
+def _aggregate(measure: Measure, scored: Scored) -> float:
+    counted = ~np.isin(scored.status, uncounted(undefined_propagates=measure.undefined_propagates))
+    parts = (scored.value, weights(scored), scored.numerator, scored.denominator)
+    return measure.aggregate(*(part[counted] for part in parts))
+
+
+#: options of alignment that say something about arrays
+_OPTIONS: Final = (
+    "ties", "empty", "negative", "unjudged", "score_dtype", "score_above", "depth", "candidates",
+)  # fmt: skip
+#: values scored at a time: they stay in a processor's cache
+_ROWS: Final = 1 << 17
+
+#: where its values begin, the lists and their ideal order
+_Part: TypeAlias = tuple[int, Batch, SelfLabelled]
+
+
+def evaluate(
+    scores: object,
+    labels: object,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    qid: object = None,
+    sizes: object = None,
+    mask: object = None,
+    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+) -> ArrayScores:
+    """Score arrays of scores and labels; :class:`Evaluator` does it for one set of labels again and again.
+
+    Parameters
+    ----------
+    scores, labels
+        ``[values]``, with ``qid`` or ``sizes`` (without both, all are one list); or ``[lists, longest]``.
+    measures, qid, sizes, mask, **options
+        As for :class:`Evaluator`.
+
+    Examples
+    --------
+    >>> scores = evaluate([0.9, 0.5, 0.1, 0.4], [0, 1, 1, 0], "RR", qid=["a", "a", "b", "b"])
+    >>> scores.queries.tolist(), scores.values["RR"].tolist()
+    (['a', 'b'], [0.5, 0.5])
+    """
+    return Evaluator(labels, measures, qid=qid, sizes=sizes, mask=mask, **options)(scores)
+
+
+class Evaluator:
+    """Labels prepared once, for scores of every epoch.
+
+    Parameters
+    ----------
+    labels
+        Grades: ``[values]``, with ``qid`` or ``sizes`` (without both, all are one list); or ``[lists,
+        longest]``.  NaN: nobody has judged the document, which stands in its list all the same.
+    measures
+        ``"nDCG@10 AP RR@10"``, a list of texts, or measure values.
+    qid
+        ``[values]``: the query of each value.  Rows of a query need not stand together: they are brought
+        together in the order of the array, and queries come in the order in which they first appear.
+    sizes
+        ``[lists]``: how many values each list has, one list after another, as LightGBM's ``group``.
+    mask
+        bool ``[lists, longest]``: False where there is no document, whatever score and label are there.
+    **options
+        Options of alignment: ``ties`` (``expected`` unless told otherwise: the order of an array often
+        knows the labels), ``empty``, ``negative``, ``unjudged``, ``score_dtype``, ``score_above``,
+        ``depth`` and ``candidates``; see :class:`~rankstone.hits.alignment_options.AlignmentOptions`.
+
+    Examples
+    --------
+    >>> ready = Evaluator([1, 0, 0, 2], "nDCG@10 RR", sizes=[2, 2])
+    >>> ready([0.9, 0.5, 0.7, 0.1]).mean()
+    {'nDCG@10': 0.8154648767857288, 'RR': 0.75}
+    >>> ready([0.9, 0.5, 0.1, 0.7]).mean()
+    {'nDCG@10': 1.0, 'RR': 1.0}
+    """
+
+    def __init__(
+        self,
+        labels: object,
+        measures: str | Measure | Sequence[str | Measure],
+        *,
+        qid: object = None,
+        sizes: object = None,
+        mask: object = None,
+        **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    ) -> None:
+        self.measures = of_rankings(measures)
+        self.options = _alignment(options, self.measures)
+        grades = home_of(labels).host(labels)
+        self.layout = Layout.of(grades.shape, qid, sizes, mask)
+        given = _numbers(self.layout, grades, "labels").copy()  # whose they are may change them
+        self._label = _settled(given, self.layout, self.options)
+        self._lowest = _lowest(self._label)
+        self._elsewhere: dict[Home, tuple[DeviceLists, ...]] = {}
+        self._here = frozenset(measure for measure in self.measures if measure.brings)
+
+    def __call__(self, scores: object) -> ArrayScores:
+        """Score what a model says of these documents.
+
+        Parameters
+        ----------
+        scores
+            As the labels lie, larger is better; NaN is refused, but where there is no document.  Tensors on
+            another device are scored there; gradients do not come back from a measure.
+
+        Returns
+        -------
+        ArrayScores
+            Values per query, as arrays of the library and on the device that the scores are of.
+        """
+        home = home_of(scores)
+        _refuse_inexact(self.layout, scores if hasattr(scores, "dtype") else np.asarray(scores))
+        found: dict[Measure, Scored] = {}
+        if not home.near and self._goes_elsewhere:
+            self.layout.fits(tuple(scores.shape), "scores")  # type: ignore[attr-defined]
+            with home.exactly(), suppress(HoldsNaN):
+                found = self._scored_elsewhere(home, home.data(scores))
+        left = [measure for measure in self.measures if measure not in found]
+        if left:
+            found |= self._scored_here(left, home.host(scores))
+        return ArrayScores(self.layout.queries, {m: found[m] for m in self.measures}, home)
+
+    # -- in the memory of the host -----------------------------------------------------------------
+    def _scored_here(self, measures: Sequence[Measure], scores: NDArray[Any]) -> dict[Measure, Scored]:
+        key = _numbers(self.layout, scores, "scores")
+        if np.isnan(key.max(initial=-np.inf)):
+            raise BadValue(
+                "a score is NaN",
+                where=self.layout.where(int(np.isnan(key).argmax())),
+                expected="a number",
+                fix="has the model diverged? give a mask for places without a document",
+            )
+        brings = frozenset[str]().union(*(measure.brings for measure in measures))
+        parts = [self._part(part, key, measures, brings) for part in self._parts]
+        return _joined(measures, parts, np.arange(len(self.layout.lengths)))
+
+    def _part(
+        self, part: _Part, key: Floats, measures: Sequence[Measure], brings: frozenset[str]
+    ) -> list[Scored]:
+        begin, batch, truth = part
+        landing = Landing(truth, self.options, brings=brings)
+        batch = replace(batch, key=key[begin : begin + batch.height])
+        hits = landing.chunk(batch, lambda row: self.layout.where(begin + row)).hits
+        try:
+            return [measure.score(hits, self.options.empty) for measure in measures]
+        except OutOfRange as error:
+            error.where = f"query {printable(batch.names[error.query])}"
+            raise
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        spans = _spans(self.layout.offsets)
+        return [_part(self.layout, self._label, self._lowest, *lists) for lists in spans]
+
+    # -- on another device -------------------------------------------------------------------------
+    @property
+    def _goes_elsewhere(self) -> bool:
+        """Whether lists can be laid out on a device under these options."""
+        further = self.options.changed().keys() - {"ties", "empty", "negative"}
+        return self.options.ties in {"expected", "input"} and not further
+
+    def _scored_elsewhere(self, home: Home, scores: Data) -> dict[Measure, Scored]:
+        """Score what can be scored on the device, and remember what cannot."""
+        if home not in self._elsewhere:
+            laid = device_lists(self.layout, self._label, self._lowest, self.options, home.library())
+            self._elsewhere[home] = tuple(laid)
+        lists = self._elsewhere[home]
+        measures = [measure for measure in self.measures if measure not in self._here]
+        cuts = [None if measure.claims.looks_deeper else measure.k for measure in measures]
+        depth = None if None in cuts else max((k for k in cuts if k is not None), default=None)
+        parts: list[list[Scored]] = []
+        for part in lists:
+            hits = part.hits(scores, depth)
+            scored = {measure: self._tried(measure, hits) for measure in measures}
+            measures = [measure for measure in measures if scored[measure] is not None]
+            parts.append([one for one in scored.values() if one is not None])
+        self._here = frozenset(self.measures).difference(measures)
+        order = np.argsort(np.concatenate([part.lists for part in lists]))
+        return _joined(measures, parts, order)
+
+    def _tried(self, measure: Measure, hits: Hits) -> Scored | None:
+        try:
+            return measure.score(hits, self.options.empty)
+        except RankstoneError:
+            raise
+        except (TypeError, ValueError, RuntimeError):  # whatever it was, the host knows how, or says why not
+            return None
+
+
+def _joined(
+    measures: Sequence[Measure], parts: Sequence[Sequence[Scored]], order: Ints
+) -> dict[Measure, Scored]:
+    """Return the scores of all parts' queries, in the order given."""
+    if len(parts) == 1:
+        return dict(zip(measures, parts[0], strict=True))
+    columns = (Scored.joined([part[at] for part in parts], order) for at in range(len(measures)))
+    return dict(zip(measures, columns, strict=True))
+
+
+def _alignment(options: Mapping[str, Any], measures: tuple[Measure, ...]) -> AlignmentOptions:
+    """Return the options; ties are resolved by expectation unless told otherwise."""
+    refuse_further(measures)
+    require_columns(None, measures)
+    alignment = checked({"ties": "expected", **options}, measures)
+    for name in options:
+        if name not in _OPTIONS:
+            raise BadOption(f"{name} says nothing about arrays", expected=", ".join(_OPTIONS))
+    if alignment.ties in ("docid_desc", "docid_asc"):
+        raise BadOption(
+            f"ties={alignment.ties} needs document ids, and there are none",
+            fix="choose ties=expected, input, best or worst",
+        )
+    return alignment
+
+
+def _numbers(layout: Layout, values: NDArray[Any], what: str) -> Floats:
+    """Return the numbers of an array list after list, float64."""
+    layout.fits(values.shape, what)
+    if values.dtype.kind not in "biuf":
+        raise BadValue(f"{what} are no numbers", given=f"{values.dtype}", expected="an array of numbers")
+    return layout.flat(values).astype(np.float64, copy=False)
+
+
+def _refuse_inexact(layout: Layout, scores: Any) -> None:  # noqa: ANN401 - of any library
+    """Refuse whole numbers that would tie as float64."""
+    if str(scores.dtype).endswith("int64"):  # as NumPy, PyTorch and JAX call it
+        given = scores.detach().cpu().numpy() if hasattr(scores, "detach") else np.asarray(scores)
+        layout.fits(given.shape, "scores")
+        refuse_inexact(pl.Series(layout.flat(given)), "score", layout.where)
+
+
+def _settled(label: Floats, layout: Layout, options: AlignmentOptions) -> Floats:
+    """Return the labels under ``negative``: NaN marks what counts as unjudged."""
+    least, most = np.fmin.reduce(label, initial=np.inf), np.fmax.reduce(label, initial=-np.inf)
+    if max(-least, most) > LARGEST_GRADE:
+        at = int((np.abs(label) > LARGEST_GRADE).argmax())
+        raise bad_grade("a label", label[at], layout.where(at), f"{label[at]}")
+    if not least < 0 or options.negative == "keep":
+        return label
+    below = label < 0
+    if options.negative == "error":
+        raise BadValue(
+            "a label below zero",
+            where=layout.where(int(below.argmax())),
+            fix="choose a meaning: negative=unjudged, zero or keep; or give a mask where it only pads",
+        )
+    return np.where(below, 0.0 if options.negative == "zero" else np.nan, label)
+
+
+def _lowest(label: Floats) -> float:
+    """Return the bottom of the scale; 0 where nothing is judged."""
+    lowest = float(np.fmin.reduce(label, initial=np.inf))
+    return lowest if np.isfinite(lowest) else 0.0
+
+
+def _spans(offsets: Ints) -> list[tuple[int, int]]:
+    """Return the first list of each batch, and the first behind it."""
+    spans, begin = [], 0
+    while begin < len(offsets) - 1:
+        end = max(int(np.searchsorted(offsets, offsets[begin] + _ROWS, side="right")) - 1, begin + 1)
+        spans.append((begin, end))
+        begin = end
+    return spans
+
+
+def _part(layout: Layout, label: Floats, lowest: float, begin: int, end: int) -> _Part:
+    """Return one batch of lists, with the ideal order of each."""
+    first, last = layout.offsets[[begin, end]].tolist()
+    lengths, grades = layout.lengths[begin:end], label[first:last]
+    lists = np.repeat(np.arange(len(lengths)), lengths)
+    known = ~np.isnan(grades)
+    some = slice(None) if known.all() else np.flatnonzero(known)
+    names = pl.Series(layout.queries[begin:end])
+    batch = Batch(names, np.full(len(names), -1), lengths, None, None, grades, None)
+    return first, batch, SelfLabelled(lowest, ideal_of_lists(lists[some], grades[some], len(lengths)))

@@ -1,0 +1,379 @@
+"""Which values of an array belong to which list.
+
+Scores and labels ``[lists, longest]`` of NumPy, PyTorch or JAX, computed with where they are.
+
+Nothing here looks at a value that a transformation of JAX (``jit``, ``vmap``, ``grad``) does not know yet.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.errors import BadOption, BadValue, EmptyInput, printable
+from rankstone.hits.list_arrays import offsets_of
+from rankstone.integrations.arrays.array_libraries import home_of
+from rankstone.integrations.arrays.device_arrays import DeviceArray
+from rankstone.measures.core.gains_and_discounts import never_falls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.list_arrays import Ints
+    from rankstone.integrations.arrays.device_arrays import Data
+    from rankstone.measures.core.definition import Threshold
+    from rankstone.measures.dcg import GainMeasure
+
+
+__all__ = ["Layout", "Padded"]
+
+#: arrays are flat, or have a row for each list
+_MOST_AXES: Final = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which values of an array belong to which list.
+
+    Attributes
+    ----------
+    shape
+        The shape of the arrays.
+    lengths
+        int64 ``[lists]``: values of each list; a list may be empty.
+    queries
+        The lists' ids, or their numbers.
+    take
+        int64: where the values of the lists are in the flat array, list after list; ``None`` where they
+        lie like this.
+    """
+
+    shape: tuple[int, ...]
+    lengths: Ints
+    queries: NDArray[Any]
+    take: Ints | None = None
+
+    @classmethod
+    def of(
+        cls, shape: tuple[int, ...], qid: object = None, sizes: object = None, mask: object = None
+    ) -> Layout:
+        """Read the layout of arrays of some shape.
+
+        Parameters
+        ----------
+        shape
+            ``[values]``, or ``[lists, longest]``.
+        qid
+            ``[values]``: the query of each value.  The values of a query need not stand together: they are
+            brought together, keep their order, and queries come in the order in which they first appear.
+        sizes
+            ``[lists]``: how many values each list has, one list after another.
+        mask
+            bool ``[lists, longest]``: False where there is no document.
+
+        Raises
+        ------
+        BadValue, BadOption, EmptyInput
+            What does not fit together, or is empty.
+        """
+        if not 1 <= len(shape) <= _MOST_AXES:
+            raise BadValue(
+                f"labels of {len(shape)} dimensions",
+                given=f"shape {shape}",
+                expected="flat arrays [values], or padded ones [lists, longest]",
+            )
+        if not np.prod(shape):
+            raise EmptyInput("there are no labels", where=f"an array of shape {shape}")
+        given = [
+            name for name, value in (("qid", qid), ("sizes", sizes), ("mask", mask)) if value is not None
+        ]
+        if len(given) > 1:
+            raise BadOption(f"{' and '.join(given)} are given", expected="one of qid, sizes and mask")
+        if len(shape) == _MOST_AXES:
+            return cls._padded(shape, mask, given)
+        if mask is not None:
+            raise BadOption(
+                "mask is for arrays [lists, longest]", given="flat arrays", fix="give qid or sizes"
+            )
+        if qid is not None:
+            return cls._by_query(shape, np.asarray(qid))
+        lengths = np.array(shape) if sizes is None else _checked_sizes(np.asarray(sizes), shape[0])
+        return cls(shape, lengths, np.arange(len(lengths)))
+
+    @classmethod
+    def _padded(cls, shape: tuple[int, ...], mask: object, given: list[str]) -> Layout:
+        rows = np.arange(shape[0])
+        if given not in ([], ["mask"]):
+            raise BadOption(
+                f"{given[0]} is for flat arrays",
+                given=f"shape {shape}: a row a list",
+                fix="give a mask, or none",
+            )
+        if mask is None:
+            return cls(shape, np.full(shape[0], shape[1]), rows)
+        there = np.asarray(mask)
+        if there.shape != shape or there.dtype != bool:
+            raise BadValue(
+                "the mask does not fit the labels",
+                given=f"{there.dtype} of shape {there.shape}",
+                expected=f"bool of shape {shape}, False where there is no document",
+            )
+        take = None if there.all() else np.flatnonzero(there)
+        return cls(shape, np.count_nonzero(there, axis=1).astype(np.int64), rows, take)
+
+    @classmethod
+    def _by_query(cls, shape: tuple[int, ...], qid: NDArray[Any]) -> Layout:
+        if qid.shape != shape:
+            raise BadValue(
+                "qid does not fit the labels", given=f"shape {qid.shape}", expected=f"shape {shape}: one each"
+            )
+        if qid.dtype.kind == "f" and np.isnan(qid).any():
+            raise BadValue("a qid is NaN", where=f"value {int(np.isnan(qid).argmax())}", expected="an id")
+        heads = np.concatenate(([0], np.flatnonzero(qid[1:] != qid[:-1]) + 1))
+        queries, first, number = np.unique(qid[heads], return_index=True, return_inverse=True)
+        lengths = np.diff(heads, append=len(qid))
+        if len(queries) == len(heads):
+            return cls(shape, lengths, qid[heads])
+        place = np.argsort(np.argsort(first))[number]  # queries in the order in which they first appear
+        take = np.argsort(np.repeat(place, lengths), kind="stable")
+        together = np.bincount(place, lengths, len(queries)).astype(np.int64)
+        return cls(shape, together, qid[heads[np.sort(first)]], take)
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """Where each list begins among the values, and the last one ends, int64 ``[lists + 1]``."""
+        return offsets_of(self.lengths)
+
+    def fits(self, shape: tuple[int, ...], what: str) -> None:
+        """Refuse an array of another shape."""
+        if shape != self.shape:
+            raise BadValue(
+                f"{what} do not fit the labels", given=f"shape {shape}", expected=f"shape {self.shape}"
+            )
+
+    def flat(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the values list after list, without what only pads."""
+        values = values.reshape(-1)
+        return values if self.take is None else values[self.take]
+
+    def where(self, at: int) -> str:
+        """Say where the value stands that is ``at`` this place of the flat ones."""
+        query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+        place = at if self.take is None else int(self.take[at])
+        index = ", ".join(str(i) for i in np.unravel_index(place, self.shape))
+        return f"[{index}], query {printable(self.queries[query])}"
+
+
+def _checked_sizes(sizes: NDArray[Any], values: int) -> Ints:
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any():
+        raise BadValue(
+            "sizes are no counts",
+            given=f"{sizes.dtype} of shape {sizes.shape}",
+            expected="whole numbers, one a list",
+        )
+    if int(sizes.sum()) != values:
+        raise BadValue(
+            "sizes do not add up", given=f"{int(sizes.sum()):,}", expected=f"{values:,}, the labels"
+        )
+    return sizes.astype(np.int64)
+
+
+#: pairs of documents that are computed with at a time
+_PAIRS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Padded:
+    """Lists as rows of one table, with arrays of one library.
+
+    Attributes
+    ----------
+    xp
+        The library's functions: ``numpy``, ``torch`` or ``jax.numpy``.
+    scores
+        ``[lists, longest]``, as given; 0 where there is no document.
+    grade
+        Labels, as exact as the library can; NaN where nobody judged: NaN, below 0, or no document.
+    there
+        bool: where there is a document; ``None`` where there is one everywhere.
+    known
+        Whether the values can be looked at; those that JAX traces cannot.
+    """
+
+    xp: Any
+    scores: Data
+    grade: Data
+    there: Data | None
+    known: bool
+
+    @classmethod
+    def of(cls, scores: Data, labels: object, mask: object = None) -> Padded:
+        """Read scores, labels and a mask, each of any library.
+
+        Raises
+        ------
+        BadValue
+            When shapes do not fit, or a score is NaN.
+        """
+        traced = [given for given in (scores, labels, mask) if _traced(given)]
+        xp = _functions([*traced, scores][0])
+        if not hasattr(scores, "detach"):
+            scores = xp.asarray(scores)
+            scores = _own(xp, scores, scores) if scores.dtype.kind in "biu" else scores
+        grade = _own(xp, labels, scores)
+        there = None if mask is None else _own(xp, mask, scores) > 0
+        shapes = [tuple(given.shape) for given in (scores, grade, there) if given is not None]
+        if len(shapes[0]) != 2 or len(set(shapes)) > 1:  # noqa: PLR2004 - rows and columns
+            raise BadValue(
+                "scores and labels do not fit",
+                given="shapes " + ", ".join(map(str, shapes)),
+                expected="all [lists, longest]",
+            )
+        judged = grade >= 0
+        if there is not None:
+            scores, judged = xp.where(there, scores, 0.0), judged & there
+        if not traced:
+            _refuse_nan(scores)
+        return cls(xp, scores, xp.where(judged, grade, np.nan), there, not traced)
+
+    def parts(self) -> Iterator[Padded]:
+        """Yield some lists at a time: tables of all their pairs, several at once, take memory."""
+        count, step = len(self.scores), max(1, _PAIRS // max(self.width, 1) ** 2)
+        if not self.known or count <= step:
+            yield self
+            return
+        for begin in range(0, count, step):
+            some = slice(begin, begin + step)
+            there = None if self.there is None else self.there[some]
+            yield replace(self, scores=self.scores[some], grade=self.grade[some], there=there)
+
+    @property
+    def width(self) -> int:
+        """How long the longest list can be."""
+        return int(self.scores.shape[1])
+
+    @cached_property
+    def fixed(self) -> Data:
+        """The scores without a way back for gradients, as exact as the library can."""
+        if self.xp is np:
+            return self.scores.astype(np.float64, copy=False)
+        if hasattr(self.scores, "detach"):
+            return self.scores.detach().to(self.grade.dtype)
+        import jax
+
+        return jax.lax.stop_gradient(self.scores).astype(self.grade.dtype)
+
+    def own(self, values: NDArray[Any] | float) -> Data:
+        """Return a number or an array of NumPy's as the library's, on the device of the scores."""
+        return _own(self.xp, values, self.scores)
+
+    def back(self, values: Data) -> Data:
+        """Return numbers as exact as the scores were given."""
+        if self.xp is np:
+            return values
+        return values.to(self.scores.dtype) if hasattr(values, "to") else values.astype(self.scores.dtype)
+
+    def relevant(self, rel: Threshold) -> Data:
+        """Return which documents are judged relevant, bool."""
+        return rel(self.grade) & (self.grade >= 0)
+
+    def wrapped(self, values: Data) -> Any:  # noqa: ANN401 - a DeviceArray
+        """Return an array that NumPy's functions know; values that are traced are not looked at."""
+        if self.xp is np:
+            return values
+        library = home_of(values).library() if self.known else _tracing()
+        return DeviceArray(values, library, largest=None if self.known else 0)
+
+    def unwrapped(self, values: Data) -> Data:
+        """Return the library's array."""
+        return values.data if isinstance(values, DeviceArray) else values
+
+    def lengths(self) -> Data:
+        """Return how many documents each list has, whole numbers."""
+        there = self.xp.ones_like(self.grade) > 0 if self.there is None else self.there
+        return self.xp.count_nonzero(there, 1)
+
+    def worth(self, measure: GainMeasure) -> Data:
+        """Return each document's gain; 0 where nobody judged."""
+        grade = self.xp.where(self.grade >= 0, self.grade, 0.0)
+        if self.xp is np:
+            gain = measure.worth(grade)
+        elif never_falls(measure.gain):
+            gain = self.unwrapped(measure.worth(self.wrapped(grade)))
+        elif self.known:
+            gain = self.own(measure.worth(home_of(grade).host(grade)))
+        else:
+            raise BadOption(
+                f"{measure}: gains from a table or function of your own need labels whose values are known",
+                fix="use the labels inside the transformed function instead of passing them to it",
+            )
+        return self.xp.where(self.grade >= 0, gain, 0.0)
+
+    def softplus(self, values: Data) -> Data:
+        """Return ``ln(1 + exp(values))``, without overflow."""
+        if hasattr(values, "detach"):
+            return self.xp.nn.functional.softplus(values, threshold=40)  # from there on nothing is added
+        return self.xp.maximum(values, 0.0) + self.xp.log1p(self.xp.exp(-abs(values)))
+
+    def taken(self, values: Data, places: Data) -> Data:
+        """Return the values at places of their rows."""
+        along = getattr(self.xp, "take_along_dim", None) or self.xp.take_along_axis
+        return along(values, places, 1)
+
+    def sorted(self, values: Data) -> Data:
+        """Return each row's values in ascending order."""
+        return self.taken(values, self.xp.argsort(values, 1))
+
+    def largest(self, values: Data) -> Data:
+        """Return each row's largest value, ``[lists, 1]``."""
+        return values.amax(1, keepdim=True) if hasattr(values, "amax") else values.max(1, keepdims=True)
+
+
+def _refuse_nan(scores: Data) -> None:
+    host = home_of(scores).host(scores)
+    if np.isnan(host.max(initial=-np.inf)):
+        row, place = np.argwhere(np.isnan(host))[0].tolist()
+        raise BadValue(
+            "a score is NaN",
+            where=f"[{row}, {place}]",
+            expected="a number",
+            fix="has the model diverged? give a mask for places without a document",
+        )
+
+
+def _traced(data: object) -> bool:
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(data, jax.core.Tracer)
+
+
+def _functions(scores: object) -> Any:  # noqa: ANN401 - a module
+    """Return the functions of the library that an array is of."""
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    if torch is not None and isinstance(scores, torch.Tensor):
+        return torch
+    if jax is not None and isinstance(scores, jax.Array):
+        return jax.numpy
+    return np
+
+
+def _own(xp: Any, values: object, scores: Data) -> Data:  # noqa: ANN401 - a module
+    """Return numbers as the scores' library has them, beside the scores, in its widest floating type."""
+    if hasattr(scores, "detach"):
+        given = values.detach() if hasattr(values, "detach") else np.asarray(values)
+        return xp.as_tensor(given, dtype=xp.float64, device=scores.device)
+    if xp is np:
+        return home_of(values).host(values).astype(np.float64)
+    given = values if _functions(values) is xp else home_of(values).host(values)
+    return xp.asarray(given).astype(xp.result_type(float))
+
+
+def _tracing() -> Any:  # noqa: ANN401 - a Library
+    from rankstone.integrations.arrays.jax_arrays import JaxLibrary
+
+    return JaxLibrary(None)

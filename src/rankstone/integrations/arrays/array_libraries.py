@@ -1,0 +1,142 @@
+"""Whose arrays these are, and where they lie."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankstone.integrations.arrays.device_arrays import Data, Library
+
+
+__all__ = ["Home", "home_of"]
+
+#: bytes of a number in single precision; halves of it are widened
+_SINGLE: Final = 4
+
+
+class Home(Protocol):
+    """A library of arrays, and a device."""
+
+    @property
+    def near(self) -> bool:
+        """Whether arrays lie in the memory of the host, where NumPy computes with them as they are."""
+
+    def host(self, values: Data) -> NDArray[Any]:
+        """Return an array as NumPy's, without a copy where that can be."""
+
+    def data(self, values: Data) -> Data:
+        """Return what the library computes with: numbers alone, no way back for gradients."""
+
+    def back(self, values: NDArray[Any]) -> Data:
+        """Return an array of NumPy's as the library's, on the device."""
+
+    def library(self) -> Library:
+        """Return what computes on the device."""
+
+    def exactly(self) -> AbstractContextManager[Any]:
+        """Return the circumstances under which float64 is float64."""
+
+
+@dataclass(frozen=True)
+class _NumPy:
+    near = True
+
+    def host(self, values: Data) -> NDArray[Any]:
+        return np.asarray(values)
+
+    data = host
+
+    def back(self, values: NDArray[Any]) -> Data:
+        return values
+
+    def library(self) -> Library:
+        raise NotImplementedError
+
+    def exactly(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+
+@dataclass(frozen=True)
+class _Torch:
+    device: Any
+
+    @property
+    def near(self) -> bool:
+        return bool(self.device.type == "cpu")
+
+    def host(self, values: Data) -> NDArray[Any]:
+        found: NDArray[Any] = self.data(values).cpu().numpy()
+        return found
+
+    def data(self, values: Data) -> Data:
+        values = values.detach()
+        if values.dtype.is_floating_point:
+            return values.float() if values.element_size() < _SINGLE else values
+        return values.double()
+
+    def back(self, values: NDArray[Any]) -> Data:
+        import torch
+
+        return torch.from_numpy(values).to(self.device)
+
+    def library(self) -> Library:
+        from rankstone.integrations.arrays.torch_arrays import TorchLibrary
+
+        return TorchLibrary(self.device)
+
+    def exactly(self) -> AbstractContextManager[Any]:
+        import torch
+
+        found: AbstractContextManager[Any] = torch.no_grad()
+        return found
+
+
+@dataclass(frozen=True)
+class _Jax:
+    device: Any
+
+    @property
+    def near(self) -> bool:
+        return bool(self.device.platform == "cpu")
+
+    def host(self, values: Data) -> NDArray[Any]:
+        return np.asarray(self.data(values))
+
+    def data(self, values: Data) -> Data:
+        if values.dtype.kind in "biu":
+            return values.astype("float64")
+        return values.astype("float32") if values.dtype.itemsize < _SINGLE else values
+
+    def back(self, values: NDArray[Any]) -> Data:
+        import jax
+
+        with self.exactly():
+            return jax.device_put(values, self.device)
+
+    def library(self) -> Library:
+        from rankstone.integrations.arrays.jax_arrays import JaxLibrary
+
+        return JaxLibrary(self.device)
+
+    def exactly(self) -> AbstractContextManager[Any]:
+        import jax
+
+        found: AbstractContextManager[Any] = jax.enable_x64(True)
+        return found
+
+
+def home_of(values: object) -> Home:
+    """Return the library an array comes from; what nobody knows is NumPy's to read."""
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    if torch is not None and isinstance(values, torch.Tensor):
+        return _Torch(values.device)
+    if jax is not None and isinstance(values, jax.Array):
+        return _Jax(next(iter(values.devices())))
+    return _NumPy()

@@ -1,0 +1,73 @@
+"""Every measure as a function of arrays."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.integrations.arrays.array_evaluator import evaluate
+from rankstone.measures.core.measure import Measure
+from rankstone.measures.core.registry import MEASURES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+__all__ = ["function", "names"]
+
+#: what judgments must say beside a grade
+_MORE: Final = {"pool", "groups"}
+
+
+def function(name: str) -> Callable[..., Any] | None:
+    """Return the function of a measure by its name or an alias in small letters, ``None`` without one.
+
+    The function takes ``scores`` and ``labels``, ``qid``, ``sizes`` or ``mask``, the measure's parameters and
+    options of alignment, and returns a value a query, ``[queries]``, NaN where there is none.
+
+    >>> function("average_precision")([0.9, 0.5, 0.1], [0, 1, 1], k=2)
+    array([0.25])
+    """
+    kind = _kinds().get(name)
+    if kind is None:
+        return None
+    parameters = {field.name for field in fields(kind)}
+
+    def scored(scores: object, labels: object, **how: Any) -> Any:  # noqa: ANN401 - parameters and options
+        measure = kind(**{key: how.pop(key) for key in parameters & how.keys()})
+        return evaluate(scores, labels, measure, **how).values[str(measure)]
+
+    scored.__name__ = scored.__qualname__ = name
+    scored.__module__ = "rankstone.integrations.arrays"
+    scored.__doc__ = f"""Return {kind.name} of each query: {kind.card.sentence}
+
+    Parameters
+    ----------
+    scores, labels
+        As for ``evaluate``, and so are ``qid``, ``sizes``, ``mask`` and options.
+    {", ".join(sorted(parameters))}
+        The parameters of :class:`rankstone.{kind.name}`.
+    """
+    return scored
+
+
+def names() -> list[str]:
+    """Return the names of all measures, and their aliases, as functions are written.
+
+    >>> {"ndcg", "average_precision", "reciprocal_rank", "hit_rate"} <= set(names())
+    True
+    """
+    return list(_kinds())
+
+
+def _kinds() -> dict[str, type[Measure]]:
+    """Return the measures that need no more than labels, by their names as functions are written."""
+    found: dict[str, type[Measure]] = {}
+    for kind in MEASURES.values():
+        if issubclass(kind, Measure) and not (
+            kind.judgment_columns or kind.query_columns or kind.brings & _MORE
+        ):
+            for word in filter(str.isidentifier, (kind.name, *kind.aliases)):
+                found.setdefault(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).lower(), kind)
+    return found

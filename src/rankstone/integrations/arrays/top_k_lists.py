@@ -1,0 +1,190 @@
+"""The first k items for each user, and what they are worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, BadValue
+from rankstone.evaluation.prepared import Prepared
+from rankstone.integrations.arrays.array_libraries import home_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.evaluation.request import QrelsLike
+    from rankstone.evaluation.scores import Scores
+    from rankstone.integrations.arrays.device_arrays import Data
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["from_topk", "top_k"]
+
+#: scores that are there at the same time
+_AT_ONCE: Final = 1 << 24
+#: users, or items, by dimensions
+_AXES: Final = 2
+
+
+def from_topk(
+    ids: object,
+    qrels: QrelsLike,
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    users: object = None,
+    **options: Any,  # noqa: ANN401 - of evaluate
+) -> Scores:
+    """Score lists of recommended items.
+
+    Parameters
+    ----------
+    ids
+        Integers ``[users, k]``: the items recommended to each user, best first; below 0 for no item.
+    qrels
+        What is relevant: a sparse matrix ``[users, items]`` as SciPy's, whose values are grades, or anything
+        that :func:`rankstone.evaluate` takes.
+    measures, **options
+        As for :func:`rankstone.evaluate`; ``empty`` says what users without a relevant item count.
+    users
+        The ids of the rows; numbers from 0 unless told otherwise.
+
+    Examples
+    --------
+    >>> from_topk([[7, 3], [2, -1]], {0: {3: 1}, 1: {2: 1, 5: 1}}, "R@2 RR").to_dict()
+    {'run': {'R@2': 0.75, 'RR': 0.75}}
+    """
+    lists = home_of(ids).host(ids)
+    if lists.ndim != _AXES or lists.dtype.kind not in "iu":
+        raise BadValue(
+            "ids are no lists", given=f"{lists.dtype} of shape {lists.shape}", expected="integers [users, k]"
+        )
+    names = np.arange(len(lists)) if users is None else np.asarray(users)
+    if names.shape != (len(lists),):
+        raise BadValue(
+            "users do not fit the lists", given=f"shape {names.shape}", expected=f"({len(lists)},)"
+        )
+    if options.get("order", "input") != "input":
+        raise BadOption("lists come in order", given=f"order={options['order']}", fix="leave it out")
+    there = lists.reshape(-1) >= 0
+    run = pl.DataFrame(
+        {"query_id": np.repeat(names, lists.shape[1])[there], "doc_id": lists.reshape(-1)[there]}
+    )
+    judged = _triples(qrels, names) if hasattr(qrels, "tocoo") else qrels
+    return Prepared(judged, measures, **{**options, "order": "input"}).evaluate(run)
+
+
+def _triples(matrix: Any, names: NDArray[Any]) -> pl.DataFrame:  # noqa: ANN401 - a sparse matrix of SciPy's
+    if matrix.shape[0] != len(names):
+        raise BadValue(
+            "the matrix does not fit the lists", given=f"{matrix.shape[0]} rows", expected=f"{len(names)}"
+        )
+    cells = matrix.tocoo()
+    grade = cells.data.astype(np.float64)
+    return pl.DataFrame(
+        {"query_id": names[cells.row], "doc_id": cells.col.astype(np.int64), "relevance": grade}
+    )
+
+
+def top_k(users: Data, items: Data, k: int, *, seen: Any = None) -> tuple[Data, Data]:  # noqa: ANN401 - SciPy's
+    """Return the k items with the largest product for each user; users × items are never there at once.
+
+    Parameters
+    ----------
+    users, items
+        Numbers ``[users, dimensions]`` and ``[items, dimensions]``, of NumPy or PyTorch.
+    k
+        How many items a user gets.
+    seen
+        A sparse matrix ``[users, items]`` as SciPy's: items that are not recommended again.
+
+    Returns
+    -------
+    ids
+        int64 ``[users, k]``, best first, of equal ones the smaller number; -1 where nothing is left.
+    scores
+        ``[users, k]``, the products; -inf where nothing is left.
+
+    Examples
+    --------
+    >>> ids, scores = top_k(np.array([[1.0, 0.0]]), np.array([[0.5, 1.0], [2.0, 0.0], [1.0, 9.0]]), 2)
+    >>> ids.tolist(), scores.tolist()
+    ([[1, 2]], [[2.0, 1.0]])
+    """
+    if users.ndim != _AXES or items.ndim != _AXES or users.shape[1] != items.shape[1]:
+        raise BadValue(
+            "users and items do not fit",
+            given=f"shapes {tuple(users.shape)} and {tuple(items.shape)}",
+            expected="[users, dimensions] and [items, dimensions]",
+        )
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise BadOption(f"k={k!r} is no count", expected="a whole number from 1 up")
+    rows = None if seen is None else seen.tocsr()
+    if rows is not None and rows.shape != (len(users), len(items)):
+        raise BadValue("seen does not fit", given=f"shape {rows.shape}", expected=f"{len(users), len(items)}")
+    make = _taken_by_numpy if isinstance(users, np.ndarray) else _taken_by_torch
+    columns = min(len(items), max(_AT_ONCE >> 8, k))
+    step = max(1, _AT_ONCE // columns)
+    parts = [
+        make(users[at : at + step], items, k, columns, None if rows is None else rows[at : at + step])
+        for at in range(0, len(users), step)
+    ]
+    if isinstance(users, np.ndarray):
+        return np.concatenate([ids for ids, _ in parts]), np.concatenate([scores for _, scores in parts])
+    import torch
+
+    return torch.cat([ids for ids, _ in parts]), torch.cat([scores for _, scores in parts])
+
+
+def _blocks(items: int, columns: int, rows: Any) -> Any:  # noqa: ANN401 - a generator of slices and cells
+    """Yield each range of items with the cells of it that were seen."""
+    for begin in range(0, items, columns):
+        end = min(begin + columns, items)
+        cells = None if rows is None else rows[:, begin:end].tocoo()
+        yield begin, end, None if cells is None else (cells.row, cells.col)
+
+
+def _taken_by_numpy(users: Data, items: Data, k: int, columns: int, rows: Data) -> tuple[Data, Data]:
+    best = np.full((len(users), 0), -np.inf, users.dtype)
+    ids = np.full((len(users), 0), -1)
+    for begin, end, cells in _blocks(len(items), columns, rows):
+        scores = users @ items[begin:end].T
+        if cells is not None:
+            scores[cells] = -np.inf
+        best = np.concatenate((best, scores), axis=1)
+        ids = np.concatenate((ids, np.broadcast_to(np.arange(begin, end), scores.shape)), axis=1)
+        if best.shape[1] > k:
+            least = np.partition(best, best.shape[1] - k, axis=1)[:, best.shape[1] - k, None]
+            tied = best == least  # of equal ones at the end the first stay
+            stays = (best > least) | (
+                tied & (np.cumsum(tied, axis=1) <= k - (best > least).sum(1, keepdims=True))
+            )
+            best, ids = best[stays].reshape(-1, k), ids[stays].reshape(-1, k)
+    order = np.argsort(-best, axis=1, kind="stable")
+    best, ids = np.take_along_axis(best, order, 1), np.take_along_axis(ids, order, 1)
+    short = ((0, 0), (0, k - best.shape[1]))
+    best, ids = np.pad(best, short, constant_values=-np.inf), np.pad(ids, short, constant_values=-1)
+    return np.where(np.isneginf(best), -1, ids), best
+
+
+def _taken_by_torch(users: Data, items: Data, k: int, columns: int, rows: Data) -> tuple[Data, Data]:
+    import torch
+
+    best = torch.full((len(users), 0), -torch.inf, dtype=users.dtype, device=users.device)
+    ids = torch.full((len(users), 0), -1, dtype=torch.int64, device=users.device)
+    for begin, end, cells in _blocks(len(items), columns, rows):
+        scores = users @ items[begin:end].T
+        if cells is not None:
+            row, col = (torch.as_tensor(part, dtype=torch.int64, device=users.device) for part in cells)
+            scores[row, col] = -torch.inf
+        numbers = torch.arange(begin, end, device=users.device).expand(len(users), -1)
+        best, ids = torch.cat((best, scores), 1), torch.cat((ids, numbers), 1)
+        best, order = (part[:, :k] for part in torch.sort(best, dim=1, descending=True, stable=True))
+        ids = torch.gather(ids, 1, order)
+    short = (0, k - best.shape[1])
+    best = torch.nn.functional.pad(best, short, value=-torch.inf)
+    ids = torch.nn.functional.pad(ids, short, value=-1)
+    return torch.where(torch.isneginf(best), -1, ids), best

@@ -1,0 +1,415 @@
+"""What a measure becomes for training: a measure is a step function of scores, these have gradients.
+
+Soft ranks stand for ranks (Qin, Liu and Li, A general approximation framework for direct optimization of
+information retrieval measures, Information Retrieval 2010); or pairs of documents are weighed by what
+swapping them would do to the measure itself (Burges, From RankNet to LambdaRank to LambdaMART, 2010).
+Scores are ``[lists, longest]``, of NumPy, PyTorch or JAX; what is returned has gradients like theirs, and
+JAX may transform it: ``jit``, ``vmap``, ``grad``.
+
+What swapping two documents would change in a measure, in closed form, for all pairs at once.
+
+Tied documents stand in any order with equal chance, before a swap and after it.  A block of ties keeps its
+ranks when two documents change places; all that changes is how many relevant documents are in it.  So every
+change is made of numbers that belong to a document's block, and none of n²/2 swapped lists is written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from rankstone.errors import BadOption, BadParameter
+from rankstone.integrations.arrays.array_layout import Padded
+from rankstone.integrations.arrays.device_arrays import blocks_of
+from rankstone.measures.average_precision import AP
+from rankstone.measures.core.definition import ANY_GAIN
+from rankstone.measures.core.syntax import parse_measure
+from rankstone.measures.dcg import GainMeasure, nDCG
+from rankstone.measures.precision import P, R, Success
+from rankstone.measures.reciprocal_rank import RR
+
+if TYPE_CHECKING:
+    from rankstone.hits.list_arrays import Floats
+    from rankstone.integrations.arrays.device_arrays import Data
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["approx_mrr", "approx_ndcg", "changes", "ideal_dcg", "lambda_loss", "pair_weights", "soft_ranks"]
+
+#: what an error names
+_CLOSED: Final = "CG, DCG, nDCG, P, R, Success, AP and RR, with any cutoff, gain, discount and rel"
+
+
+def pair_weights(scores: Data, labels: object, measure: str | Measure, *, mask: object = None) -> Data:
+    """Return what swapping two documents changes in a measure, ``[lists, longest, longest]``, never below 0.
+
+    Tied documents stand in any order with equal chance, so swapping two of them changes nothing.
+
+    Parameters
+    ----------
+    scores, labels, mask
+        As for :func:`approx_ndcg`; no gradients come back from weights.
+    measure
+        CG, DCG, nDCG, P, R, Success, AP or RR; not with ``ideal=topk``, ``pad=min_grade``, ``denom=hits``
+        or ``tied=block``.
+
+    Raises
+    ------
+    BadParameter
+        For a measure of which no closed form is known.
+
+    Examples
+    --------
+    >>> pair_weights(np.array([[3.0, 2.0]]), [[0, 1]], "RR").tolist()
+    [[[0.0, 0.5], [0.5, 0.0]]]
+    """
+    given = Padded.of(scores, labels, mask)
+    return given.xp.concatenate([part.back(changes(part, measure)) for part in given.parts()], 0)
+
+
+def changes(given: Padded, measure: str | Measure) -> Data:
+    """Return the weights of all pairs, as exact as the library can."""
+    kind: Any = parse_measure(measure)
+    blocks = _Blocks(given)
+    if isinstance(kind, GainMeasure) and kind.pad != "min_grade" and getattr(kind, "ideal", "") != "topk":
+        return _of_sums(blocks, given.worth(kind), _discounts(kind, given.width), _ideal(given, kind))
+    if isinstance(kind, (P, R)):
+        flat = _cut(np.ones(given.width), kind.k)
+        relevant = given.relevant(kind.threshold)
+        return _of_sums(blocks, given.own(1.0) * relevant, flat, _denominator(given, kind, relevant))
+    if isinstance(kind, AP) and kind.denom != "hits" and kind.tied == "order":
+        relevant = given.relevant(kind.threshold)
+        return _of_precisions(blocks, relevant, kind.k) / _denominator(given, kind, relevant)[:, None, None]
+    if isinstance(kind, (RR, Success)):
+        value = 1.0 / np.arange(1.0, given.width + 1) if isinstance(kind, RR) else np.ones(given.width)
+        return _of_first(blocks, _wanted(given, kind), _cut(value, kind.k))
+    raise BadParameter(
+        f"{kind}: no closed form is known of what swapping two documents changes",
+        expected=_CLOSED,
+        fix="not with ideal=topk, pad=min_grade, denom=hits or tied=block, whose parts depend on the order",
+    )
+
+
+def ideal_dcg(given: Padded, gain: Data, discounts: Floats) -> Data:
+    """Return the discounted gains of the ideal order, ``[lists]``; 1 where there is nothing to gain."""
+    total = (-given.sorted(-gain) * given.own(discounts)).sum(1)
+    return given.xp.where(total > 0, total, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """The block of ties that each document stands in; whole numbers ``[lists, longest]``."""
+
+    given: Padded
+
+    @cached_property
+    def order(self) -> Data:
+        """The places of the documents by score descending; where there is no document comes last."""
+        key = -self.given.fixed
+        key = key if self.given.there is None else self.given.xp.where(self.given.there, key, np.nan)
+        return self.given.xp.argsort(key, 1)
+
+    @cached_property
+    def _ends(self) -> tuple[Data, Data]:
+        """The first and the last rank of each document's block."""
+        key = self.given.taken(self.given.fixed, self.order)
+        equal = key[:, 1:] == key[:, :-1]
+        if self.given.there is not None:
+            there = self.given.taken(self.given.there, self.order)
+            equal = equal & there[:, 1:]
+        place = self.given.xp.argsort(self.order, 1)
+        if not equal.shape[1]:
+            return place + 1, place + 1
+        first, last = map(self.given.unwrapped, blocks_of(self.given.wrapped(equal)))
+        return self.given.taken(first, place), self.given.taken(last, place)
+
+    @property
+    def first(self) -> Data:
+        """The first rank of the block."""
+        return self._ends[0]
+
+    @cached_property
+    def size(self) -> Data:
+        """How many documents are in the block; no whole number, which PyTorch would divide in float32."""
+        return self.given.own(1.0) * (self._ends[1] - self._ends[0] + 1)
+
+    def above(self, values: Data) -> Data:
+        """Return the sum of what documents above each one's block have."""
+        return self.given.taken(self._through(values), self.first - 1)
+
+    def inside(self, some: Data) -> Data:
+        """Return how many of some documents are in each one's block."""
+        counts = self._through(1 * some)
+        return self.given.taken(counts, self._ends[1]) - self.given.taken(counts, self.first - 1)
+
+    def _through(self, values: Data) -> Data:
+        """Return sums over the documents down to ranks 0, 1, 2, …."""
+        sums = self.given.xp.cumsum(self.given.taken(values, self.order), 1)
+        return self.given.xp.concatenate((0 * sums[:, :1], sums), 1)
+
+    def summed(self, by_rank: Floats) -> Data:
+        """Return the sum of numbers of ranks over the ranks of each block."""
+        through = self.given.own(np.concatenate(([0.0], np.cumsum(by_rank))))
+        begin = self.first - 1
+        alone = self.given.own(by_rank)[begin]  # a difference of sums would lose digits
+        return self.given.xp.where(self.size == 1, alone, through[self._ends[1]] - through[begin])
+
+
+def _of_sums(blocks: _Blocks, gain: Data, by_rank: Floats, norm: Data) -> Data:
+    """Return the changes of ``Σ gain · number of the rank / norm``: both differ by what the two differ."""
+    share = blocks.summed(by_rank) / blocks.size
+    gain = gain / norm[:, None]
+    change = abs((gain[:, :, None] - gain[:, None, :]) * (share[:, :, None] - share[:, None, :]))
+    there = blocks.given.there
+    if there is None:
+        return change
+    return blocks.given.xp.where(there[:, :, None] & there[:, None, :], change, 0.0)
+
+
+def _of_precisions(blocks: _Blocks, relevant: Data, k: int | None) -> Data:
+    """Return the changes of the sum of precisions at relevant documents.
+
+    A block of ranks s … s + n − 1 with m relevant documents below C relevant ones adds
+    ``m/n · Σ_r (C + 1 + (r − s)(m − 1)/(n − 1)) / r``; between the two blocks C is one more, or one fewer.
+    """
+    xp, size = blocks.given.xp, blocks.size
+    ranks = np.arange(1.0, blocks.given.width + 1)
+    once = blocks.summed(_cut(1.0 / ranks, k))  # Σ 1/r
+    past = blocks.summed(_cut(np.ones_like(ranks), k)) - blocks.first * once  # Σ (r − s)/r
+    inside, before = blocks.inside(relevant), blocks.above(1 * relevant)
+    others = xp.where(size > 1, size - 1, 1)
+
+    def added(more: int, above: int) -> Data:
+        count = inside + more
+        return count / size * ((before + above + 1) * once + (count - 1) / others * past)
+
+    now, each = added(0, 0), inside / size * once  # what one more above adds
+    until = blocks.above(each / size)  # by all blocks above
+    past_it = until + each
+    risen_to, risen_from = added(1, 0) - now - past_it, added(-1, 1) - now + until
+    sunk_from, sunk_to = added(-1, 0) - now + past_it, added(1, -1) - now - until
+    first = blocks.first
+    change = xp.where(
+        first[:, None, :] < first[:, :, None],
+        risen_from[:, :, None] + risen_to[:, None, :],
+        sunk_from[:, :, None] + sunk_to[:, None, :],
+    )
+    return _both_ways(blocks, relevant, change)
+
+
+def _of_first(blocks: _Blocks, wanted: Data, by_rank: Floats) -> Data:
+    """Return the changes of the mean number of the rank at which a wanted document is first.
+
+    Without the one that is moved, the wanted are first in a block ``top``.  The other place is above that,
+    and then decides alone; or in it, and there is one more; or below, and changes nothing.
+    """
+    xp, first, size = blocks.given.xp, blocks.first, blocks.size
+    inside, nowhere = blocks.inside(wanted), 0 * first + 2 * blocks.given.width
+
+    def block(among: Data) -> _Block:
+        begin = -blocks.given.largest(-xp.where(among, first, nowhere))
+        here = among & (first == begin)
+        return _Block(begin, *(blocks.given.largest(xp.where(here, n, 0)) for n in (size, inside)))
+
+    def mean(of: _Block, more: int) -> Data:
+        return _mean_first(blocks, of.begin, of.size, of.count + more, by_rank)
+
+    best = block(wanted)
+    following = block(wanted & (first > best.begin))
+    now, is_best, last_one = mean(best, 0), first == best.begin, best.count == 1
+    top = xp.where(is_best & last_one, following.begin, best.begin)
+    below = xp.where(is_best, xp.where(last_one, mean(following, 0), mean(best, -1)), now)
+    beside = xp.where(is_best, xp.where(last_one, mean(following, 1), now), mean(best, 1))
+    alone = blocks.summed(by_rank) / size
+    place, top = first[:, None, :], top[:, :, None]
+    then = xp.where(place == top, beside[:, :, None], below[:, :, None])
+    then = xp.where(place < top, alone[:, None, :], then)
+    return _both_ways(blocks, wanted, then - now[:, :, None])
+
+
+class _Block(NamedTuple):
+    """A block of each list, ``[lists, 1]``: its first rank, its documents, and the wanted ones of them."""
+
+    begin: Data
+    size: Data
+    count: Data
+
+
+def _mean_first(blocks: _Blocks, begin: Data, size: Data, count: Data, by_rank: Floats) -> Data:
+    """Return the mean number of the rank of the first of ``count`` documents of a block, ``[lists, 1]``."""
+    xp, given = blocks.given.xp, blocks.given
+    place = xp.cumsum(xp.ones_like(blocks.first), 1) - 1
+    left = xp.where(place < size, size - place, 1.0)  # documents from this place of the block on
+    none_here = xp.where(left > count, (left - count) / left, 0.0)
+    before = xp.concatenate((0 * none_here[:, :1] + 1, xp.cumprod(none_here, 1)[:, :-1]), 1)
+    numbers = given.own(np.concatenate((by_rank, np.zeros(2 * given.width + 1))))[begin - 1 + place]
+    return xp.where(place < size, before * count / left * numbers, 0.0).sum(1)[:, None]
+
+
+def _both_ways(blocks: _Blocks, some: Data, change: Data) -> Data:
+    """Return changes by the places of one of some documents and of another, whichever is named first."""
+    there, first = blocks.given.there, blocks.first
+    others = ~some if there is None else there & ~some
+    apart = (first[:, :, None] != first[:, None, :]) & some[:, :, None] & others[:, None, :]
+    table = blocks.given.xp.where(apart, abs(change), 0.0)
+    return table + table.swapaxes(1, 2)
+
+
+def _discounts(measure: GainMeasure, width: int) -> Floats:
+    return _cut(1.0 / measure.divisor(np.arange(1, width + 1)), measure.k)
+
+
+def _cut(by_rank: Floats, k: int | None) -> Floats:
+    """Return numbers of ranks that are 0 behind the cutoff."""
+    return by_rank if k is None else np.where(np.arange(len(by_rank)) < k, by_rank, 0.0)
+
+
+def _ideal(given: Padded, measure: GainMeasure) -> Data:
+    """Return what discounted gains are divided by, ``[lists]``."""
+    lengths = given.lengths()
+    if not isinstance(measure, nDCG):
+        return given.own(1.0) + 0 * lengths
+    if measure.ideal != "k_ones":
+        whole = measure.ideal_depth == "all"
+        by_rank = (
+            1.0 / measure.divisor(np.arange(1, given.width + 1))
+            if whole
+            else _discounts(measure, given.width)
+        )
+        return ideal_dcg(given, given.worth(measure), by_rank)
+    most = measure.k or given.width
+    through = np.cumsum(1.0 / measure.divisor(np.arange(1, most + 1)))
+    if measure.ideal_depth == "all" or (measure.ideal_depth == "k" and measure.pad != "shrink"):
+        return given.own(through[-1]) + 0 * lengths
+    return given.own(np.concatenate(([1.0], through)))[given.xp.where(lengths > most, most, lengths)]
+
+
+def _denominator(given: Padded, measure: Any, relevant: Data) -> Data:  # noqa: ANN401 - P, R or AP
+    """Return the smallest of what ``denom`` names, ``[lists]``; 1 where that is 0, and so is all above it."""
+    xp = given.xp
+    length, known = given.lengths(), given.xp.count_nonzero(relevant, 1)
+    depth = length if measure.k is None else 0 * length + measure.k
+    named = measure.denom.removeprefix("min_").split("_")
+    limits = {"R": known, "k": depth, "n": xp.minimum(length, depth) if isinstance(measure, P) else length}
+    least = limits[named[0]]
+    for name in named[1:]:
+        least = xp.minimum(least, limits[name])
+    return xp.where(least > 1, least, 1)
+
+
+def _wanted(given: Padded, measure: RR | Success) -> Data:
+    """Return which documents are looked for: the relevant ones, or those of the best grade."""
+    relevant = given.relevant(measure.threshold)
+    if getattr(measure, "target", "first") == "first":
+        return relevant
+    grade = given.xp.where(relevant, given.grade, 0.0)
+    return relevant & (grade == given.largest(grade))
+
+
+def soft_ranks(scores: Data, *, mask: object = None, temperature: float = 0.1) -> Data:
+    """Return ``1 + Σ_j σ((s_j − s_i) / temperature)``: the rank of each document, as smooth as it is warm.
+
+    Parameters
+    ----------
+    scores
+        ``[lists, longest]``.
+    mask
+        bool ``[lists, longest]``: False where there is no document.
+    temperature
+        Towards 0 soft ranks become ranks, and gradients vanish.
+
+    Examples
+    --------
+    >>> soft_ranks(np.array([[3.0, 1.0, 2.0]]), temperature=0.01).tolist()
+    [[1.0, 3.0, 2.0]]
+    """
+    return _soft_ranks(Padded.of(scores, np.zeros(tuple(scores.shape)), mask), temperature)
+
+
+def _soft_ranks(given: Padded, temperature: float) -> Data:
+    if not temperature > 0:
+        raise BadOption(f"temperature={temperature} is out of range", expected="more than 0")
+    above = _above(given, temperature)
+    if given.there is None:
+        return 0.5 + above.sum(2)  # each is half above itself
+    return 0.5 + given.xp.where(given.there[:, None, :], above, 0.0).sum(2) + 0.5 * ~given.there
+
+
+def _above(given: Padded, temperature: float) -> Data:
+    """Return to what degree the second document stands above the first, ``[lists, longest, longest]``."""
+    apart = (given.scores[:, None, :] - given.scores[:, :, None]) / temperature
+    return 0.5 * (1.0 + given.xp.tanh(0.5 * apart))
+
+
+def approx_ndcg(
+    scores: Data, labels: object, *, mask: object = None, temperature: float = 0.1, gain: str = "exp2"
+) -> Data:
+    """Return nDCG with soft ranks, ``[lists]``; 0 for lists without gain.  Train on its negative mean.
+
+    Parameters
+    ----------
+    scores, mask, temperature
+        As for :func:`soft_ranks`.
+    labels
+        Grades ``[lists, longest]``.
+    gain
+        As for nDCG.
+
+    Examples
+    --------
+    >>> approx_ndcg(np.array([[3.0, 1.0, 2.0]]), [[0, 1, 2]], temperature=0.01).round(6).tolist()
+    [0.659002]
+    """
+    given, measure = Padded.of(scores, labels, mask), nDCG(gain=gain)
+    worth = given.worth(measure)
+    ideal = ideal_dcg(given, worth, 1.0 / measure.divisor(np.arange(1, given.width + 1)))
+    share = given.back(worth / ideal[:, None])
+    return (share / given.xp.log2(1.0 + _soft_ranks(given, temperature))).sum(1)
+
+
+def approx_mrr(scores: Data, labels: object, *, mask: object = None, temperature: float = 0.1) -> Data:
+    """Return the reciprocal rank with soft ranks, ``[lists]``; 0 for lists without a relevant document.
+
+    Each relevant document gives one over its soft rank, times the chance that no relevant one is above it.
+
+    Parameters
+    ----------
+    scores, labels, mask, temperature
+        As for :func:`approx_ndcg`.
+
+    Examples
+    --------
+    >>> approx_mrr(np.array([[3.0, 1.0, 2.0]]), [[0, 1, 1]], temperature=0.01).tolist()
+    [0.5]
+    """
+    given = Padded.of(scores, labels, mask)
+    relevant = given.relevant(ANY_GAIN)
+    rivals = relevant[:, None, :] & (given.own(np.eye(given.width)) == 0)
+    chance = given.xp.where(rivals, 1.0 - _above(given, temperature), 1.0).prod(2)
+    return given.xp.where(relevant, chance / _soft_ranks(given, temperature), 0.0).sum(1)
+
+
+def lambda_loss(
+    scores: Data, labels: object, measure: str | Measure, *, mask: object = None, sigma: float = 1.0
+) -> Data:
+    """Return LambdaRank's loss, ``[lists]``: ``Σ |ΔM| · ln(1 + exp(−σ (s_i − s_j)))``, i better than j.
+
+    Parameters
+    ----------
+    scores, labels, measure, mask
+        As for ``pair_weights``; documents that nobody judged are in no pair.
+    sigma
+        How steep a pair's loss is.
+    """
+    given = Padded.of(scores, labels, mask)
+    return given.xp.concatenate([_lambda_loss(part, measure, sigma) for part in given.parts()], 0)
+
+
+def _lambda_loss(given: Padded, measure: str | Measure, sigma: float) -> Data:
+    better = given.grade[:, :, None] > given.grade[:, None, :]
+    steep = sigma * given.scores
+    loss = given.back(changes(given, measure)) * given.softplus(steep[:, None, :] - steep[:, :, None])
+    return given.xp.where(better, loss, 0.0).sum((1, 2))

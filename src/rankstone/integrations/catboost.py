@@ -1,0 +1,195 @@
+"""CatBoost: ``eval_metric`` objects that know the groups, and scores tree by tree after training."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, BadValue
+from rankstone.integrations.trainer_scores import Scoring, weights_of_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["eval_metric", "staged"]
+
+
+class _Bound(NamedTuple):
+    """One set of data: its labels, and how many rows each of its groups has."""
+
+    labels: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+
+    def is_of(self, labels: NDArray[np.float64]) -> bool:
+        return np.array_equal(self.labels, labels)
+
+
+def eval_metric(
+    measure: str | Measure,
+    *pools: Any,  # noqa: ANN401 - catboost.Pool, or labels and group ids
+    convention: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+) -> Any:  # noqa: ANN401 - an object of a kind that bears the measure's name
+    """Return an object for ``CatBoost(eval_metric=…)`` that scores group by group.
+
+    CatBoost hands such an object labels, predictions and weights, and never the groups.  So they are told
+    beforehand, and found by the labels.
+
+    Parameters
+    ----------
+    measure
+        One measure, by which the best number of trees is chosen.
+    *pools
+        Every set of data that will be scored, the one that is learnt from among them:
+        ``catboost.Pool(X, y, group_id=…)``, or pairs of arrays ``(labels, group_id)``.
+    convention
+        ``"catboost"`` for measures as CatBoost spells and counts them.
+    **options
+        ``ties``, ``empty`` and other options of :class:`rankstone.integrations.arrays.Evaluator`.
+
+    Raises
+    ------
+    BadOption
+        When two sets have the same labels and other groups: nobody could tell which is scored.
+
+    Examples
+    --------
+    >>> metric = eval_metric("RR", ([0, 1, 1, 0], ["a", "a", "b", "b"]))
+    >>> metric.is_max_optimal(), metric.evaluate(([0.9, 0.5, 0.4, 0.1],), [0, 1, 1, 0], None)
+    (True, (0.75, 1.0))
+    """
+    scoring = Scoring(measure, convention=convention, **options)
+    bound = [_bound(pool, f"pools[{at}]") for at, pool in enumerate(pools)]
+    if not bound:
+        raise BadOption("no data are bound, and CatBoost tells no groups", fix="eval_metric(…, train, valid)")
+    for at, one in enumerate(bound):
+        if any(
+            one.is_of(other.labels) and not np.array_equal(one.sizes, other.sizes) for other in bound[:at]
+        ):
+            raise BadOption(
+                "two sets of data have the same labels and other groups: which is scored, nobody can tell",
+                where=f"pools[{at}]",
+                fix="score after training: rankstone.integrations.catboost.staged",
+            )
+    return _named(scoring, bound)
+
+
+def _named(scoring: Scoring, bound: Sequence[_Bound]) -> _Metric:
+    """Return a metric of a class that has the measure's name, which is what CatBoost shows."""
+    metric: _Metric = type(str(scoring.one), (_Metric,), {})(scoring, bound)
+    return metric
+
+
+class _Metric:
+    """What CatBoost asks.
+
+    Nothing in it changes, so it is its own copy: CatBoost copies its parameters, and scikit-learn's ``clone``
+    wants to find the very object again that it gave.
+    """
+
+    #: CatBoost would compile these methods with Numba, where that is installed, and warn that it cannot
+    no_jit: ClassVar[bool] = True
+
+    def __init__(self, scoring: Scoring, bound: Sequence[_Bound]) -> None:
+        self._scoring, self._bound = scoring, bound
+        self._higher = scoring.higher_is_better(scoring.one)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _named, (self._scoring, self._bound)
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> _Metric:
+        return self
+
+    def is_max_optimal(self) -> bool:
+        return self._higher
+
+    def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:  # noqa: ANN401 - arrays
+        labels = np.asarray(target, np.float64)
+        for known, sizes in (one for one in self._bound if one.is_of(labels)):
+            weights = None if weight is None else weights_of_queries(weight, sizes)
+            return self._scoring(approxes[0], known, sizes=sizes, weights=weights)[
+                str(self._scoring.one)
+            ], 1.0
+        raise BadValue(
+            "these labels are of no data that were bound",
+            given=f"{len(labels):,} labels",
+            expected=" or ".join(f"{len(one.labels):,}" for one in self._bound),
+            fix="name every set of data, the one that is learnt from too: eval_metric(…, train, valid)",
+        )
+
+    def get_final_error(self, error: float, weight: float) -> float:
+        return error / weight
+
+
+def staged(
+    model: Any,  # noqa: ANN401 - a trained CatBoost
+    pool: Any,  # noqa: ANN401 - catboost.Pool
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    every: int = 1,
+    group_weight: object = None,
+    convention: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+) -> pl.DataFrame:
+    """Score a trained model after each of its trees: any number of measures, no set of data bound.
+
+    Train with ``use_best_model=False``, or there are no trees behind the best by CatBoost's own metric.
+
+    Parameters
+    ----------
+    model, pool
+        The model, and a ``catboost.Pool`` with labels and group ids.
+    measures, convention, **options
+        As for :func:`eval_metric`.
+    every
+        Score after so many trees, and after the last.
+    group_weight
+        What the group of each row weighs, as the pool was told, which does not tell it.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``trees``, and a column for each measure.
+    """
+    scoring = Scoring(measures, convention=convention, **options)
+    labels, sizes = _bound(pool, "the pool")
+    weights = None if group_weight is None else weights_of_queries(group_weight, sizes)
+    raw = "prediction_type" in signature(model.staged_predict).parameters  # a classifier tells classes else
+    stages = model.staged_predict(
+        pool, eval_period=every, **({"prediction_type": "RawFormulaVal"} if raw else {})
+    )
+    return pl.DataFrame(
+        [
+            {"trees": min((at + 1) * every, model.tree_count_)}
+            | scoring(stage, labels, sizes=sizes, weights=weights)
+            for at, stage in enumerate(stages)
+        ]
+    )
+
+
+def _bound(pool: Any, where: str) -> _Bound:  # noqa: ANN401 - a pool, or a pair
+    if hasattr(pool, "get_label"):
+        labels, groups = pool.get_label(), pool.get_group_id_hash()
+    else:
+        labels, groups = pool
+    if labels is None or groups is None or not len(groups):
+        raise BadOption("these data lack labels or groups", where=where, fix="Pool(X, y, group_id=…)")
+    labels, groups = np.asarray(labels, np.float64), np.asarray(groups)
+    if labels.shape != groups.shape:
+        raise BadValue(
+            "labels and group ids do not fit", where=where, given=f"{labels.shape} and {groups.shape}"
+        )
+    heads = np.concatenate(([0], np.flatnonzero(groups[1:] != groups[:-1]) + 1))
+    if len(np.unique(groups)) < len(heads):
+        raise BadValue(
+            "the rows of a group do not stand together", where=where, fix="sort by group, as CatBoost asks"
+        )
+    return _Bound(labels, np.diff(heads, append=len(groups)))

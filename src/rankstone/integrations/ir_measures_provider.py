@@ -1,0 +1,105 @@
+"""ir_measures' classes, in a module of their own because their bases are the library's."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankstone.conventions.convention_files import convention
+from rankstone.conventions.evaluation_by_convention import evaluate_by
+from rankstone.errors import UsageError
+from rankstone.evaluation.prepared import Given, Prepared
+from rankstone.evaluation.request import columns_read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+__all__ = ["Ours", "Rankstone"]
+
+_LIBRARY: Any = import_module("ir_measures")
+
+
+class Ours(_LIBRARY.Measure):  # type: ignore[misc] # the library ships no types
+    """A measure of ours, with its options."""
+
+    NAME = "rankstone"
+    __name__ = "rankstone"
+    SUPPORTED_PARAMS = {name: _LIBRARY.ParamInfo() for name in ("asked", "options")}  # noqa: RUF012
+
+    def __init__(self, asked: Any, options: Any) -> None:  # noqa: ANN401
+        super().__init__(asked=asked, options=options)
+
+    def __repr__(self) -> str:
+        said = ",".join(f"{name}={value}" for name, value in self.params["options"].items())
+        return f"rankstone:{self.params['asked']}{f'[{said}]' if said else ''}"
+
+
+class Rankstone(_LIBRARY.providers.Provider):  # type: ignore[misc]
+    """Says which measures are computed here, and by what."""
+
+    NAME = "rankstone"
+
+    def supports(self, measure: Any) -> bool:  # noqa: ANN401
+        """Tell whether a measure is one of ours, or one of theirs that both know."""
+        return isinstance(measure, Ours) or _known(measure)
+
+    def _evaluator(self, measures: Iterable[Any], qrels: object) -> Any:  # noqa: ANN401
+        table = _table(_LIBRARY.util.QrelsConverter(qrels, strict=False), ("relevance", "iteration"))
+        return _Evaluation(list(measures), table)
+
+
+class _Evaluation(_LIBRARY.providers.Evaluator):  # type: ignore[misc]
+    def __init__(self, measures: list[Any], qrels: pl.DataFrame) -> None:
+        self.qrels, self.ids = qrels, {str(q): q for q in qrels["query_id"].unique().to_list()}
+        super().__init__(measures, set(self.ids.values()))
+
+    def iter_calc(self, run: object) -> Iterator[Any]:
+        table = _table(_LIBRARY.util.RunConverter(run), ("score",))
+        for asked in self.measures:
+            if table.is_empty():  # PyTerrier asks so what queries without results are worth
+                found: Iterable[Any] = [(query, asked.DEFAULT) for query in self.ids]
+            else:
+                found = _values(asked, self.qrels, table, ours=isinstance(asked, Ours))
+            for query, value in found:
+                yield _LIBRARY.Metric(query_id=self.ids.get(query, query), measure=asked, value=value)
+
+
+def _values(asked: Any, qrels: pl.DataFrame, run: pl.DataFrame, *, ours: bool) -> Iterable[Any]:  # noqa: ANN401
+    """Return ids and values of the queries that have one."""
+    one = asked.params["asked"] if ours else convention("ir_measures").read(str(asked))[0].measure
+    judged = qrels.rename({"iteration": "subtopic"}) if columns_read([one]) else _without_subtopics(qrels)
+    if ours:
+        scores = Prepared(judged, one, **asked.params["options"]).evaluate(run)
+    else:
+        scores = evaluate_by("ir_measures", Given(judged, run), str(asked))
+    return scores.per_query.select("query_id", "value").drop_nulls().iter_rows()
+
+
+def _without_subtopics(qrels: pl.DataFrame) -> pl.DataFrame:
+    """Return one judgment a document: the last, as ir_measures does."""
+    return qrels.drop("iteration").unique(["query_id", "doc_id"], keep="last", maintain_order=True)
+
+
+def _known(measure: Any) -> bool:  # noqa: ANN401 - ir_measures.Measure
+    measure.validate_params()
+    try:
+        return not convention("ir_measures").read(str(measure))[0].entry.of_lists
+    except UsageError:
+        return False
+
+
+def _table(given: Any, further: tuple[str, ...]) -> pl.DataFrame:  # noqa: ANN401 - a converter of ir_measures
+    """Return judgments or a run as a table, without a walk over its rows where it is one already."""
+    names = ("query_id", "doc_id", *further)
+    if given.predict_type()[0] == "pd_dataframe":
+        frame = given.as_pd_dataframe()
+        columns = {name: frame[name].to_list() for name in names if name in frame.columns}
+    else:
+        rows = list(given.as_namedtuple_iter())
+        columns = {name: [getattr(row, name) for row in rows] for name in names}
+    columns.setdefault("iteration", ["0"] * len(columns["query_id"]))
+    ids = {name: [str(i) for i in columns[name]] for name in ("query_id", "doc_id", "iteration")}
+    return pl.DataFrame(columns | ids).select(names)

@@ -1,0 +1,107 @@
+"""LightGBM: ``feval`` of its training API, ``eval_metric`` of its scikit-learn API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone.errors import BadOption
+from rankstone.integrations.trainer_scores import Scoring, weights_of_queries, without_blanks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankstone.measures.core.measure import Measure
+
+    Results = list[tuple[str, float, bool]]
+
+__all__ = ["eval_metric", "feval"]
+
+
+def feval(
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    convention: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+) -> Callable[[Any, Any], Results]:
+    """Return an evaluation function for ``lightgbm.train(…, feval=…)`` and ``lightgbm.cv``.
+
+    Train with ``metric="None"``: otherwise LightGBM computes metrics of its own beside these, and early
+    stopping looks at all of them (or at the first alone, which is its own).
+
+    Parameters
+    ----------
+    measures
+        One or several; each is a metric of its own, told with its direction.
+    convention
+        ``"lightgbm"`` for measures as LightGBM spells and counts them.
+    **options
+        ``ties``, ``empty`` and other options of :class:`rankstone.integrations.arrays.Evaluator`.
+
+    Notes
+    -----
+    Weights of rows become weights of queries as in LightGBM: the mean over the query's rows.  LightGBM's
+    own ndcg gives queries without a relevant row the weight 1 all the same; here they have their own.
+
+    Examples
+    --------
+    >>> evaluate = feval("nDCG@10 RR", ties="worst")
+    >>> class Data:  # what LightGBM hands over
+    ...     get_label = lambda self: [0, 1, 1, 0]
+    ...     get_group = lambda self: [2, 2]
+    ...     get_weight = lambda self: None
+    >>> evaluate([0.9, 0.5, 0.1, 0.4], Data())
+    [('nDCG@10', 0.6309297535714575, True), ('RR', 0.5, True)]
+    """
+    return _OfDatasets(Scoring(measures, convention=convention, **options))
+
+
+def eval_metric(
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    convention: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+) -> Callable[[Any, Any, Any, Any], Results]:
+    """Return an evaluation function for ``LGBMRanker.fit(…, eval_metric=…)``; parameters as for feval.
+
+    LightGBM counts the arguments of such a function, and gives the groups to one that takes four.
+    Make the ranker with ``metric="None"`` to be rid of LightGBM's own metric.
+
+    Examples
+    --------
+    >>> eval_metric("ndcg@1", convention="lightgbm")([0, 1, 0], [0.9, 0.5, 0.1], None, [2, 1])
+    [('ndcg@1', 0.5, True)]
+    """
+    return _OfArrays(Scoring(measures, convention=convention, **options))
+
+
+class _Evaluation:
+    """What LightGBM calls: names, values and directions of measures."""
+
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring = scoring
+        self._higher = [scoring.higher_is_better(measure) for measure in scoring.measures]
+
+    def _told(self, labels: object, scores: object, weights: Any, sizes: Any) -> Results:  # noqa: ANN401 - arrays
+        if sizes is None:
+            raise BadOption(
+                "these data have no groups", fix="lightgbm.Dataset(…, group=sizes), LGBMRanker.fit(…, group=)"
+            )
+        sizes = np.asarray(sizes)
+        of_queries = None if weights is None else weights_of_queries(weights, sizes)
+        means = self._scoring(scores, labels, sizes=sizes, weights=of_queries)
+        return [
+            (without_blanks(name), mean, better)
+            for (name, mean), better in zip(means.items(), self._higher, strict=True)
+        ]
+
+
+class _OfDatasets(_Evaluation):
+    def __call__(self, preds: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a lightgbm.Dataset
+        return self._told(data.get_label(), preds, data.get_weight(), data.get_group())
+
+
+class _OfArrays(_Evaluation):
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> Results:  # noqa: ANN401 - arrays
+        return self._told(y_true, y_pred, weight, group)

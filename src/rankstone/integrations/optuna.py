@@ -1,0 +1,82 @@
+"""Optuna: values of queries for ``WilcoxonPruner``, which ends a hopeless trial after some of them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone.errors import BadOption, BadValue, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+
+__all__ = ["mean_or_prune"]
+
+
+def mean_or_prune(
+    trial: Any,  # noqa: ANN401 - optuna.Trial
+    queries: Sequence[Hashable],
+    score: Callable[[list[Any]], Mapping[Any, float | None]],
+    *,
+    chunk: int = 1,
+) -> float:
+    """Score queries some at a time, report each, and stop once the trial is surely worse than the best.
+
+    ``WilcoxonPruner`` compares trials query by query, so every query must be the same step in all trials:
+    its place in ``queries``.  They are taken in another order in each trial (by its number, so a study can
+    be repeated), or tuning would fit the queries that come first.
+
+    Parameters
+    ----------
+    trial
+        The trial, of a study with ``pruner=optuna.pruners.WilcoxonPruner()``.
+    queries
+        The ids of all queries, the same list in every trial.
+    score
+        Takes a list of ids, and returns ``{id: value}``; ``None`` or NaN where there is no value, which
+        must not hang on the trial.
+    chunk
+        How many queries are scored at a time.
+
+    Returns
+    -------
+    float
+        The mean over all queries; of a trial that is stopped, the mean so far, which Optuna advises to
+        return so that the sampler learns of it.
+
+    Examples
+    --------
+    >>> class Trial:  # what Optuna hands over
+    ...     number = 0
+    ...     report = lambda self, value, step: print(step, value)
+    ...     should_prune = lambda self: False
+    >>> mean_or_prune(Trial(), ["a", "b"], lambda queries: {"a": 0.5, "b": 1.0}, chunk=2)
+    0 0.5
+    1 1.0
+    0.75
+    """
+    steps = {query: step for step, query in enumerate(queries)}
+    if len(steps) < len(queries):
+        raise BadValue("a query stands in the list more than once", expected="each once")
+    if chunk < 1:
+        raise BadOption("no queries at a time", given=f"chunk={chunk}", expected="1 or more")
+    order = np.random.Generator(np.random.Philox(trial.number)).permutation(len(queries))
+    values: list[float] = []
+    for begin in range(0, len(order), chunk):
+        asked = [queries[at] for at in order[begin : begin + chunk]]
+        found = score(asked)
+        for query in asked:
+            if query not in found:
+                raise BadValue("score returns no value of a query", where=f"query {printable(query)}")
+            value = found[query]
+            if value is not None and not math.isnan(value):  # the pruner gives up at a NaN
+                trial.report(float(value), steps[query])
+                values.append(float(value))
+        if trial.should_prune():
+            break
+    if not values:
+        raise BadValue("no query has a value, and there is no mean")
+    return math.fsum(values) / len(values)

@@ -1,0 +1,104 @@
+"""scikit-learn: scorers that are told the queries, and rankers that take groups made to take ``qid``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.errors import BadOption, MissingExtra
+from rankstone.integrations.trainer_scores import Scoring
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankstone.integrations.grouped_ranker import GroupedRanker
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["GroupedRanker", "scorer", "scorers"]
+
+#: what a model may say of rows, the first that it has: a classifier's ``predict`` would rank by classes
+_RESPONSES: Final = ("decision_function", "predict_proba", "predict")
+
+
+def scorer(
+    measure: str | Measure,
+    *,
+    convention: str | None = None,
+    response_method: str | Sequence[str] = _RESPONSES,
+    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+) -> Any:  # noqa: ANN401 - a scorer of a library that is imported late
+    """Return a scorer for ``GridSearchCV``, ``cross_validate`` and friends.
+
+    It is told the queries by metadata routing, so ``sklearn.set_config(enable_metadata_routing=True)``
+    comes first.  Fold by query (``GroupKFold``): a query cut in two is two easier queries.
+
+    Parameters
+    ----------
+    measure
+        One measure; where less is better the scorer's numbers are negative, as scikit-learn has it.
+    convention
+        ``"sklearn"`` for measures as scikit-learn spells and counts them.
+    response_method
+        What ranks: the first of these that the model has.
+    **options
+        ``ties``, ``empty`` and other options of :class:`rankstone.integrations.arrays.Evaluator`.
+    """
+    scoring = Scoring(measure, convention=convention, **options)
+    made = needed("metrics").make_scorer(
+        _Score(scoring),
+        response_method=response_method if isinstance(response_method, str) else tuple(response_method),
+        greater_is_better=scoring.higher_is_better(scoring.one),
+    )
+    if not needed().get_config()["enable_metadata_routing"]:
+        raise BadOption(
+            "scikit-learn does not hand on the queries",
+            fix="sklearn.set_config(enable_metadata_routing=True), before the scorer is made",
+        )
+    return made.set_score_request(qid=True)
+
+
+class _Score:
+    """The value of labels and scores of queries, as scikit-learn's scorers call it."""
+
+    def __init__(self, scoring: Scoring) -> None:
+        self._scoring, self.__name__ = scoring, str(scoring.one)
+
+    def __call__(self, y_true: Any, y_pred: Any, qid: Any = None) -> float:  # noqa: ANN401 - arrays
+        if qid is None:
+            raise BadOption(
+                "the scorer is not told the queries",
+                fix='fit(X, y, qid=qid), cross_validate(…, params={"qid": qid})',
+            )
+        return self._scoring(y_pred, np.asarray(y_true), qid=np.asarray(qid))[self.__name__]
+
+
+def scorers(
+    measures: str | Measure | Sequence[str | Measure],
+    **how: Any,  # noqa: ANN401 - as for scorer
+) -> dict[str, Any]:
+    """Return a scorer for each measure by its name, for ``scoring=``; parameters as for :func:`scorer`."""
+    asked = Scoring(measures, **{name: value for name, value in how.items() if name != "response_method"})
+    texts = [str(measure) for measure in asked.measures]
+    return {text: scorer(text, **how) for text in texts}
+
+
+def needed(module: str = "") -> Any:  # noqa: ANN401 - a module
+    """Return scikit-learn, or a module of it; say how to install it where it is missing."""
+    try:
+        return import_module(f"sklearn.{module}" if module else "sklearn")
+    except ImportError as error:
+        raise MissingExtra("scikit-learn is not installed", fix="pip install scikit-learn") from error
+
+
+def __getattr__(name: str) -> type:
+    """Import :class:`GroupedRanker` when it is first asked for: its bases are scikit-learn's."""
+    if name != "GroupedRanker":
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    needed()
+    from rankstone.integrations.grouped_ranker import GroupedRanker
+
+    return GroupedRanker

@@ -1,0 +1,263 @@
+"""What every hook does: labels and scores of a training loop become one number a measure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.conventions.convention_files import convention, refused, refused_grade, witnesses
+from rankstone.conventions.library_convention import Convention
+from rankstone.errors import BadOption, BadParameter, BadValue, printable
+from rankstone.evaluation.request import of_rankings
+from rankstone.hits.alignment_options import AlignmentOptions
+from rankstone.integrations.arrays.array_evaluator import Evaluator
+from rankstone.measures.core.aggregation import exact_sum
+from rankstone.measures.core.measure import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.conventions.library_convention import Reading
+    from rankstone.integrations.arrays.array_evaluator import ArrayScores
+    from rankstone.measures.core.measure import Measure, Scored
+
+
+__all__ = ["Scoring", "weights_of_queries", "without_blanks"]
+
+#: what a library decides that says something about arrays; all else about them is given
+_OF_ARRAYS: Final = ("ties", "negative", "score_dtype")
+#: what may be said beside a convention
+_FREE: Final = ("depth", "candidates")
+#: sets of labels whose preparation is kept: training data, and several sets to validate with
+_KEPT: Final = 8
+
+
+class Scoring:
+    """Measures of labels and scores, by our rules or a library's, labels prepared once.
+
+    Parameters
+    ----------
+    measures
+        ``"nDCG@10 AP"``, a list, or measure values; with a convention in the library's words: ``"ndcg@10"``.
+    convention
+        The library whose numbers are wanted: ``"lightgbm"``, ``"xgboost-3.2"``; see ``rankstone
+        conventions``.
+    **options
+        As for :class:`rankstone.integrations.arrays.Evaluator`: ``ties``, ``empty``, ``negative``, ….
+
+    Examples
+    --------
+    >>> ours = Scoring("nDCG@10 RR")
+    >>> ours([0.9, 0.5, 0.1], [0, 1, 0], sizes=[2, 1])
+    {'nDCG@10': 0.31546487678572877, 'RR': 0.25}
+    >>> theirs = Scoring("ndcg@10", convention="lightgbm")  # no relevant document: 1
+    >>> theirs([0.9, 0.5, 0.1], [0, 1, 0], sizes=[2, 1])
+    {'ndcg@10': 0.8154648767857288}
+    """
+
+    def __init__(
+        self,
+        measures: str | Measure | Sequence[str | Measure],
+        *,
+        convention: str | Convention | None = None,
+        **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    ) -> None:
+        if convention is None:
+            self.measures = of_rankings(measures)
+            self._parts = [_Part(self.measures, options)]
+        else:
+            readings, self._parts = _by(convention, measures, options)
+            self.measures = tuple(reading.measure for reading in readings)
+        self._kept: list[tuple[NDArray[Any], NDArray[Any], list[Evaluator]]] = []
+        for part in self._parts:  # so that what cannot be asked is told before hours of training
+            part.prepared(np.zeros(1), {"sizes": [1]})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without labels that were prepared."""
+        return {**vars(self), "_kept": []}
+
+    @property
+    def one(self) -> Measure:
+        """The measure, where there is one only."""
+        if len(self.measures) > 1:
+            raise BadOption(
+                "one measure, where a number is chosen by", given=" ".join(str(m) for m in self.measures)
+            )
+        measure: Measure = self.measures[0]
+        return measure
+
+    def higher_is_better(self, measure: Measure) -> bool:
+        """Say whether more is better; measures of which nobody could say are refused."""
+        direction = measure.card.direction
+        if direction == "neither":
+            raise BadParameter(
+                f"{measure} has no better and no worse, and no model is chosen by it",
+                fix="watch a measure that has",
+            )
+        return direction == "higher"
+
+    def __call__(
+        self,
+        scores: object,
+        labels: object,
+        *,
+        weights: object = None,
+        **lists: object,
+    ) -> dict[str, float]:
+        """Return ``{measure: mean}``; the names are the measures' texts.
+
+        Parameters
+        ----------
+        scores, labels
+            Arrays ``[values]``.
+        weights
+            What each query weighs ``[queries]``; ``None``: all the same.
+        **lists
+            ``sizes`` of the lists, or the ``qid`` of each value.
+
+        Raises
+        ------
+        BadValue
+            When something does not fit, or no query has a value: no model is chosen by a NaN.
+        """
+        found: dict[Measure, float] = {}
+        evaluators = self._ready(np.asarray(labels), lists)
+        for part, evaluator in zip(self._parts, evaluators, strict=True):
+            scored = evaluator(scores)
+            part.refuse(scored)
+            found |= part.means(scored, None if weights is None else np.asarray(weights, np.float64))
+        for measure, mean in found.items():
+            if math.isnan(mean):
+                raise BadValue(f"{measure} has no value: no query counts", fix="is there a relevant label?")
+        return {str(measure): found[measure] for measure in self.measures}
+
+    def _ready(self, labels: NDArray[Any], lists: dict[str, Any]) -> list[Evaluator]:
+        """Return labels prepared, those of some sets of data from one round to the next."""
+        which = np.asarray(next(iter(lists.values())))
+        for known, groups, evaluators in self._kept:
+            if np.array_equal(known, labels) and np.array_equal(groups, which):
+                return evaluators
+        evaluators = [part.prepared(labels, lists) for part in self._parts]
+        self._kept = [(labels.copy(), which.copy(), evaluators), *self._kept[: _KEPT - 1]]
+        return evaluators
+
+
+class _Part:
+    """Measures that are aligned alike."""
+
+    def __init__(
+        self, measures: Sequence[Measure], options: dict[str, Any], readings: Sequence[Reading] = ()
+    ) -> None:
+        self.measures = tuple(measures)
+        self.readings = readings
+        self.one_group = bool(options.get("one_group", False))
+        self.options = {name: value for name, value in options.items() if name != "one_group"}
+        entries = [reading.entry for reading in readings]
+        self.witnesses = witnesses(entries, AlignmentOptions.of(self.options)) if entries else {}
+
+    def prepared(self, labels: NDArray[Any], lists: dict[str, Any]) -> Evaluator:
+        """Prepare labels, and refuse what the library refuses."""
+        which = {"sizes": [labels.size]} if self.one_group else lists
+        ready = Evaluator(labels, [*self.measures, *self.witnesses.values()], **which, **self.options)
+        for reading in self.readings:
+            missing = np.isnan(labels).any()
+            grade = math.nan if missing else refused_grade(reading.entry, labels.astype(np.float64))
+            if grade is not None:
+                raise BadValue(
+                    f"{reading.text} does not take label {grade:g}",
+                    expected=str(reading.entry.grades or "numbers"),
+                )
+        return ready
+
+    def refuse(self, scores: ArrayScores) -> None:
+        """Refuse lists that the library raises errors for."""
+        betrayed = {name: scores.by_measure[witness] for name, witness in self.witnesses.items()}
+        for reading in self.readings:
+            found = refused(reading.entry, scores.by_measure[reading.measure], betrayed)
+            if found is not None:
+                query = None if found.query is None else f"query {printable(scores.queries[found.query])}"
+                raise BadValue(f"{reading.text} is refused by its library: {found.why}", where=query)
+
+    def means(self, scores: ArrayScores, weights: NDArray[np.float64] | None) -> dict[Measure, float]:
+        """Return one number a measure."""
+        if weights is None:
+            plain = scores.mean()
+            return {measure: plain[str(measure)] for measure in self.measures}
+        if self.one_group or weights.shape != scores.queries.shape:
+            raise BadValue(
+                "weights do not fit",
+                given=f"{weights.size:,}",
+                expected="none: all rows are one list" if self.one_group else f"{len(scores.queries):,}",
+            )
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise BadValue("weights of queries are no weights", expected="numbers from 0, not all 0")
+        return {m: _weighted(m, scores.by_measure[m], weights) for m in self.measures}
+
+
+def _weighted(measure: Measure, scored: Scored, weights: NDArray[np.float64]) -> float:
+    """Return the weighted mean over the queries that count."""
+    if getattr(measure, "agg", "mean") != "mean":
+        raise BadOption(f"{measure} is no mean, and cannot be weighted", fix="leave the weights or agg out")
+    counted = ~np.isin(scored.status, [Status.dropped, Status.undefined])
+    total = exact_sum(weights[counted])
+    return exact_sum(weights[counted] * scored.value[counted]) / total if total else math.nan
+
+
+def _by(
+    library: str | Convention,
+    measures: Any,  # noqa: ANN401 - texts or values
+    options: dict[str, Any],
+) -> tuple[tuple[Reading, ...], list[_Part]]:
+    """Read measures as a library does, and bring together what is aligned alike."""
+    meant = library if isinstance(library, Convention) else convention(library)
+    for name in options.keys() - set(_FREE):
+        raise BadOption(
+            f"{meant.title} decides {name}: {name}={printable(options[name])} cannot be asked of it",
+            fix=f"leave {name} or the convention out; rankstone conventions show {meant}",
+        )
+    readings = meant.read(measures)
+    for reading in readings:
+        if reading.entry.of_lists:
+            raise BadParameter(f"{reading.text} of {meant.title} measures whole lists, not scores and labels")
+    groups: dict[tuple[Any, ...], list[Reading]] = {}
+    for reading in readings:
+        groups.setdefault(reading.key, []).append(reading)
+    parts = [
+        _Part([r.measure for r in group], {**options, **_of_arrays(group[0].options)}, group)
+        for group in groups.values()
+    ]
+    return readings, parts
+
+
+def _of_arrays(options: Any) -> dict[str, Any]:  # noqa: ANN401 - a mapping of options
+    """Return what a library's options say about arrays, the usual ones among them.
+
+    A library that breaks ties by document ids is refused so: arrays have none.
+    """
+    whole = {**AlignmentOptions().as_dict(), "one_group": False, **options}
+    return {name: whole[name] for name in (*_OF_ARRAYS, "one_group")}
+
+
+def without_blanks(name: str) -> str:
+    """Return a measure's name in one word, which reads back as the same measure.
+
+    >>> without_blanks("nDCG(gain=exp2, ideal=list)@10")
+    'nDCG(gain=exp2,ideal=list)@10'
+    """
+    return "".join(name.split())
+
+
+def weights_of_queries(weights: Any, sizes: Any) -> NDArray[np.float64]:  # noqa: ANN401 - arrays
+    """Return the mean weight of each query's rows, ``[queries]``.
+
+    >>> weights_of_queries([1, 3, 5], sizes=[2, 1])
+    array([2., 5.])
+    """
+    sizes = np.asarray(sizes)
+    query = np.repeat(np.arange(len(sizes)), sizes)
+    means: NDArray[np.float64] = np.bincount(query, weights, len(sizes)) / np.maximum(sizes, 1)
+    return means

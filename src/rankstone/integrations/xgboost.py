@@ -1,0 +1,154 @@
+"""XGBoost: ``custom_metric``, early stopping in the right direction, and a callback for XGBRanker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone.errors import BadOption, MissingExtra
+from rankstone.integrations.trainer_scores import Scoring, without_blanks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.measures.core.measure import Measure
+
+    Results = list[tuple[str, float]]
+
+__all__ = ["custom_metric", "early_stopping", "name_of", "watch"]
+
+
+def custom_metric(
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    convention: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+) -> Callable[[Any, Any], Results]:
+    """Return a function for ``xgboost.train(…, custom_metric=…)``.
+
+    XGBoost keeps six decimals of what it returns, and its early stopping minimises all names but a few:
+    stop with :func:`early_stopping`.  :func:`watch` gives every digit, and serves ``XGBRanker``, too.
+
+    Parameters
+    ----------
+    measures
+        One or several.
+    convention
+        ``"xgboost"`` for measures as XGBoost spells and counts them.
+    **options
+        ``ties``, ``empty`` and other options of :class:`rankstone.integrations.arrays.Evaluator`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Data:  # what XGBoost hands over
+    ...     get_label = lambda self: np.array([0, 1, 1, 0], np.float32)
+    ...     get_weight = lambda self: np.array([], np.float32)
+    ...     get_uint_info = lambda self, name: np.array([0, 2, 4], np.uint32)
+    >>> custom_metric("RR P@1")(np.array([0.9, 0.5, 0.4, 0.1], np.float32), Data())
+    [('RR', 0.75), ('P@1', 0.5)]
+    """
+    return _Evaluation(Scoring(measures, convention=convention, **options))
+
+
+def early_stopping(
+    rounds: int,
+    measure: str | Measure,
+    *,
+    convention: str | None = None,
+    save_best: bool = True,
+    **further: Any,  # noqa: ANN401 - parameters of xgboost.callback.EarlyStopping
+) -> Any:  # noqa: ANN401 - a callback of a library that is imported late
+    """Return ``xgboost.callback.EarlyStopping`` for a measure, by its name and in its direction.
+
+    Left alone, XGBoost maximises only names that begin with auc, aucpr, pre, map or ndcg (in these
+    letters), and minimises all others: it would keep the worst model by RR, or by nDCG.
+
+    Parameters
+    ----------
+    rounds
+        So many rounds without a better value end the training.
+    measure, convention
+        As told to :func:`custom_metric` or :func:`watch`.
+    save_best
+        Whether the model is cut back to its best round.
+    **further
+        ``data_name`` (the last set of data unless told), ``min_delta``.
+    """
+    scoring = Scoring(measure, convention=convention)
+    further = {"rounds": rounds, "save_best": save_best, **further}
+    higher = scoring.higher_is_better(scoring.one)
+    return _callbacks().EarlyStopping(metric_name=name_of(scoring.one), maximize=higher, **further)
+
+
+def watch(
+    measures: str | Measure | Sequence[str | Measure],
+    data: Mapping[str, Any],
+    *,
+    convention: str | None = None,
+    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+) -> Any:  # noqa: ANN401 - a callback of a library that is imported late
+    """Return a callback that scores sets of data after every round, for ``train`` and ``XGBRanker``.
+
+    A callable ``eval_metric`` of ``XGBRanker`` will not do: XGBoost weighs its queries by their sizes, and
+    a query of one document counts 1.  Numbers go to the history of training (``evals_result``), with
+    every digit; list it before :func:`early_stopping`.
+
+    Parameters
+    ----------
+    measures, convention, **options
+        As for :func:`custom_metric`.
+    data
+        Name → ``xgboost.DMatrix(X, y, qid=qid)``.
+    """
+    scoring = Scoring(measures, convention=convention, **options)
+    for name, matrix in data.items():
+        groups_of(matrix, f"data[{name!r}]")
+    _callbacks()
+    from rankstone.integrations.xgboost_callback import Watch
+
+    return Watch(scoring, data)
+
+
+def name_of(measure: object) -> str:
+    """Return a measure's name as XGBoost can read it back: no blank, no colon.
+
+    >>> name_of("nDCG(gain=exp2, ideal=list)@5"), name_of("NDCG:top=5")
+    ('nDCG(gain=exp2,ideal=list)@5', 'NDCG;top=5')
+    """
+    return without_blanks(str(measure)).replace(":", ";")
+
+
+@dataclass(frozen=True, eq=False)
+class _Evaluation:
+    """What XGBoost calls with predictions and their data."""
+
+    scoring: Scoring
+
+    def __call__(self, predt: Any, data: Any) -> Results:  # noqa: ANN401 - an array, an xgboost.DMatrix
+        return scored(self.scoring, predt, data)
+
+
+def scored(scoring: Scoring, predt: Any, data: Any) -> Results:  # noqa: ANN401 - an array, a DMatrix
+    """Return names and means of measures of the queries of some data."""
+    sizes, weights = np.diff(groups_of(data).astype(np.int64)), data.get_weight()
+    means = scoring(predt, data.get_label(), sizes=sizes, weights=weights if len(weights) else None)
+    return [(name_of(name), mean) for name, mean in means.items()]
+
+
+def groups_of(data: Any, where: str | None = None) -> Any:  # noqa: ANN401 - a DMatrix, an array
+    """Return where each query begins, and the last one ends."""
+    ends = data.get_uint_info("group_ptr")
+    if len(ends) < 2:  # noqa: PLR2004 - a beginning and an end
+        raise BadOption("these data have no queries", where=where, fix="xgboost.DMatrix(X, y, qid=qid)")
+    return ends
+
+
+def _callbacks() -> Any:  # noqa: ANN401 - a module
+    try:
+        return import_module("xgboost.callback")
+    except ImportError as error:
+        raise MissingExtra("xgboost is not installed", fix="pip install xgboost") from error

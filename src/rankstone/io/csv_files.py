@@ -1,0 +1,307 @@
+"""CSV and TSV: texts with a header, whose ids stay the text they are.
+
+Excel's own files: the first sheet of a workbook, its first row the header.
+
+Texts that spreadsheets take for formulas, in CSV that somebody opens with one.
+
+An id or a name such as ``=HYPERLINK(…)`` is data here and is computed there.  Nobody else minds it, so texts
+are written as they are unless somebody says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from contextlib import suppress
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import EmptyInput, InputError, MissingExtra, one_of, printable
+from rankstone.io.columns import CANONICAL, hidden, is_known, is_text, lacking, renames
+from rankstone.io.csv_dialect import Dialect, clean_names, dialect_of, refuse_copies
+from rankstone.io.damaged_files import broken_row
+from rankstone.io.input_table import ROWS, Table, reading
+from rankstone.io.number_columns import Decimals, decimal_text, refuse_inexact, with_fractions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+
+__all__ = [
+    "FIRST_ROW",
+    "FORMULAS",
+    "delimited",
+    "escaped",
+    "is_workbook",
+    "line_of",
+    "scan_delimited",
+    "scan_workbook",
+    "whole_rows",
+    "without_formulas",
+]
+
+
+def scan_delimited(dialect: Dialect, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    """Open CSV or TSV with a header, all columns texts, and say what was guessed of how it is written.
+
+    Names are without the blanks around them, and numbers with a decimal comma get a point.
+    """
+    frame = dialect.scan()
+    header = frame.collect_schema().names()
+    dialect.refuse_copies(header, lambda name: name in columns or is_known(name))
+    fractions, told = with_fractions(dialect, header)
+    frame = frame.with_columns(decimal_text(pl.col(name)) for name in fractions) if fractions else frame
+    clean = clean_names(header, columns)
+    return frame.rename(clean) if clean else frame, (*dialect.told, *told)
+
+
+def whole_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the table, read with all its columns whichever are asked for.
+
+    A reader that is asked for some columns passes over rows with more cells than the header.
+    """
+    return frame.map_batches(_as_it_is, projection_pushdown=False, streamable=True)
+
+
+def _as_it_is(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
+
+
+def line_of(dialect: Dialect, row: int) -> int:
+    """Return the line that a row begins in, counted from 0 and 1; quoted cells may go over several."""
+    breaks = 0
+    with suppress(pl.exceptions.PolarsError):  # broken further down, which another message is about
+        above = dialect.scan().head(row)
+        counted = above.select(pl.all().str.count_matches("\n", literal=True).sum()).collect()
+        breaks = sum(counted.row(0)) if counted.width else 0
+        breaks += sum(name.count("\n") for name in counted.columns)
+    return dialect.above + 2 + row + breaks
+
+
+def delimited(
+    sources: Sequence[Path | bytes],
+    name: str,
+    kind: str,
+    columns: Mapping[str, str],
+    further: Sequence[str] = (),
+) -> Table:
+    """Read CSV or TSV with a header; ids stay the text they are, numbers are checked.
+
+    Parameters
+    ----------
+    sources
+        Paths, or the content itself.
+    name
+        What to call content in messages.
+    kind
+        ``csv`` or ``tsv``.
+    columns
+        {their name: our name}.
+    further
+        Columns wanted beside the usual ones.
+    """
+    wanted = tuple(dict.fromkeys((*CANONICAL, *further)))
+    readers = [_Delimited(dialect_of(source, name, kind, columns), columns, wanted) for source in sources]
+    schemas = [reader.schema() for reader in readers]
+    headers = [reader.frame.collect_schema().names() for reader in readers]
+    known = {name: dtype for schema in schemas for name, dtype in schema.items()}
+    short = {
+        name: lacking(name, reader.dialect.title, header)
+        for reader, header in zip(readers, headers, strict=True)
+        for name in known
+        if name not in header
+    }
+    schema = {name: dtype for name, dtype in known.items() if name not in short}
+    present = tuple(dict.fromkeys(name for header in headers for name in header))
+
+    def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        for reader in readers:
+            for piece in reader.pieces():
+                yield piece.select(wanted)
+
+    def where(row: int) -> str:
+        for reader in readers:
+            if row < reader.rows:
+                return reader.place(row)
+            row -= reader.rows
+        return name
+
+    def read_as() -> tuple[str, ...]:
+        return tuple(dict.fromkeys(told for reader in readers for told in reader.told()))
+
+    return Table(name, schema, start, where, untyped=True, present=present, unusable=short, read_as=read_as)
+
+
+@dataclass
+class _Delimited:
+    dialect: Dialect
+    renamed: Mapping[str, str]
+    wanted: tuple[str, ...]
+    rows: int = 0
+    header: list[str] = field(default_factory=list)
+    frame: pl.LazyFrame = field(init=False)
+    decimals: Decimals = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.frame = self.dialect.scan()
+        self.decimals = Decimals(self.dialect.decimal, self.dialect.separator)
+
+    def schema(self) -> dict[str, pl.DataType]:
+        with reading(self.dialect.title):
+            names = self.frame.collect_schema().names()
+        if not names:
+            raise EmptyInput("the file is empty", where=self.dialect.title)
+        if not self.header:
+            self._name(names)
+        names = self.frame.collect_schema().names()
+        return {n: pl.String() if is_text(n) else pl.Float64() for n in self.wanted if n in names}
+
+    def _name(self, header: list[str]) -> None:
+        """Give columns our names; of a header that names one of these twice, none."""
+        self.header, given = header, self.renamed
+        self.dialect.refuse_copies(header, lambda name: given.get(name, name) in self.wanted)
+        clean = clean_names(header, given)
+        names = [clean.get(name, name) for name in header]
+        chosen = renames(names, given, self.dialect.title)
+        unread = hidden(names, chosen)
+        if unread or not {chosen.get(name, name) for name in names} <= {*self.wanted}:
+            self.frame = whole_rows(self.frame)
+        self.frame = self.frame.rename(clean).drop(unread).rename(chosen)
+
+    def _batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        dialect = self.dialect
+        with reading(dialect.title):
+            try:
+                yield from self.frame.select(columns).collect_batches(chunk_size=ROWS)
+            except pl.exceptions.PolarsError as error:
+                broken = broken_row(
+                    dialect.source, dialect.title, dialect.separator, self.header, dialect.above
+                )
+                raise (broken or error) from error
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        schema = self.schema()
+        numbers = [name for name, dtype in schema.items() if dtype == pl.Float64]
+        self.rows = 0
+        self.decimals.start()
+        for piece in self._batches(list(schema)):
+            read = self.decimals.read(piece.select(numbers), self._place_below)
+            for column in read:
+                written = self.decimals.with_points(piece[column.name])
+                refuse_inexact(written, column.name, self.place, self.rows)
+            self.rows += piece.height
+            yield piece.with_columns(read)
+
+    def _place_below(self, row: int) -> str:
+        return self.place(self.rows + row)
+
+    def place(self, row: int) -> str:
+        """Say where a row stands."""
+        return f"{self.dialect.title}:{line_of(self.dialect, row)}"
+
+    def told(self) -> tuple[str, ...]:
+        """Return what was found out of how the file is written."""
+        return (*self.dialect.told, *self.decimals.told())
+
+
+#: the row of a sheet that stands below the header, as spreadsheets count
+FIRST_ROW: Final = 2
+_ZIP: Final = b"PK\x03\x04"
+
+
+def is_workbook(source: Path | bytes, magic: bytes) -> bool:
+    """Say whether a source is a zip archive that holds a workbook.
+
+    Parameters
+    ----------
+    source
+        A file, or its content.
+    magic
+        Its first bytes.
+    """
+    if not magic.startswith(_ZIP):
+        return False
+    try:
+        with zipfile.ZipFile(BytesIO(source) if isinstance(source, bytes) else source) as archive:
+            return any(name.startswith("xl/") for name in archive.namelist())
+    except zipfile.BadZipFile:
+        return False
+
+
+def scan_workbook(
+    source: Path | bytes, title: str, columns: Mapping[str, str]
+) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    """Read the first sheet of a workbook, and say which it is where there are more.
+
+    Parameters
+    ----------
+    source
+        The file, or its content.
+    title
+        What to call it in messages.
+    columns
+        {their name: our name}.
+    """
+    try:
+        import fastexcel
+    except ImportError as error:
+        raise MissingExtra(
+            f"{printable(title)} is an Excel workbook, and fastexcel, which reads these, is not installed",
+            fix='pip install "rankstone[excel]", or save the sheet as “CSV UTF-8” in Excel',
+        ) from error
+    try:
+        with reading(title):
+            sheets = fastexcel.read_excel(source).sheet_names
+            frame = pl.read_excel(source, infer_schema_length=None, raise_if_empty=False)
+            if not frame.width:
+                raise EmptyInput("the first sheet is empty", where=title)
+            header = pl.read_excel(source, has_header=False, read_options={"n_rows": 1}).row(0)
+    except fastexcel.FastExcelError as error:
+        said = printable(str(error).partition("\n")[0])
+        raise InputError("the workbook cannot be read", where=title, given=said) from error
+    names = [str(name) for name in header if name is not None]
+    refuse_copies(names, f"{title}, row 1", ", ".join(names), lambda name: name in columns or is_known(name))
+    told = f"sheet {sheets[0]!r} (beside {', '.join(map(repr, sheets[1:]))})"
+    return frame.rename(clean_names(frame.columns, columns)).lazy(), (told,) if len(sheets) > 1 else ()
+
+
+#: what becomes of such texts: written as they are, or with an apostrophe before them
+FORMULAS: Final = ("keep", "escape")
+_BEGINNING: Final = r"^[=+\-@\t\r]"
+
+
+def escaped(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
+    """Return a cell; before a text that a spreadsheet would compute stands an apostrophe.
+
+    >>> escaped("=1+1"), escaped("bm25"), escaped(-0.5)
+    ("'=1+1", 'bm25', -0.5)
+    """
+    return f"'{cell}" if isinstance(cell, str) and re.match(_BEGINNING, cell) else cell
+
+
+def without_formulas(rows: pl.LazyFrame, formulas: str) -> pl.LazyFrame:
+    """Return rows as ``formulas`` says: ``keep`` as they are, ``escape`` with texts escaped, headers too.
+
+    >>> rows = pl.LazyFrame({"run": ["@sum", "bm25"], "value": [-1.0, 1.0]})
+    >>> without_formulas(rows, "escape").collect().rows()
+    [("'@sum", -1.0), ('bm25', 1.0)]
+    """
+    one_of("formulas", formulas, FORMULAS)
+    if formulas == "keep":
+        return rows
+    schema: Mapping[str, pl.DataType] = rows.collect_schema()
+    texts = {name: pl.col(name).cast(pl.String) for name, kind in schema.items() if _is_text(kind)}
+    apostrophe = pl.lit("'")
+    told = {
+        name: pl.when(text.str.contains(_BEGINNING)).then(apostrophe + text).otherwise(text)
+        for name, text in texts.items()
+    }
+    return rows.with_columns(**told).rename(escaped)
+
+
+def _is_text(kind: pl.DataType) -> bool:
+    return isinstance(kind, (pl.String, pl.Categorical, pl.Enum))

@@ -1,0 +1,372 @@
+"""Where a file is broken: looked for, line by line, once its reader has given up.
+
+Lines without end: a few megabytes, packed, may hold a line of gigabytes, which no reader survives.
+
+A file that lies there as it is costs next to nothing to look at: a line is too long where so many bytes
+in a row hold no newline.  A packed one is unpacked once, piece by piece, and nothing of it is kept.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import importlib
+import io
+import json
+import mmap
+import zlib
+from contextlib import suppress
+from functools import lru_cache
+from io import BytesIO
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import BadLine, InputError, printable
+from rankstone.io.input_table import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+
+__all__ = [
+    "LONGEST",
+    "LONGEST_OBJECT",
+    "PACKED",
+    "broken_object",
+    "broken_row",
+    "drained",
+    "no_utf8",
+    "refuse_endless",
+    "refuse_repeated_keys",
+]
+
+#: what packed files begin with
+PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, Zstandard
+
+
+def broken_row(
+    source: Path | bytes, title: str, separator: str, header: Sequence[str], above: int = 0
+) -> BadLine | None:
+    """Return the error for the first row of CSV or TSV that does not go with its header, ``above`` aside."""
+    for number, line in enumerate(_raw_lines(source), 1):
+        if number > above + 1:  # names of columns that nobody reads may be anything
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return no_utf8(line, f"{title}:{number}")
+    rows = csv.reader(islice(_lines(source, title), above, None), delimiter=separator, strict=True)
+    try:
+        for row in rows:
+            if len(row) > len(header):
+                return BadLine(
+                    f"the row has {len(row)} columns, and the header {len(header)}",
+                    where=f"{title}:{above + rows.line_num}",
+                    given=printable(separator.join(row)),
+                    expected=printable(separator.join(header)),
+                    fix='texts that hold the divider stand in quotes: "a, b"',
+                )
+    except csv.Error as error:
+        return BadLine(
+            "a quoted text does not end as it should",
+            where=f"{title}:{above + rows.line_num}",
+            given=printable(error),
+            expected='"text", with "" for a quote inside',
+        )
+    return None
+
+
+def no_utf8(line: bytes, where: str) -> BadLine:
+    """Return the error for a line that is not UTF-8: plain CSV of a spreadsheet, mostly."""
+    given = line.rstrip(b"\r\n").decode("cp1252", "replace")
+    return BadLine(
+        "the text is not UTF-8",
+        where=where,
+        given=f"{printable(given)} (if it is Windows-1252)",
+        expected="UTF-8: ids that are read in a wrong encoding match nothing",
+        fix="save it as UTF-8: in Excel, an editor, or by iconv -f windows-1252 -t utf-8 FILE > NEW",
+    )
+
+
+def _raw_lines(source: Path | bytes) -> Iterator[bytes]:
+    """Yield the lines of what is not packed."""
+    with BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
+        if not file.read(4).startswith(PACKED):
+            file.seek(0)
+            yield from file
+
+
+def broken_object(source: Path | bytes, title: str) -> BadLine | None:
+    """Return the error for the first line of JSON lines that is no object."""
+    for number, line in enumerate(_lines(source, title), start=1):
+        try:
+            found = json.loads(line) if line.strip() else {}
+        except ValueError as error:
+            return _no_object(title, number, line, str(error).partition(":")[0])
+        except RecursionError:
+            return _no_object(title, number, line, "lists within lists without end")
+        if not isinstance(found, dict):
+            return _no_object(title, number, line, f"a {type(found).__name__} is no object")
+    return None
+
+
+def refuse_repeated_keys(source: Path | bytes, title: str, keys: Sequence[str]) -> None:
+    """Refuse JSON lines in which an object says one of the keys twice: readers keep one of them, unasked.
+
+    Raises
+    ------
+    BadLine
+        With the line and the key.
+    """
+    if not keys:
+        return
+    twice = pl.any_horizontal(pl.col("text").str.count_matches(f'"{key}"', literal=True) > 1 for key in keys)
+    lines = pl.scan_lines(source, name="text", row_index_name="line", glob=False).filter(twice)
+    repeated: list[str] = []
+
+    def notice(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        repeated.extend(key for key in keys if names.count(key) > 1)
+
+    with reading(title):
+        for line, text in (row for piece in lines.collect_batches() for row in piece.iter_rows()):
+            with suppress(ValueError, RecursionError):  # whoever reads it says what is wrong
+                json.loads(text, object_pairs_hook=notice)
+            if repeated:
+                raise BadLine(
+                    f"{printable(repeated[0])} is there twice in one object",
+                    where=f"{title}:{line + 1}",
+                    given=printable(text),
+                    expected="each key once",
+                )
+
+
+def _no_object(title: str, number: int, line: str, why: str) -> BadLine:
+    return BadLine(
+        f"the line is no JSON object: {printable(why)}",
+        where=f"{title}:{number}",
+        given=printable(line),
+        expected='one object a line: {"query_id": …, "doc_id": …, …}',
+    )
+
+
+def _lines(source: Path | bytes, title: str) -> Iterator[str]:
+    """Yield the lines of a file, unpacked where need be."""
+    with reading(title):
+        for piece in pl.scan_lines(source, name="text", glob=False).collect_batches():
+            yield from piece["text"]
+
+
+#: bytes of a line of text, at most
+LONGEST: Final = 1 << 24
+#: bytes of a line that may hold a whole list, as JSON lines do
+LONGEST_OBJECT: Final = 1 << 28
+#: bytes unpacked at a time
+_STEP: Final = 1 << 20
+#: a byte of gzip or zlib unpacks to so many at most
+_DEFLATED: Final = 1032
+_GZIP, _ZSTD, _SKIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
+_COLUMNAR: Final = (b"PAR1", b"ARRO")
+_ZLIB: Final = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
+#: Zstandard unpacks a block to so many bytes at most
+_BLOCK: Final = 1 << 17
+#: where nothing unpacks Zstandard piece by piece: how large a file may be unpacked, as it is or by its size
+_SMALL, _RATIO = 1 << 26, 100
+
+
+def refuse_endless(source: Path | bytes, title: str, longest: int = LONGEST) -> None:
+    r"""Refuse text with a line of more than ``longest`` bytes, before anything reads it.
+
+    Parameters
+    ----------
+    source
+        A file, packed (gzip, zlib, Zstandard) or not, or the content itself.
+    title
+        What to call it.
+    longest
+        Bytes of a line, at most.
+
+    Examples
+    --------
+    >>> refuse_endless(b"a line\n" * 9, "notes.txt", longest=8)
+    >>> refuse_endless(b"short\nnot so short", "notes.txt", longest=8)
+    Traceback (most recent call last):
+        ...
+    rankstone.errors.BadLine: notes.txt:2: the line is longer than 8 bytes
+      given:    not so s
+      expected: text, a row a line
+    """
+    if isinstance(source, bytes):
+        found = _found(io.BytesIO(source), source[:4], len(source), title, longest)
+    else:
+        told = source.stat()
+        found = _of_file(source, title, told.st_size, told.st_mtime_ns, told.st_ino, longest)
+    _refuse(found, title, longest)
+
+
+def drained(file: IO[bytes], title: str, longest: int | None) -> bytes:
+    """Read a stream to its end; text with a line of more than ``longest`` bytes is refused at once.
+
+    >>> drained(io.BytesIO(b"a line"), "standard input", longest=8)
+    b'a line'
+    """
+    pieces = [file.read(_STEP)]
+    packed = pieces[0][:2] in (_GZIP, *_ZLIB) or pieces[0][:4] in (_ZSTD, *_COLUMNAR)
+
+    def met() -> Iterator[bytes]:
+        while pieces[-1]:
+            yield pieces[-1]
+            pieces.append(file.read(_STEP))
+
+    if longest is None or packed:
+        for _ in met():
+            pass
+    else:
+        _refuse(_streamed(met(), longest), title, longest)
+    return b"".join(pieces)
+
+
+def _refuse(found: tuple[int, bytes] | None, title: str, longest: int) -> None:
+    if found is not None:
+        line, start = found
+        returns = "where lines end in carriage returns alone: tr '\\r' '\\n' < FILE > NEW"
+        size = f"{longest >> 20} MiB" if longest >= 1 << 20 else f"{longest} bytes"
+        raise BadLine(
+            f"the line is longer than {size}",
+            where=f"{title}:{line}",
+            given=printable(start.decode("utf-8", "replace"), 40),
+            expected="text, a row a line",
+            fix=returns if b"\r" in start else None,
+        )
+
+
+@lru_cache(maxsize=1024)
+def _of_file(
+    path: Path,
+    title: str,
+    size: int,
+    _changed: int,
+    _inode: int,
+    longest: int,
+) -> tuple[int, bytes] | None:
+    """Look at a file once, as long as it stays the same."""
+    if size == 0:
+        return None
+    with path.open("rb") as file:
+        return _found(file, file.read(4), size, title, longest)
+
+
+def _found(file: IO[bytes], magic: bytes, size: int, title: str, longest: int) -> tuple[int, bytes] | None:
+    """Return the number of the first line that is too long, and how it begins."""
+    file.seek(0)
+    if magic[:2] == _GZIP or magic[:2] in _ZLIB:
+        return None if size * _DEFLATED <= longest else _streamed(_inflated(file, magic), longest)
+    if magic == _ZSTD:
+        most = _unpacked_at_most(file)
+        file.seek(0)
+        return None if most <= longest else _streamed(_of_zstandard(file, most, size, title), longest)
+    if size <= longest:
+        return None
+    if isinstance(file, io.BytesIO):
+        return _windowed(file.getvalue(), size, longest)
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return _windowed(content, size, longest)
+
+
+def _windowed(content: Any, size: int, longest: int) -> tuple[int, bytes] | None:  # noqa: ANN401 - bytes or a map
+    """Look from line to line, leaping over all those that end within the length of one."""
+    begin = 0
+    while size - begin > longest:
+        end = content.rfind(b"\n", begin, begin + longest + 1)
+        if end < 0:
+            lines = sum(content[at : min(at + _STEP, begin)].count(b"\n") for at in range(0, begin, _STEP))
+            return lines + 1, content[begin : begin + min(longest, 400)]
+        begin = end + 1
+    return None
+
+
+def _streamed(pieces: Iterator[bytes], longest: int) -> tuple[int, bytes] | None:
+    """Look at content that comes piece by piece; where it breaks off, whoever reads it says so."""
+    line, length, start = 1, 0, b""
+    for piece in pieces:
+        first = piece.find(b"\n")
+        if length + (len(piece) if first < 0 else first) > longest:
+            return line, (start + piece)[: min(longest, 400)]
+        if first < 0:
+            start, length = (start + piece)[:400], length + len(piece)
+            continue
+        last = piece.rfind(b"\n") + 1
+        line, length, start = line + piece.count(b"\n"), len(piece) - last, piece[last : last + 400]
+    return None
+
+
+def _inflated(file: IO[bytes], magic: bytes) -> Iterator[bytes]:
+    """Unpack gzip and zlib."""
+    try:
+        if magic[:2] == _GZIP:
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                while piece := unpacked.read(_STEP):
+                    yield piece
+            return
+        one = zlib.decompressobj()
+        while packed := one.unconsumed_tail or file.read(_STEP):
+            yield one.decompress(packed, _STEP)
+    except (OSError, EOFError, zlib.error):
+        return
+
+
+def _of_zstandard(file: IO[bytes], most: int, size: int, title: str) -> Iterator[bytes]:
+    """Unpack Zstandard with what there is: Python from 3.14, zstandard or PyArrow."""
+    unpacked, broken = _zstandard_stream(file)
+    if unpacked is None:
+        if most > max(_SMALL, _RATIO * size):
+            raise InputError(
+                f"the file may unpack to {most // size} times its size, and nothing here can look into it",
+                where=title,
+                fix="pip install zstandard, or unpack it: zstd -d FILE",
+            )
+        return
+    try:
+        while piece := unpacked.read(_STEP):
+            yield piece
+    except broken:
+        return
+
+
+def _zstandard_stream(file: IO[bytes]) -> tuple[Any, tuple[type[Exception], ...]]:
+    """Return what unpacks a file, if anything here does, and the errors it has for broken ones."""
+    ways: dict[str, Callable[[Any], Any]] = {
+        "compression.zstd": lambda library: library.ZstdFile(file),
+        "zstandard": lambda library: library.ZstdDecompressor().stream_reader(file, read_across_frames=True),
+        "pyarrow": lambda library: library.CompressedInputStream(file, "zstd"),
+    }
+    for name, opened in ways.items():
+        try:
+            library = importlib.import_module(name)
+        except ImportError:
+            continue
+        return opened(library), (OSError, EOFError, ValueError, getattr(library, "ZstdError", OSError))
+    return None, ()
+
+
+def _unpacked_at_most(file: IO[bytes]) -> int:
+    """Return a bound on the bytes that Zstandard unpacks to: what its blocks say of themselves."""
+    most = 0
+    while len(magic := file.read(4)) == 4:  # noqa: PLR2004 - signs of frames
+        if magic[1:] == _SKIPPED:
+            file.seek(int.from_bytes(file.read(4), "little"), io.SEEK_CUR)
+            continue
+        [flags] = file.read(1) or b"\0"
+        alone = flags >> 5 & 1
+        known = (alone, 2, 4, 8)[flags >> 6]
+        file.seek((1 - alone) + (0, 1, 2, 4)[flags & 3] + known, io.SEEK_CUR)
+        last = 0
+        while not last and len(head := file.read(3)) == 3:  # noqa: PLR2004 - heads of blocks
+            block = int.from_bytes(head, "little")
+            last, kind, size = block & 1, block >> 1 & 3, block >> 3
+            most += size if kind < 2 else _BLOCK  # noqa: PLR2004 - as it is, or one byte again and again
+            file.seek(1 if kind == 1 else size, io.SEEK_CUR)
+        file.seek(4 if flags & 4 else 0, io.SEEK_CUR)
+    return most

@@ -1,0 +1,369 @@
+"""Rows and columns of Python: named tuples that somebody hands out one by one, dicts of columns.
+
+ir_measures and ir_datasets yield judgments and runs as named tuples, often from a generator, which can be
+read once.  What a generator yielded is remembered as long as the generator lives, so that whoever asks
+again, for another run or another measure, sees the same rows.
+
+Values of Python: ids and numbers as columns, checked one by one.
+
+Frames of pandas, which is not imported for this; each column goes the way that keeps its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+from zoneinfo import available_timezones
+
+import numpy as np
+import polars as pl
+from polars import selectors
+
+from rankstone.errors import BadValue, EmptyInput, InputError, MixedIds, printable
+from rankstone.io.column_suggestions import looks_like_columns
+from rankstone.io.columns import CANONICAL, FURTHER
+from rankstone.io.input_table import reading
+from rankstone.io.number_columns import LARGEST, refuse_inexact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+
+__all__ = [
+    "frame_of_columns",
+    "frame_of_library",
+    "frame_of_pandas",
+    "frame_of_records",
+    "frame_of_rows",
+    "holds_columns",
+    "holds_rows",
+    "ids_of",
+    "is_column",
+    "is_pandas",
+    "lists_of",
+    "numbers_of",
+    "objects_of",
+]
+
+_NARROW: Final = 2**63
+_LARGEST_ID: Final = 2**127
+
+
+def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
+    """Return ids as texts or whole numbers; a mixture is an error that shows both."""
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
+        return pl.Series(ids)
+    if isinstance(ids, pl.Series):
+        return ids
+    values = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    kinds = {_kind(v) for v in values}
+    if kinds <= {"text"}:
+        try:
+            return pl.Series(values, dtype=pl.String)
+        except UnicodeEncodeError as error:
+            raise BadValue(
+                f"{name} holds half a character (a lone surrogate)",
+                where=source,
+                given=printable(ascii(error.object), 60),
+                expected="text that UTF-8 can write",
+            ) from None
+    if kinds == {"whole number"}:
+        whole = [int(v) for v in values]
+        largest = max(whole, key=abs)
+        if abs(largest) >= _LARGEST_ID:
+            raise BadValue(
+                f"{name} holds whole numbers beyond 128 bits",
+                where=source,
+                given=printable(largest),
+                fix="str(id) makes texts of them",
+            )
+        return pl.Series(whole, dtype=pl.Int64 if abs(largest) < _NARROW else pl.Int128)
+    shown = {kind: next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)}
+    raise MixedIds(
+        f"{name} holds {' and '.join(shown)}",
+        where=source,
+        given=", ".join(f"{printable(repr(v), 40)} ({kind})" for kind, v in shown.items()),
+        expected="ids of one kind: texts, or whole numbers",
+        fix="str(id) makes texts of them",
+    )
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return "whole number"
+    return "nothing" if value is None else type(value).__name__
+
+
+def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
+    """Return numbers as float64."""
+    try:
+        read = np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        bad = next((v for v in numbers if not _is_number(v)), None)
+        raise BadValue(
+            f"the {name} {printable(repr(bad), 40)} is no number", where=source, expected="numbers"
+        ) from None
+    large = np.flatnonzero(np.abs(read) >= LARGEST) if getattr(numbers, "dtype", object) != np.float64 else ()
+    if len(large):  # whole numbers and decimals, which have digits of their own; floats are what they are
+        given = np.asarray(numbers, dtype=object)[large]
+        whole = [v for v in given if not isinstance(v, (float, np.floating))]
+        refuse_inexact(pl.Series(map(str, whole), dtype=pl.String), name, lambda _row: source)
+    return pl.Series(read)
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def lists_of(values: Sequence[Any], name: str, source: str) -> pl.Series:
+    """Return lists of ids, or of numbers, as a column; ``None`` for a list or in one stays."""
+    lists = [None if value is None else list(value) for value in values]
+    items = [item for one in lists if one is not None for item in one if item is not None]
+    numbers = items and all(isinstance(item, (int, float, np.number)) for item in items)
+    if numbers and not all(_kind(item) == "whole number" for item in items):
+        return pl.Series(lists, dtype=pl.List(numbers_of(items, name, source).dtype))
+    return pl.Series(lists, dtype=pl.List(ids_of(items, name, source).dtype))
+
+
+def objects_of(values: list[Any], name: str, source: str, known: Sequence[bool] | None = None) -> pl.Series:
+    """Return Python objects as a column: ids, lists of ids or numbers, or whatever Polars makes of them.
+
+    Parameters
+    ----------
+    values
+        The cells.
+    name
+        What the column is called; ids are checked one by one.
+    source
+        What to call the table in messages.
+    known
+        Which of the cells hold something; all but ``None`` unless said.
+    """
+    there = [value is not None for value in values] if known is None else known
+    full = [value for value, is_there in zip(values, there, strict=True) if is_there]
+    single = next((value for value in full if not isinstance(value, (list, tuple, np.ndarray))), None)
+    if single is None and full:
+        none = [value if is_there else None for value, is_there in zip(values, there, strict=True)]
+        return lists_of(none, name, source)
+    if not name.endswith("_id") and not all(isinstance(value, str) for value in full[:100]):
+        return pl.Series(values, strict=False)
+    found = ids_of(full, name, source)
+    if all(there):
+        return found
+    places = pl.Series(np.where(there, np.cumsum(there) - 1, -1))
+    return found.gather(places.set(places < 0, None))
+
+
+def is_pandas(value: object) -> bool:
+    """Return whether a value comes from pandas."""
+    return type(value).__module__.partition(".")[0] == "pandas"
+
+
+def frame_of_library(value: Any, source: str) -> pl.DataFrame | None:  # noqa: ANN401 - of any library
+    """Return a frame of Polars, pandas or Arrow as one of Polars, and ``None`` where it is something else.
+
+    Among the numbers of pandas a NaN is what is missing, and becomes null.
+    """
+    if is_pandas(value):
+        return frame_of_pandas(value, source).with_columns(selectors.float().fill_nan(None))
+    if not isinstance(value, pl.DataFrame) and not hasattr(value, "__arrow_c_stream__"):
+        return None
+    with reading(source):
+        return pl.DataFrame(value)
+
+
+def frame_of_pandas(value: Any, source: str) -> pl.DataFrame:  # noqa: ANN401 - of pandas
+    """Return a frame of pandas as one of Polars; what is missing is null, a NaN among floats is NaN."""
+    twice = value.columns[value.columns.duplicated()]
+    if len(twice):
+        raise InputError(
+            f"the column {printable(twice[0])} stands there twice",
+            where=source,
+            expected="each column once",
+            fix="frame.loc[:, ~frame.columns.duplicated()] keeps the first of each",
+        )
+    with reading(source):
+        return pl.DataFrame({str(c): _pandas_column(value[c], str(c), source) for c in value.columns})
+
+
+def _pandas_column(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas
+    dtype = column.dtype
+    if hasattr(dtype, "categories"):  # a text for each category, not one for each row
+        names = _pandas_column(dtype.categories.to_series(), name, source)
+        codes = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64)
+        return names.gather(codes.set(codes < 0, None))
+    if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
+        return pl.Series(column.array.__arrow_array__())
+    if hasattr(dtype, "numpy_dtype"):  # numbers, and beside them which of them are missing
+        numbers = pl.Series(column.to_numpy(dtype=dtype.numpy_dtype, na_value=0))
+        return numbers.set(pl.Series(column.isna().to_numpy()), None)
+    if getattr(dtype, "tz", None) is not None:  # moments, which pandas keeps in UTC
+        moments = pl.Series(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
+        return moments.dt.replace_time_zone("UTC").dt.convert_time_zone(_zone(dtype.tz))
+    array = column.to_numpy()
+    return pl.Series(array) if array.dtype != object else _of_objects(column, name, source)
+
+
+def _zone(tz: tzinfo) -> str:
+    """Return the name of a zone; an offset of whole hours has one, too, and any other is read as UTC."""
+    if str(tz) in available_timezones():
+        return str(tz)
+    hours, rest = divmod(tz.utcoffset(None) or timedelta(), timedelta(hours=1))
+    return "UTC" if rest or not hours else f"Etc/GMT{-hours:+d}"
+
+
+def _of_objects(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas
+    """Return a column of Python objects."""
+    return objects_of(column.to_numpy().tolist(), name, source, column.notna().to_numpy().tolist())
+
+
+#: what a data set of ir_datasets calls its rows, by the number they hold
+_OF_DATASETS: Final = {"relevance": "qrels_iter", "score": "scoreddocs_iter"}
+#: generators → what they yielded
+_YIELDED: Final[WeakKeyDictionary[Any, pl.DataFrame]] = WeakKeyDictionary()
+
+
+def is_column(value: object) -> bool:
+    """Say whether a value is a list, an array or a series: cells one below the other.
+
+    >>> is_column(["q1", "q2"]), is_column(np.arange(2)), is_column("q1"), is_column(pl.DataFrame())
+    (True, True, False, False)
+    """
+    if isinstance(value, (list, tuple)):
+        return True
+    array = hasattr(value, "__array__") and hasattr(value, "__len__") and not hasattr(value, "columns")
+    return array and getattr(value, "ndim", 1) > 0
+
+
+def holds_columns(value: object, columns: Mapping[str, str] | None = None) -> bool:
+    """Tell a dict of columns from ``{query: [doc, …]}``.
+
+    Queries may be called anything, so a dict holds columns only if our names say so (``query_id`` and another
+    one, perhaps by way of ``columns``), or if names that people use for queries, documents and a number head
+    columns of one length.
+
+    >>> holds_columns({"query_id": ["q1"], "doc_id": ["d1"], "score": [0.5]})
+    True
+    >>> holds_columns({"q1": ["d1"], "q2": ["d7"]})
+    False
+    """
+    if not isinstance(value, Mapping) or not all(map(is_column, value.values())):
+        return False
+    if not all(isinstance(name, str) for name in value):
+        return False
+    known = {*CANONICAL, *FURTHER, "label"}.intersection((columns or {}).get(name, name) for name in value)
+    if "query_id" in known and len(known) > 1:
+        return True
+    return len({len(cells) for cells in value.values()}) == 1 and looks_like_columns(value)
+
+
+def frame_of_columns(value: Mapping[str, Any], source: str) -> pl.DataFrame:
+    """Return a dict of columns as a frame.
+
+    Raises
+    ------
+    InputError
+        When columns differ in length.
+    """
+    lengths = {name: len(cells) for name, cells in value.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{printable(name, 40)} {length}" for name, length in lengths.items())
+        raise InputError(
+            "columns of different lengths", where=source, given=told, expected="one cell a row in each"
+        )
+    return pl.DataFrame({name: _column(cells, name, source) for name, cells in value.items()})
+
+
+def _column(cells: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - a list, array or series
+    if is_pandas(cells):
+        return frame_of_pandas(cells.to_frame(name), source).to_series()
+    if isinstance(cells, (list, tuple)):
+        return objects_of(list(cells), name, source)
+    with reading(source):
+        if isinstance(cells, pl.Series) or hasattr(cells, "__arrow_c_array__"):
+            return pl.Series(name, cells)
+        array = np.asarray(cells)
+        return objects_of(array.tolist(), name, source) if array.dtype == object else pl.Series(name, array)
+
+
+def holds_rows(value: object) -> bool:
+    """Say whether a list or tuple holds rows: named tuples, or dicts.
+
+    >>> holds_rows([{"query_id": "q1", "doc_id": "d1"}]), holds_rows(["d1"])
+    (True, False)
+    """
+    return isinstance(value, (list, tuple)) and len(value) > 0 and _is_row(value[0])
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, tuple) and hasattr(value, "_fields"))
+
+
+def frame_of_rows(value: object, number: str, source: str) -> pl.DataFrame | None:
+    """Return rows, or whatever yields them, as a frame; ``None`` for anything else.
+
+    Parameters
+    ----------
+    value
+        A list, a generator or any other iterable of named tuples or dicts; a data set of ir_datasets.
+    number
+        What the rows are asked for: ``relevance`` or ``score``.
+    source
+        What to call the rows in messages.
+    """
+    dataset = getattr(value, _OF_DATASETS.get(number, ""), None)
+    value = dataset() if callable(dataset) else value
+    if (
+        not isinstance(value, Iterable)
+        or getattr(value, "ndim", 1) == 0
+        or (is_column(value) and not holds_rows(value))
+    ):
+        return None
+    if not isinstance(value, Iterator):
+        return _frame(list(value), source)
+    once = "an iterator is read once: hand over list(rows)"
+    try:
+        known = _YIELDED.get(value)
+    except TypeError:  # it takes no weak reference: whoever reads it twice is told
+        return _frame(list(value), source, once)
+    return _YIELDED.setdefault(value, _frame(list(value), source, once)) if known is None else known
+
+
+def _frame(rows: list[Any], source: str, fix: str | None = None) -> pl.DataFrame:
+    if not rows:
+        raise EmptyInput("there are no rows", where=source, fix=fix)
+    odd = next((at for at, row in enumerate(rows) if not _is_row(row)), None)
+    if odd is not None:
+        raise BadValue(
+            f"a {type(rows[odd]).__name__} is no row",
+            where=f"{source}, row {odd + 1}",
+            given=printable(repr(rows[odd]), 60),
+            expected="named tuples, as ir_measures and ir_datasets yield, or dicts",
+            fix="name the columns in a frame: polars.DataFrame(rows, schema=[…], orient='row')",
+        )
+    if all(isinstance(row, Mapping) for row in rows):
+        return frame_of_records(rows, source)
+    names = dict.fromkeys(name for row in rows[:1] for name in getattr(row, "_fields", row))
+    return frame_of_columns({name: [getattr(row, name, None) for row in rows] for name in names}, source)
+
+
+def frame_of_records(rows: Sequence[Mapping[str, Any]], source: str) -> pl.DataFrame:
+    """Return dicts, one a row, as a frame; cells may be lists, or lists of dicts."""
+    try:
+        return pl.DataFrame(rows, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            "the rows do not make a table",
+            where=source,
+            given=printable(str(error).partition("\n")[0]),
+            expected="in each column cells of one kind: ids, numbers, or lists of them",
+        ) from error

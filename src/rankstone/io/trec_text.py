@@ -1,0 +1,353 @@
+"""TREC text: qrels, runs and what looks like them.
+
+Files that are as they should be go through Polars' parallel CSV reader.  At the first row that is
+not (a comment, a second blank, a short line, a word for a number) the careful reader takes over
+from that row: it takes lines apart one by one, and either the rest of the file is merely untidy or
+the message names file, line and text.
+"""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+import re
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadLine, printable
+from rankstone.io.columns import is_text
+from rankstone.io.damaged_files import refuse_endless
+from rankstone.io.input_table import ROWS, Table, reading
+from rankstone.io.number_columns import LARGEST, inexact, too_long
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+__all__ = [
+    "GROUPED_QRELS",
+    "INTENTS",
+    "PAIRS",
+    "PREFERENCES",
+    "QRELS",
+    "RUN",
+    "Layout",
+    "Ranks",
+    "title_of",
+    "trec",
+]
+
+#: a number as programs write it
+_NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+#: bytes looked at in one go
+_STEP: Final = 1 << 20
+#: bytes that a compressed file is unpacked to in memory, at most
+_INFLATED: Final = 1 << 26
+
+
+#: whether the ranks of a run are read; ``if_numbers``: anything else is no rank, and no error
+Ranks = Literal["unread", "if_numbers", "needed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The columns of a TREC file, by position, and what a line looks like."""
+
+    fields: tuple[str, ...]
+    number: str
+    expected: str
+
+    @property
+    def row(self) -> str:
+        """A regular expression for lines that begin with ``#`` and are rows all the same, no comments.
+
+        The query's id begins with it; the row has all columns, and a number where one belongs.
+        """
+        words = [_NUMBER if name == self.number else r"\S+" for name in self.fields[1:]]
+        if self.number not in self.fields:
+            words[0] = r"(?:Q?0|\d+)"  # pairs: nothing else tells a row from a sentence
+        return r"[ \t]+".join([r"^#\S+", *words]) + r"(?:[ \t]|$)"
+
+
+QRELS: Final = Layout(("query_id", "", "doc_id", "relevance"), "relevance", "query_id iteration doc_id grade")
+#: judgments of subtopics, intents or several assessors: their second column is no longer idle
+GROUPED_QRELS: Final = Layout(
+    ("query_id", "subtopic", "doc_id", "relevance"), "relevance", "query_id subtopic doc_id grade"
+)
+#: judgments that compare documents within a subgroup of a judgment group
+PREFERENCES: Final = Layout(
+    ("query_id", "subtopic", "subgroup", "doc_id", "relevance"),
+    "relevance",
+    "query_id group subgroup doc_id level",
+)
+#: pairs that judgments or runs name by their first and third column
+PAIRS: Final = Layout(
+    ("query_id", "", "doc_id"), "weight", "query_id 0 doc_id …, or a table (.csv, …) with query_id and doc_id"
+)
+#: how much each subtopic of a query counts
+INTENTS: Final = Layout(("query_id", "subtopic", "weight"), "weight", "query_id subtopic weight")
+RUN: Final = Layout(("query_id", "", "doc_id", "rank", "score"), "score", "query_id Q0 doc_id rank score tag")
+
+
+def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Ranks = "unread") -> Table:
+    """Read TREC qrels or runs, several files one after another.
+
+    Parameters
+    ----------
+    sources
+        Paths, or the content itself.
+    name
+        What to call them in messages.
+    layout
+        :data:`QRELS` or :data:`RUN`.
+    ranks
+        Whether the rank column is wanted, too.
+    """
+    wanted = [f for f in layout.fields if f and (f != "rank" or ranks != "unread")]
+    needed = [f for f in wanted if f != "rank" or ranks == "needed"]
+    files = [_TrecFile(source, title_of(source, name), layout, wanted, needed) for source in sources]
+
+    def start(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        for file in files:
+            with reading(file.title):
+                for piece in file.pieces():
+                    yield piece.select(columns)
+
+    def where(row: int) -> str:
+        for file in files:
+            if row < file.rows:
+                return f"{file.title}:{file.line_of(row)}"
+            row -= file.rows
+        return name
+
+    schema = {f: pl.String() if is_text(f) else pl.Float64() for f in wanted}
+    return Table(name, schema, start, where, untyped=True, comments=lambda: sum(f.comments for f in files))
+
+
+def title_of(source: Path | bytes, name: str) -> str:
+    """Return what a message calls a source: its path, or the name of what was handed over."""
+    return name if isinstance(source, bytes) else str(source)
+
+
+@dataclass
+class _TrecFile:
+    """One file, and what was counted while reading it."""
+
+    source: Path | bytes
+    title: str
+    layout: Layout
+    wanted: list[str]
+    needed: list[str]
+    rows: int = 0
+    comments: int = 0
+    tidy: bool = True
+    numbers: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.numbers = [f for f in self.wanted if not is_text(f)]
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows with typed columns."""
+        self.rows, self.comments, self.tidy = 0, 0, True
+        content = _inflated(self.source)
+        refuse_endless(content, self.title)
+        self._refuse_runs()
+        separator = _separator(content)
+        self.tidy = separator is not None
+        for piece in self._tidy_pieces(content, separator) if separator else ():
+            if not self._is_tidy(piece):
+                self.tidy = False
+                break
+            self.rows += piece.height
+            yield piece
+        if not self.tidy:
+            done, self.rows = self.rows, 0
+            for piece in self._careful_pieces():
+                fresh = piece[max(done - self.rows, 0) :]
+                self.rows += piece.height
+                if fresh.height:
+                    yield fresh.drop("line")
+
+    def _refuse_runs(self) -> None:
+        """Refuse a run in the place of judgments: its ranks would pass for grades."""
+        if self.layout.number != "relevance":
+            return
+        head = pl.scan_lines(self.source, name="text", n_rows=1, glob=False).collect()["text"]
+        words = head[0].split() if len(head) else []
+        if len(words) >= len(RUN.fields) + 1 and words[1].upper() == "Q0":
+            raise BadLine(
+                "these judgments look like a run",
+                where=f"{self.title}:1",
+                given=printable(head[0]),
+                expected=self.layout.expected,
+                fix="are judgments and run in the right order? QRELS comes first",
+            )
+
+    def line_of(self, row: int) -> int:
+        """Return the line that a row stands in, from 1."""
+        if self.tidy:
+            return row + 1
+        for piece in self._careful_pieces():
+            if row < piece.height:
+                return int(piece["line"][row])
+            row -= piece.height
+        return 0
+
+    def _tidy_pieces(self, content: Path | bytes, separator: str) -> Iterator[pl.DataFrame]:
+        names = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
+        frame = pl.scan_csv(
+            content,
+            separator=separator,
+            has_header=False,
+            schema={n: self._read_as(n) for n in names},
+            ignore_errors=True,  # what is no number becomes null, and null is untidy
+            quote_char=None,
+            extra_columns="ignore",
+            missing_columns="insert",
+            empty_string_is_null=True,
+            raise_if_empty=False,
+            glob=False,
+        )
+        typed = frame.select(self.wanted).with_columns(pl.col(self.numbers).cast(pl.Float64))
+        yield from typed.collect_batches(chunk_size=ROWS)
+
+    def _read_as(self, name: str) -> pl.DataType:
+        """Return the type a column is read as; ranks that nobody needs are whole, which is quicker."""
+        if name not in self.numbers:
+            return pl.String()
+        return pl.Float64() if name in self.needed else pl.Int64()
+
+    def _is_tidy(self, piece: pl.DataFrame) -> bool:
+        if any(piece[f].null_count() for f in self.needed):
+            return False
+        if any((piece[f].abs() >= LARGEST).any() for f in self.numbers):
+            return False  # numbers whose digits have to be looked at
+        queries = piece["query_id"].rle().struct.field("value")
+        return not queries.str.starts_with("#").any()
+
+    def _careful_pieces(self) -> Iterator[pl.DataFrame]:
+        self.comments = 0
+        lines = pl.scan_lines(self.source, name="text", row_index_name="line", glob=False)
+        for piece in lines.collect_batches(chunk_size=ROWS):
+            text = piece.with_columns(
+                pl.col("text").str.strip_chars(" \t\r\n\ufeff"), line=pl.col("line") + 1
+            )
+            comment = text["text"].str.starts_with("#")
+            if comment.any():
+                comment &= ~text["text"].str.contains(self.layout.row)
+            self.comments += int(comment.sum())
+            content = text.filter(~comment & (pl.col("text") != ""))
+            if content.height:
+                self._refuse_returns(content)
+                yield self._taken_apart(content)
+
+    def _refuse_returns(self, content: pl.DataFrame) -> None:
+        """Refuse lines that end in a lone carriage return: a whole file of them would pass for one line."""
+        returns = content["text"].str.contains("\r", literal=True)
+        if returns.any():
+            raise self._bad(
+                content,
+                returns,
+                "a carriage return stands within the line",
+                "where lines end in it alone, make them end in newlines: tr '\\r' '\\n' < FILE > NEW",
+            )
+
+    def _taken_apart(self, content: pl.DataFrame) -> pl.DataFrame:
+        count = len(self.layout.fields)
+        parts = content["text"].str.replace_all(r"[ \t]+", " ").str.splitn(" ", count + 1)
+        rows = parts.struct.unnest()[:, :count]
+        rows.columns = [f or f"skipped {i}" for i, f in enumerate(self.layout.fields)]
+        short = rows[:, -1].is_null()
+        if short.any():
+            raise self._bad(content, short, "the line has too few columns")
+        typed = rows.select(_number(pl.col(f)).alias(f) if f in self.numbers else f for f in self.wanted)
+        for name in (name for name in self.numbers if name in self.needed):
+            bad = typed[name].is_null()
+            if bad.any():
+                word = printable(rows[name][bad.arg_max() or 0], 40)
+                raise self._bad(content, bad, f"the {name} {word!r} is no number")
+            long = inexact(rows[name])
+            if long.any():
+                at = long.arg_max() or 0
+                raise too_long(name, rows[name][at], f"{self.title}:{content['line'][at]}")
+        return typed.with_columns(content["line"])
+
+    def _bad(self, content: pl.DataFrame, bad: pl.Series, what: str, fix: str | None = None) -> BadLine:
+        at = bad.arg_max() or 0
+        text = content["text"][at]
+        return BadLine(
+            what,
+            where=f"{self.title}:{content['line'][at]}",
+            given=printable(text),
+            expected=self.layout.expected,
+            fix=fix or self._other_format(text),
+        )
+
+    def _other_format(self, text: str) -> str | None:
+        """Say which other format a line looks like."""
+        if re.fullmatch(r'\s*(\[.*|\{\s*("[^"]*"\s*:\s*[\[{].*)?)', text, re.DOTALL):
+            return "this looks like JSON: add --format-in json"
+        if text.lstrip().startswith("{"):
+            return "this looks like JSON lines: add --format-in jsonl"
+        cells = max(text.count(mark) for mark in ",;")
+        if re.fullmatch("sep=.", text) or (cells >= len(self.layout.fields) - 3 and " " not in text):
+            return "this looks like CSV: add --format-in csv, or give the file a name that ends in .csv"
+        return None
+
+
+def _inflated(source: Path | bytes) -> Path | bytes:
+    """Return what a gzip file of moderate size holds, which can be looked at as a whole; else the source."""
+    if isinstance(source, bytes) or source.suffix != ".gz":
+        return source
+    try:
+        with gzip.open(source) as file:
+            content = file.read(_INFLATED + 1)
+    except (OSError, EOFError, zlib.error):  # whoever reads it next says what is wrong
+        return source
+    return content if len(content) <= _INFLATED else source
+
+
+def _separator(source: Path | bytes) -> str | None:
+    """Return the one blank that divides all columns; None where there is no such thing.
+
+    Looking for the other kind of blank, or two in a row, costs a few milliseconds for 100 MB and is
+    what makes the parallel reader safe: it would take an empty column for a column.
+    """
+    if isinstance(source, bytes):
+        return _separator_of(source)
+    with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return _separator_of(content)
+
+
+def _separator_of(content: bytes | mmap.mmap) -> str | None:
+    if content[:2] == b"\x1f\x8b" or content[:4] == b"\x28\xb5\x2f\xfd":
+        return None
+    ended = content.find(b"\r")
+    if ended >= 0 and content[ended + 1 : ended + 2] != b"\n":
+        return None
+    tabs = content.find(b"\t") >= 0
+    if tabs and content.find(b" ") >= 0:
+        return None
+    separator = "\t" if tabs else " "
+    return None if _has_pair(content, ord(separator)) else separator
+
+
+def _has_pair(content: bytes | mmap.mmap, byte: int) -> bool:
+    """Say whether a byte ever stands beside itself; two at a time, four times as fast as a search."""
+    pair = byte << 8 | byte
+    for start in range(0, len(content) - 1, _STEP):
+        for first in (start, start + 1):
+            count = (min(start + _STEP + 1, len(content)) - first) // 2
+            if count > 0 and (np.frombuffer(content, np.uint16, count, first) == pair).any():
+                return True
+    return False
+
+
+def _number(text: pl.Expr) -> pl.Expr:
+    """Read a number the way C does; anything else becomes null."""
+    return text.str.strip_chars("\r").cast(pl.Float64, strict=False)

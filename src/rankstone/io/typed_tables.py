@@ -1,0 +1,366 @@
+"""Tables of typed columns: frames, files in parts, batches of a database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from rankstone.errors import InputError, MixedIds, blaming
+from rankstone.io.column_suggestions import kind_of_type
+from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, renames
+from rankstone.io.input_table import ROWS, Locate, Table, reading, roots_of
+from rankstone.io.list_columns import LISTS, unfolded
+from rankstone.io.number_columns import refuse_inexact, wide
+from rankstone.io.streams import BrokenOff, whole_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+
+__all__ = ["Part", "id_type", "of_batches", "of_frame", "of_parts"]
+
+#: whole numbers that 64 bits with a sign may not hold; as ids they are the decimal text they are written as
+_WIDE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of the frames that are a table together.
+
+    Attributes
+    ----------
+    title
+        What to call it in messages.
+    frame
+        Its rows.
+    numbered
+        How a row is told from the others, in a line of text ``{}:{}``.
+    first
+        The number of its first row.
+    scanned
+        Whether it is read from a file while it streams, so that the file may turn out to be damaged.
+    """
+
+    title: str
+    frame: pl.LazyFrame
+    numbered: str = "{}, row {}"
+    first: int = 1
+    scanned: bool = False
+
+    def height(self) -> int:
+        """Count the rows; files of columns know without being read."""
+        with reading(self.title):
+            return int(self.frame.select(pl.len()).collect().item())
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column by our name: where it is read, its type there, and how it is taken out."""
+
+    root: str
+    dtype: pl.DataType
+    taken: pl.Expr
+
+
+def of_frame(
+    frame: pl.LazyFrame,
+    source: str,
+    columns: Mapping[str, str],
+    *,
+    untyped: bool = False,
+    further: Sequence[str] = (),
+    scanned: bool = False,
+) -> Table:
+    """Build a table from a lazy frame whose columns are typed; ``further`` ones come along if there.
+
+    ``scanned`` is true of frames that may read files while they stream.
+    """
+    part = Part(source, frame, scanned=scanned)
+    return of_parts([part], source, columns, untyped=untyped, further=further)
+
+
+def of_parts(
+    parts: Sequence[Part],
+    source: str,
+    columns: Mapping[str, str],
+    *,
+    untyped: bool = False,
+    further: Sequence[str] = (),
+    extent: Callable[[], int | None] = lambda: None,
+) -> Table:
+    """Build a table from frames that are its parts, one after another.
+
+    Parts may have columns beside ours, and their own widths of numbers and ways to hold texts.
+
+    Parameters
+    ----------
+    parts
+        The frames.
+    source
+        What to call the table.
+    columns
+        {their name: our name}.
+    untyped
+        Whether ids are bare text.
+    further
+        Columns wanted beside the usual ones.
+    extent
+        Says about how many rows there are.
+    """
+    named: list[Mapping[str, _Column]] = []
+    for part in parts:
+        with reading(part.title):
+            named.append(_named(part.frame.collect_schema(), columns, part.title))
+    kept, unusable = _usable([(p.title, about) for p, about in zip(parts, named, strict=True)], further)
+    exact = _exact(kept, named)
+    frames = [
+        part.frame.select(
+            *(about[name].taken.cast(dtype).alias(name) for name, dtype in kept.items()),
+            *(about[name].taken.cast(dtype).alias(_given(name)) for name, dtype in exact.items()),
+        )
+        for part, about in zip(parts, named, strict=True)
+    ]
+    titles = [part.title for part in parts]
+    rows = LISTS if any(isinstance(dtype, pl.List) for dtype in kept.values()) else ROWS
+
+    return unfolded(
+        Table(
+            source,
+            kept,
+            _Scan(titles, frames, rows, tuple(exact), _places(parts, source), any(p.scanned for p in parts)),
+            _places(parts, source),
+            untyped or _bare(kept, named),
+            present=tuple(dict.fromkeys(name for about in named for name in about)),
+            unusable=unusable,
+            extent=extent,
+            kinds=lambda: {name: kind_of_type(column.dtype) for name, column in named[0].items()},
+        )
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Scan:
+    """Starts the frames of a table's parts anew, perhaps without the rows that nobody wants."""
+
+    titles: Sequence[str]
+    frames: Sequence[pl.LazyFrame]
+    rows: int
+    #: numbers that a float64 may not hold, which are looked at as they were given, too
+    exact: tuple[str, ...]
+    where: Locate
+    scanned: bool = False
+
+    def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        frame = self.frames[0] if len(self.frames) == 1 else pl.concat(self.frames)
+        checked = [name for name in self.exact if name in roots_of(wanted)]
+        given, read = [_given(name) for name in checked], 0
+        try:
+            for piece in self._batches(frame.select(*wanted, *given)):
+                for name in checked:
+                    refuse_inexact(piece[_given(name)], name, self.where, read)
+                read += piece.height
+                yield piece.drop(given)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, BrokenOff):
+            asked = list(roots_of(wanted))
+            for title, one in zip(self.titles, self.frames, strict=True):  # which of them is it?
+                with blaming(title), reading(title):
+                    for _ in self._batches(one.select(asked)):
+                        pass
+            raise
+
+    def _batches(self, frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+        return (
+            whole_batches(frame, self.rows) if self.scanned else frame.collect_batches(chunk_size=self.rows)
+        )
+
+    def among(self, keep: pl.Expr) -> _Scan:
+        titles = ", ".join(self.titles)
+        return replace(self, frames=[frame.filter(keep) for frame in self.frames], where=lambda _row: titles)
+
+
+def _given(name: str) -> str:
+    """Return what a column is called that holds numbers as they were given."""
+    return f"{name} as given"
+
+
+def _exact(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]) -> dict[str, pl.DataType]:
+    """Return the types of columns read as float64 that hold numbers a float64 may not."""
+    exact: dict[str, pl.DataType] = {}
+    for name in (name for name in kept if _item(kept[name]) == pl.Float64):
+        types = [about[name].dtype for about in parts]
+        if any(map(wide, types)):
+            same = all(dtype == types[0] for dtype in types) and not isinstance(types[0], pl.Array)
+            text = pl.List(pl.String()) if isinstance(kept[name], pl.List) else pl.String()
+            exact[name] = types[0] if same else text
+    return exact
+
+
+def _places(parts: Sequence[Part], source: str) -> Locate:
+    def where(row: int) -> str:
+        for part in parts:
+            height = part.height() if len(parts) > 1 else row + 1
+            if row < height:
+                return part.numbered.format(part.title, row + part.first)
+            row -= height
+        return source
+
+    return where
+
+
+def of_batches(
+    schema: Mapping[str, pl.DataType],
+    read: Callable[[Sequence[str]], Iterator[pl.DataFrame]],
+    source: str,
+    columns: Mapping[str, str],
+    *,
+    further: Sequence[str] = (),
+) -> Table:
+    """Build a table from what hands out frames of the columns asked for, anew every time.
+
+    Parameters
+    ----------
+    schema
+        All columns by the source's own names, and their types.
+    read
+        Starts the rows anew, with at least the columns asked for.
+    source
+        What to call the table.
+    columns
+        {their name: our name}.
+    further
+        Columns wanted beside the usual ones.
+    """
+    named = _named(schema, columns, source)
+    kept, unusable = _usable([(source, named)], further)
+
+    def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        roots = roots_of(wanted)
+        asked = [name for name in kept if name in roots]
+        as_ours = [named[name].taken.cast(kept[name]).alias(name) for name in asked]
+        checked, done = [name for name in asked if name in exact], 0
+        for piece in read(list(dict.fromkeys(named[name].root for name in asked))):
+            for name in checked:
+                given = piece.select(named[name].taken).to_series()
+                refuse_inexact(given, name, where, done)
+            done += piece.height
+            yield piece.select(as_ours).select(wanted)
+
+    exact = _exact(kept, [named])
+    where = _places([Part(source, pl.LazyFrame())], source)
+    bare = _bare(kept, [named])
+    table = Table(source, kept, start, where, bare, present=tuple(named), unusable=unusable)
+    return unfolded(replace(table, kinds=lambda: {n: kind_of_type(c.dtype) for n, c in named.items()}))
+
+
+def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source: str) -> dict[str, _Column]:
+    """Return the columns by our names; a list of structs is a list for each of its fields."""
+    theirs = {name: _Column(name, dtype, pl.col(name)) for name, dtype in schema.items()}
+    for name, dtype in schema.items():
+        if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct):
+            for inner in dtype.inner.fields:
+                taken = pl.col(name).list.eval(pl.element().struct.field(inner.name))
+                theirs.setdefault(inner.name, _Column(name, pl.List(inner.dtype), taken))
+    chosen = renames(theirs, columns, source)
+    lists = any(isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values())
+    if lists and "position" not in columns and not isinstance(schema.get("position"), (pl.List, pl.Array)):
+        chosen.pop("position", None)  # one for a whole list is not where its documents stand
+    absent = hidden(theirs, chosen)
+    return {chosen.get(name, name): column for name, column in theirs.items() if name not in absent}
+
+
+def _usable(
+    parts: Sequence[tuple[str, Mapping[str, _Column]]], further: Sequence[str]
+) -> tuple[dict[str, pl.DataType], dict[str, InputError]]:
+    """Return the types our columns are read as, and what is wrong with those that cannot be read."""
+    kept: dict[str, pl.DataType] = {}
+    unusable: dict[str, InputError] = {}
+    there = {name for _, named in parts for name in named}
+    for name in (name for name in dict.fromkeys((*CANONICAL, *further)) if name in there):
+        try:
+            kept[name] = _agreed(name, parts)
+        except InputError as error:  # matters only if the column is asked for
+            unusable[name] = error
+    return kept, unusable
+
+
+def _agreed(name: str, parts: Sequence[tuple[str, Mapping[str, _Column]]]) -> pl.DataType:
+    """Return the type that all parts read a column as; columns of nothing but null go with any other."""
+    short = next(((title, named) for title, named in parts if name not in named), None)
+    if short is not None:
+        raise lacking(name, *short)
+    types = {title: named[name].dtype for title, named in parts}
+    settled = {title: _settled(name, dtype, title) for title, dtype in types.items()}
+    full = {title: dtype for title, dtype in settled.items() if _item(types[title]) != pl.Null} or settled
+    first = next(iter(full))
+    odd = next((title for title, dtype in full.items() if dtype != full[first]), None)
+    if odd is None:
+        return full[first]
+    folded = {isinstance(dtype, pl.List) for dtype in full.values()}
+    if is_text(name) and len(folded) == 1 and all(_is_whole(_item(types[title])) for title in full):
+        return pl.List(pl.String()) if True in folded else pl.String()  # numbers of all widths
+    raise MixedIds(
+        f"{name} holds {types[odd]}, and {types[first]} in other parts",
+        where=odd,
+        given=f"{types[first]} in {first}",
+        expected="one kind of column in all parts of a table",
+    )
+
+
+def _bare(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]) -> bool:
+    """Say whether ids are texts only because no type holds them: wide numbers, or nothing at all."""
+    for name in filter(is_text, kept):
+        items = [_item(named[name].dtype) for named in parts]
+        if any(map(_is_wide, items)) or all(item == pl.Null for item in items):
+            return True
+    return False
+
+
+def _item(dtype: pl.DataType) -> pl.DataType:
+    """Return the type of a list's items; any other type is its own."""
+    return dtype.inner if isinstance(dtype, (pl.List, pl.Array)) else dtype  # type: ignore[return-value]
+
+
+def _is_wide(dtype: pl.DataType) -> bool:
+    """Say whether a type holds whole numbers that 64 bits with a sign may not."""
+    return dtype in _WIDE or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)
+
+
+def _is_whole(dtype: pl.DataType) -> bool:
+    return dtype.is_integer() or _is_wide(dtype)
+
+
+def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
+    """Return the type a column is read as."""
+    if isinstance(dtype, (pl.List, pl.Array)) and name != "query_id":
+        return pl.List(_settled_item(name, _item(dtype), source))
+    return _settled_item(name, dtype, source)
+
+
+def _settled_item(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
+    if isinstance(dtype, pl.Null):
+        return pl.String() if is_text(name) else pl.Float64()
+    if name in ("query_id", "doc_id"):
+        return id_type(name, dtype, source)
+    if is_text(name):
+        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)) or _is_whole(dtype):
+            return pl.String()
+        raise InputError(f"{name} holds {dtype}", where=source, expected="texts or whole numbers")
+    if dtype.is_numeric() or isinstance(dtype, pl.Boolean):
+        return pl.Float64()
+    raise InputError(f"{name} holds {dtype}", where=source, expected="numbers")
+
+
+def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
+    """Return the type that ids are read as: texts, or whole numbers of 64 bits."""
+    if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+        return pl.String()
+    if _is_whole(dtype):
+        return pl.String() if _is_wide(dtype) else pl.Int64()
+    raise MixedIds(
+        f"{name} holds {dtype}",
+        where=source,
+        expected="ids that are texts or whole numbers",
+        fix="turn them into texts first",
+    )

@@ -1,0 +1,294 @@
+"""LETOR and SVMlight text: ``label qid:7 1:0.5 2:3.1 # docid = GX001``, a document a line.
+
+Lines go through Polars' parallel CSV reader, a piece of the file at a time.  Where a piece is not as it
+should be, its lines are taken apart one by one, and the message names file, line and text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
+from rankstone.io.damaged_files import refuse_endless
+from rankstone.io.input_table import reading
+from rankstone.io.streams import is_stream, read_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from rankstone.hits.list_arrays import Floats, Ints
+
+
+__all__ = ["Letor", "group_sizes", "read_letor", "sizes_beside"]
+
+_EXPECTED: Final = "label qid:QUERY feature:value … # comment"
+#: a feature's number can be no larger: it is a column
+_MOST: Final = 1 << 24
+#: from this share of stored values on, features are held densely
+_DENSE: Final = 0.3
+_DOCID: Final = r"(?i)doc_?(?:id|no)\s*[=:]\s*(\S+)"
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+
+
+class Letor(NamedTuple):
+    """What a file of LETOR lines holds.
+
+    ``features`` is an array or one of scipy's CSR matrices, float32 or float64 ``[rows, features]``;
+    ``numbers`` the features' numbers, ``met`` those that a line has; ``qid`` is ``None`` where no line has
+    one; ``comments`` is what stands behind ``#``.
+    """
+
+    features: Any
+    numbers: list[int]
+    met: frozenset[int]
+    labels: Floats
+    qid: pl.Series | None
+    comments: pl.Series
+    lines: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    labels: Floats
+    qid: pl.Series | None
+    comments: pl.Series
+    lines: Ints
+    counts: Ints
+    numbers: Ints
+    values: Any
+
+
+def read_letor(path: Path, dtype: str, progress: Callable[[int], None] | None = None) -> Letor:
+    """Read a file, packed (.gz, .zst) or not."""
+    title, pieces = str(path), []
+    with reading(title):
+        for lines, first in _lines(path):
+            piece = _piece(lines, first, title, dtype)
+            if len(piece.labels):
+                pieces.append(piece)
+            if progress is not None:
+                progress(len(piece.labels))
+    if not pieces:
+        raise EmptyInput("there is no document", where=title, expected=_EXPECTED)
+    bare = [piece.qid is None for piece in pieces]
+    if any(bare) and not all(bare):
+        odd = pieces[bare.index(not bare[0])]
+        raise _mixed(title, int(odd.lines[0]), without=bare[bare.index(not bare[0])])
+    features, numbers = _matrix(pieces, title)
+    return Letor(
+        features,
+        numbers,
+        frozenset(np.unique(np.concatenate([piece.numbers for piece in pieces])).tolist()),
+        np.concatenate([piece.labels for piece in pieces]),
+        None if bare[0] else pl.concat([piece.qid for piece in pieces if piece.qid is not None]),
+        pl.concat([piece.comments for piece in pieces]),
+        np.concatenate([piece.lines for piece in pieces]),
+    )
+
+
+def docids(comments: pl.Series) -> pl.Series | None:
+    """Return the documents' ids that comments name, ``docid = X`` or the first word; else ``None``."""
+    found = comments.str.extract(_DOCID)
+    if found.null_count() == len(found):
+        found = comments.str.extract(r"^\s*(\S+)")
+    return None if found.null_count() else found
+
+
+def _lines(path: Path) -> Iterator[tuple[pl.DataFrame, int]]:
+    """Yield pieces of the file and the number of the line each begins with."""
+    source = read_stream(str(path)) if is_stream(path) else path
+    refuse_endless(source, str(path))
+    first = 1
+    for piece in pl.scan_lines(source, name="text", glob=False).collect_batches(chunk_size=1 << 15):
+        yield piece, first
+        first += piece.height
+
+
+def _piece(table: pl.DataFrame, first: int, title: str, dtype: str) -> _Piece:
+    """Read one piece; where that fails, look for the line that is at fault."""
+    parts = table.with_row_index("line", offset=first).with_columns(
+        pl.col("text").str.splitn("#", 2).struct.rename_fields(["body", "comment"]).struct.unnest()
+    )
+    parts = parts.with_columns(pl.col("body").str.replace_all(r"\s+", " ").str.strip_chars(" "))
+    parts = parts.filter(pl.col("body") != "")
+    if not parts.height:
+        nothing = np.empty(0, np.int64)
+        return _Piece(np.empty(0), None, pl.Series([], dtype=pl.String), nothing, nothing, nothing, nothing)
+    try:
+        return _split(parts, dtype)
+    except (_Untidy, pl.exceptions.PolarsError) as error:
+        for line, body in parts.select("line", "body").iter_rows():
+            check_line(body, f"{title}:{line}", dtype)
+        with_qid = parts["body"].str.contains(" qid:", literal=True)
+        if with_qid.n_unique() > 1:
+            odd = int((with_qid != with_qid[0]).arg_max() or 0)
+            raise _mixed(title, parts["line"][odd], without=not with_qid[odd]) from None
+        raise InputError("the lines cannot be read", where=title, given=printable(error)) from error
+
+
+class _Untidy(Exception):
+    """Something in a piece is not as it should be; lines will say what."""
+
+
+def _split(parts: pl.DataFrame, dtype: str) -> _Piece:
+    """Take lines apart; every colon becomes a blank, and what is left is a table of cells."""
+    body = parts["body"]
+    has_qid = body.str.contains(r"^\S+ qid:")
+    if has_qid.n_unique() > 1:
+        raise _Untidy
+    plain = body.str.replace_all(":", " ", literal=True)
+    stored = body.str.count_matches(":", literal=True).to_numpy().astype(np.int64) - int(has_qid[0])
+    if not (plain.str.count_matches(" ", literal=True).to_numpy() == 2 * stored + 2 * int(has_qid[0])).all():
+        raise _Untidy
+    kind = pl.Float32 if dtype == "float32" else pl.Float64
+    schema: dict[str, Any] = {"label": pl.Float64}
+    if has_qid[0]:
+        schema |= {"word": pl.String, "qid": pl.String}
+    width = int(stored.max())
+    for at in range(width):
+        schema |= {f"i{at}": pl.Int32, f"v{at}": kind}
+    text = "\n".join(plain.to_list()).encode()
+    cells = pl.read_csv(
+        text, has_header=False, schema=schema, separator=" ", quote_char=None, missing_columns="insert"
+    )
+    if cells.height != parts.height or cells["label"].null_count() or not cells["label"].is_finite().all():
+        raise _Untidy
+    names = [f"i{at}" for at in range(width)], [f"v{at}" for at in range(width)]
+    numbers = (
+        cells.select(pl.col(name).fill_null(-1) for name in names[0]).to_numpy().reshape(len(stored), width)
+    )
+    values = (
+        cells.select(pl.col(name).fill_null(math.nan) for name in names[1])
+        .to_numpy()
+        .reshape(len(stored), width)
+    )
+    there = np.arange(width) < stored[:, None]
+    flat, taken = numbers[there], values[there]
+    if (flat < 0).any() or (flat > _MOST).any() or not np.isfinite(taken).all():
+        raise _Untidy
+    qid = cells["qid"] if has_qid[0] else None
+    if qid is not None and qid.null_count():
+        raise _Untidy
+    if (numbers[:, 1:] <= numbers[:, :-1])[there[:, 1:]].any():
+        flat, taken = _ascending(flat, taken, stored)
+    lines = parts["line"].to_numpy().astype(np.int64)
+    comments = parts["comment"].fill_null("").str.strip_chars()
+    return _Piece(cells["label"].to_numpy(), qid, comments, lines, stored, flat.astype(np.int64), taken)
+
+
+def _ascending(numbers: Any, values: Any, counts: Ints) -> tuple[Any, Any]:  # noqa: ANN401 - arrays
+    """Return each line's features in the order of their numbers; refuse the same one twice."""
+    row = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((numbers, row))
+    numbers, values = numbers[order], values[order]
+    if ((numbers[1:] == numbers[:-1]) & (row[1:] == row[:-1])).any():
+        raise _Untidy
+    return numbers, values
+
+
+def check_line(body: str, where: str, dtype: str) -> None:
+    """Refuse a line that is not as it should be; ``body`` is what stands before its comment."""
+    words = body.split()
+    if not _NUMBER.fullmatch(words[0]):
+        raise BadLine("the label is no number", where=where, given=printable(body), expected=_EXPECTED)
+    rest = words[2:] if words[1:] and words[1].startswith("qid:") else words[1:]
+    if len(rest) < len(words) - 1 and words[1] == "qid:":
+        raise BadLine("the query has no id", where=where, given=printable(body), expected=_EXPECTED)
+    if len(rest) < len(words) - 1 and words[1].count(":") > 1:
+        raise BadLine("a query's id with a colon in it", where=where, given=printable(words[1]))
+    met = set()
+    for word in rest:
+        number, colon, value = word.partition(":")
+        if not colon or not number.isdecimal() or int(number) > _MOST:
+            raise BadLine(
+                f"{printable(word)!r} is no feature", where=where, given=printable(body), expected=_EXPECTED
+            )
+        if int(number) in met:
+            raise BadLine(f"feature {number} stands in the line twice", where=where, given=printable(body))
+        met.add(int(number))
+        if not _NUMBER.fullmatch(value) or abs(float(value)) > float(np.finfo(dtype).max):
+            raise BadLine(
+                f"feature {number} is {printable(value)!r}",
+                where=where,
+                given=printable(body),
+                expected="a finite number",
+            )
+
+
+def _mixed(title: str, line: int, *, without: bool) -> BadLine:
+    return BadLine(
+        "the line has no qid, and those before it do" if without else "the first line with a qid",
+        where=f"{title}:{line}",
+        expected="a qid in every line, or in none and group sizes beside",
+    )
+
+
+def _matrix(pieces: list[_Piece], title: str) -> tuple[Any, list[int]]:
+    """Return features and their numbers, which begin at 1 unless there is a feature 0."""
+    counts = np.concatenate([piece.counts for piece in pieces])
+    stored = [piece for piece in pieces if len(piece.numbers)]
+    if not stored:
+        raise EmptyInput("no line has a feature", where=title, expected=_EXPECTED)
+    least = min(int(piece.numbers.min()) for piece in stored)
+    base = min(least, 1)
+    width = max(int(piece.numbers.max()) for piece in stored) + 1 - base
+    kind = stored[0].values.dtype
+    numbers = list(range(base, base + width))
+    if counts.sum() >= _DENSE * len(counts) * width:
+        features = np.zeros((len(counts), width), kind)
+        begin = 0
+        for piece in pieces:
+            rows = np.repeat(np.arange(begin, begin + len(piece.counts)), piece.counts)
+            if len(rows):
+                features[rows, piece.numbers - base] = piece.values
+            begin += len(piece.counts)
+        return features, numbers
+    from scipy.sparse import csr_array
+
+    columns = np.concatenate([piece.numbers for piece in stored]) - base
+    values = np.concatenate([piece.values for piece in stored])
+    ends = np.concatenate(([0], np.cumsum(counts)))
+    return csr_array((values, columns, ends), shape=(len(counts), width)), numbers
+
+
+def sizes_beside(path: Path) -> Path | None:
+    """Return the file of group sizes that LightGBM looks for: ``rank.train.query`` beside ``rank.train``."""
+    bare = path.with_suffix("") if path.suffix in (".gz", ".zst", ".zstd") else path
+    for name in (path, bare):
+        for suffix in (".query", ".group"):
+            beside = name.with_name(name.name + suffix)
+            if beside.is_file():
+                return beside
+    return None
+
+
+def group_sizes(path: Path, rows: int) -> pl.Series:
+    """Read group sizes, a number a line, and return the number of each row's query, from 0."""
+    sizes = []
+    with reading(str(path)), path.open(encoding="utf-8") as file:
+        refuse_endless(path, str(path))
+        for at, line in enumerate(file, start=1):
+            text = line.strip()
+            if not text:
+                continue
+            if not text.isdecimal():
+                raise BadLine(
+                    f"{printable(text)!r} is no group size",
+                    where=f"{path}:{at}",
+                    expected="how many rows the next query has",
+                )
+            sizes.append(int(text))
+    if sum(sizes) != rows:
+        raise BadValue(
+            f"groups of {sum(sizes)} rows together, and there are {rows} rows",
+            where=str(path),
+            expected="a size for each query, in the order of the rows",
+        )
+    return pl.Series(np.repeat(np.arange(len(sizes)), sizes))

@@ -1,0 +1,341 @@
+"""Models in files: our own as JSON, and those of the boosting libraries, as something that scores rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import warnings
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from rankstone.errors import InputError, MissingExtra, RankstoneError, UnknownFormat, printable
+from rankstone.io.atomic_files import atomic
+from rankstone.io.input_table import reading
+from rankstone.io.streams import is_stream, read_stream
+from rankstone.ltr.estimator_inputs import checked_features, in_order, listed, places_of, products
+from rankstone.ltr.hinge_objective import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.list_arrays import Floats
+    from rankstone.ltr.training_data import Dataset
+
+
+__all__ = ["LinearModel", "Scorer", "is_model", "load"]
+
+#: the version of the files
+_FORMAT: Final = 1
+#: bytes at the beginning of a file that say whose model it is
+_STARTS: Final = 64
+#: names that libraries give to columns which have none
+_MADE_UP: Final = re.compile(r"(Column_|f)?\d+")
+
+
+class Scorer(Protocol):
+    """Whatever scores the rows of a dataset."""
+
+    def scores(self, data: Dataset) -> Floats:
+        """Return a score a row, float64 ``[rows]``."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """A weight for each feature, by name, and how they came about.
+
+    Attributes
+    ----------
+    weights
+        float64 ``[features]``, of the features as they come.
+    features
+        Their names; in LETOR files their numbers; empty where an old file does not know them.
+    mean, spread
+        float64 ``[features]``: what the training rows were standardised by.
+    trained
+        How it was trained: plain values.
+
+    Examples
+    --------
+    >>> model = LinearModel(np.array([2.0, -1.0]), ("bm25", "length"))
+    >>> model.predict(np.array([[1.0, 0.5]])).tolist()
+    [1.5]
+    """
+
+    weights: Floats
+    features: tuple[str, ...]
+    mean: Floats | None = None
+    spread: Floats | None = None
+    trained: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse names that do not fit the weights."""
+        if self.features and len(self.features) != len(self.weights):
+            raise InputError(
+                f"{len(self.features)} names and {len(self.weights)} weights", expected="one each"
+            )
+
+    @classmethod
+    def of(cls, estimator: Any, data: Dataset) -> LinearModel:  # noqa: ANN401 - a trained estimator of ours
+        """Take a trained :class:`RankSVM` or :class:`CoordinateAscent`, and where it was trained."""
+        from rankstone import __version__
+
+        trained = {**estimator.provenance(), "data": data.source, "rows": len(data), "rankstone": __version__}
+        learnt = getattr(estimator, "feature_names_in_", data.features)
+        if tuple(learnt) != data.features:
+            raise InputError(
+                "the estimator was trained with other features than these data have, or in another order",
+                given=listed(learnt),
+                expected=listed(data.features),
+                fix="fit(data.X, data.y, data.qid)",
+            )
+        mean, spread = getattr(estimator, "mean_", None), getattr(estimator, "scale_", None)
+        return cls(estimator.coef_, data.features, mean, spread, trained)
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights, by scikit-learn's name."""
+        return self.weights
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_] | None:
+        """The names, by scikit-learn's name."""
+        return np.array(self.features, object) if self.features else None
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features there are, by scikit-learn's name."""
+        return len(self.weights)
+
+    def predict(self, X: object) -> Floats:
+        """Return a score for each row of features.
+
+        A frame's columns are found by name; an array's must stand in the order of :attr:`features`.
+        """
+        places = places_of(self, X)
+        return products(in_order(checked_features(X, len(self.weights)), places), self.weights)
+
+    def scores(self, data: Dataset) -> Floats:
+        """Return a score for each row of a dataset, whose features are found by name."""
+        if not self.features:
+            return self.predict(_by_order(data))
+        idle = {name for name, weight in zip(self.features, self.weights, strict=True) if not weight}
+        return self.predict(data.aligned(self.features, idle=idle))
+
+    def weights_of(self, features: Sequence[str]) -> Floats:
+        """Return the weights of some features, by name; 0, and a warning, for those it does not know."""
+        weight = dict(zip(self.features, self.weights, strict=False))
+        unknown = [name for name in features if name not in weight]
+        if len(unknown) == len(features):
+            raise InputError("the model knows none of these features", expected=f"{listed(self.features)}")
+        unused = [name for name in self.features if weight[name] and name not in set(features)]
+        for some, what in ((unknown, "have no weight yet"), (unused, "are not in these data")):
+            if some:
+                warnings.warn(f"features that {what}: {listed(some)}", UserWarning, stacklevel=2)
+        return np.array([weight.get(name, 0.0) for name in features])
+
+    def largest(self, count: int, data: Dataset) -> list[tuple[str, float]]:
+        """Return the features with the largest weights per standard deviation in the data, and these."""
+        names = self.features or data.features
+        size = self.weights * Scale.of(data.aligned(names, idle=names)).spread
+        order = np.argsort(-np.abs(size), kind="stable")[:count]
+        return [(names[at], float(size[at])) for at in order if size[at]]
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as JSON, whole or not at all."""
+        told = {
+            "rankstone_ltr": _FORMAT,
+            "kind": "linear",
+            "trained": dict(self.trained),
+            "features": [
+                {**_named(self, at), "weight": weight, **_scaled(self, at)}
+                for at, weight in enumerate(self.weights.tolist())
+            ],
+        }
+        text = json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+        with atomic(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+
+
+def _named(model: LinearModel, at: int) -> dict[str, str]:
+    return {"name": model.features[at]} if model.features else {}
+
+
+def _scaled(model: LinearModel, at: int) -> dict[str, float]:
+    if model.mean is None or model.spread is None:
+        return {}
+    return {"mean": float(model.mean[at]), "spread": float(model.spread[at])}
+
+
+def load(path: str | os.PathLike[str]) -> Scorer:
+    """Open a model: our JSON, LightGBM's text, XGBoost's ``.json`` or ``.ubj``, CatBoost's ``.cbm``.
+
+    The three libraries are imported when a file of theirs is opened.
+    """
+    place = Path(path)
+    streamed = read_stream(os.fspath(path), longest=None) if is_stream(path) else None
+    start = _start(place) if streamed is None else streamed[:_STARTS]
+    if streamed is not None and not start.lstrip().startswith(b"{"):
+        raise _unnamed(path)
+    if place.suffix == ".ubj":
+        return _Foreign("xgboost", place)
+    if start[:4] == b"CBM1":
+        return _Foreign("catboost", place)
+    if start.startswith(b"tree\n"):
+        return _Foreign("lightgbm", place)
+    if not start.lstrip().startswith(b"{"):
+        raise UnknownFormat(
+            "this is no model that can be opened",
+            where=str(path),
+            expected="rankstone's JSON, or a file of LightGBM, XGBoost (.json, .ubj) or CatBoost (.cbm)",
+        )
+    try:
+        told = json.loads(place.read_bytes() if streamed is None else streamed)
+    except (ValueError, RecursionError) as error:  # brackets without end, too
+        raise InputError("the model is no JSON", where=str(path), given=printable(error)) from None
+    if isinstance(told, dict) and "learner" in told:
+        if streamed is not None:
+            raise _unnamed(path)
+        return _Foreign("xgboost", place)
+    return _linear(told, str(path))
+
+
+def _unnamed(path: str | os.PathLike[str]) -> UnknownFormat:
+    return UnknownFormat(
+        "only models of rankstone are read from pipes",
+        where=str(path),
+        fix="write the model to a file: its library opens it by name",
+    )
+
+
+def _start(place: Path) -> bytes:
+    if is_stream(place):
+        return read_stream(str(place), longest=None)[:_STARTS]
+    with reading(str(place)), place.open("rb") as file:
+        return file.read(_STARTS)
+
+
+def _linear(told: Any, where: str) -> LinearModel:  # noqa: ANN401 - what JSON holds
+    if not isinstance(told, dict) or told.get("rankstone_ltr") != _FORMAT or told.get("kind") != "linear":
+        raise UnknownFormat(
+            "this JSON is no model of rankstone",
+            where=where,
+            expected=f'{{"rankstone_ltr": {_FORMAT}, "kind": "linear", …}}',
+        )
+    rows: list[Any] = told["features"] if isinstance(told.get("features"), list) else []
+    whole = bool(rows) and all(isinstance(row, dict) for row in rows)
+    named = [row["name"] for row in rows if whole and "name" in row]
+    if (
+        not whole
+        or not all(_is_number(row.get("weight")) for row in rows)
+        or len(named) not in (0, len(rows))
+    ):
+        raise InputError(
+            "the model's features cannot be read", where=where, expected="a name and a weight each"
+        )
+    if len(set(map(str, named))) < len(named):
+        raise InputError("two features have the same name", where=where, expected="a name for each feature")
+
+    def column(name: str) -> Floats | None:
+        cells = [row.get(name) for row in rows]
+        return np.array(cells, np.float64) if all(map(_is_number, cells)) else None
+
+    weights = np.array([row["weight"] for row in rows], np.float64)
+    return LinearModel(
+        weights, tuple(map(str, named)), column("mean"), column("spread"), told.get("trained") or {}
+    )
+
+
+def _is_number(value: object) -> bool:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max  # neither NaN nor a whole number of 400 digits
+
+
+@dataclass(frozen=True, eq=False)
+class _Foreign:
+    """A model of a boosting library, which its file opens."""
+
+    library: str
+    path: Path
+
+    def scores(self, data: Dataset) -> Floats:
+        try:
+            module = import_module(self.library)
+        except ImportError as error:
+            raise MissingExtra(
+                f"{self.path} is a model of {self.library}, which is not installed",
+                fix=f"pip install {self.library}",
+            ) from error
+        try:
+            return np.asarray(_PREDICT[self.library](module, str(self.path), data), np.float64)
+        except RankstoneError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"{self.library} cannot score these rows", where=str(self.path), given=printable(error)
+            ) from error
+
+
+def _by_order(data: Dataset) -> Any:  # noqa: ANN401 - an array or CSR
+    """Return features as they stand, for a model without names, and say so."""
+    warnings.warn(
+        "the model has no names of features: its weights are taken in the order of the columns, "
+        f"{listed(data.features)}",
+        UserWarning,
+        stacklevel=3,
+    )
+    return data.X
+
+
+def _lightgbm(module: Any, path: str, data: Dataset) -> Any:  # noqa: ANN401 - of a library
+    booster = module.Booster(model_file=path)
+    spelt = replace(data, features=tuple(name.replace(" ", "_") for name in data.features))  # as it does
+    return booster.predict(_columns(spelt, booster.num_feature(), booster.feature_name()))
+
+
+def _xgboost(module: Any, path: str, data: Dataset) -> Any:  # noqa: ANN401 - of a library
+    booster = module.Booster(model_file=path)
+    rows = module.DMatrix(_columns(data, booster.num_features(), booster.feature_names or ()))
+    return booster.predict(rows, output_margin=True, validate_features=False)
+
+
+def _catboost(module: Any, path: str, data: Dataset) -> Any:  # noqa: ANN401 - of a library
+    model = module.CatBoost().load_model(path)
+    return model.predict(_columns(data, len(model.feature_names_), model.feature_names_))
+
+
+def _columns(data: Dataset, count: int, names: Sequence[str]) -> Any:  # noqa: ANN401 - an array or CSR
+    """Return the columns that a model was trained with: by its names, where it has some.
+
+    Libraries that read SVMlight text themselves take a feature's number for its column, from 0; whoever read
+    it with scikit-learn has the first feature in the first column.
+    """
+    if (names and set(names) <= set(data.features)) or not all(map(_MADE_UP.fullmatch, names)):
+        return data.aligned(names)
+    if data.sparse and data.X.shape[1] != count:
+        return data.aligned([str(number) for number in range(count)], idle={"0"})
+    if data.X.shape[1] != count:
+        raise InputError(
+            f"there are {data.X.shape[1]} features, and the model knows {count}, without names",
+            given=listed(data.features),
+            expected="the features of training, in their order",
+            fix="--features a,b,c, read(…, features=[…]): these, in this order",
+        )
+    return data.X
+
+
+_PREDICT: Final = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}
+
+
+def is_model(path: str | os.PathLike[str]) -> bool:
+    """Say whether a file holds a model, by what it begins with; else it holds scores."""
+    place, start = Path(path), _start(Path(path)).lstrip()
+    return place.suffix == ".ubj" or start.startswith((b"{", b"tree\n", b"CBM1"))

@@ -1,0 +1,365 @@
+"""Training data from files: LETOR and SVMlight text, LightGBM's group files, tables of features."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import read_as
+from rankstone.errors import BadValue, InputError, MissingColumn, UsageError, nearest, one_of, printable
+from rankstone.io.columns import hidden, renames, require, with_csv
+from rankstone.io.file_formats import parts_of, scan_parts
+from rankstone.io.input_table import reading
+from rankstone.io.streams import is_stream
+from rankstone.ltr.estimator_inputs import checked_labels, listed
+from rankstone.ltr.letor_format import docids, group_sizes, read_letor, sizes_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from rankstone.hits.list_arrays import Floats
+    from rankstone.io.file_formats import Scanned
+
+
+__all__ = ["FORMATS", "TABLES", "Dataset", "read"]
+
+#: what files may be; a further .gz or .zst is looked through
+FORMATS: Final = ("letor", "csv", "tsv", "jsonl", "parquet", "arrow")
+TABLES: Final = {
+    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq":
+    "parquet", ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow",
+}  # fmt: skip
+_RESERVED: Final = ("query_id", "doc_id", "relevance")
+#: what these columns may be called, too
+_USUAL: Final = {"qid": "query_id", "label": "relevance", "docid": "doc_id"}
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Documents as features, each with its label and its query.
+
+    Attributes
+    ----------
+    X
+        Features, float32 or float64 ``[rows, features]``: an array, or a CSR matrix where few are not 0.
+    y
+        float64 ``[rows]``: labels; below 0: not judged.
+    qid
+        The query of each row.
+    docs
+        The document of each row, where the file names them.
+    features
+        The features' names; in LETOR files their numbers.
+    source
+        Where it was read.
+    notes
+        What a reader should know: columns that were left out, say.
+    sparse
+        Whether a feature that is not written down is 0.
+    absent
+        Names that no line has, where features have numbers: 2 in a file of features 1 and 3.
+    """
+
+    X: Any
+    y: Floats
+    qid: pl.Series
+    docs: pl.Series | None
+    features: tuple[str, ...]
+    source: str
+    notes: tuple[str, ...] = field(default=())
+    sparse: bool = False
+    absent: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def aligned(self, features: Sequence[str], *, idle: Collection[str] = ()) -> Any:  # noqa: ANN401 - an array or CSR
+        """Return the columns of some features, by name; in LETOR files one that never occurs is 0.
+
+        Parameters
+        ----------
+        features
+            The names, in the order wanted.
+        idle
+            Those of them whose absence makes no difference.
+
+        Warns
+        -----
+        UserWarning
+            Where a feature that is wanted never occurs in a LETOR file, or there are features nobody wants.
+
+        Raises
+        ------
+        MissingColumn
+            A table lacks a feature, or a LETOR file all of them.
+        """
+        missing = _missing(self, features)
+        wanted = {*features, *self.absent}
+        without = [name for name in missing if name not in idle]
+        unused = [name for name in self.features if name not in wanted]
+        for names, meaning in (
+            (without, "features of the model never occur here and count as 0"),
+            (unused, "features unknown to the model are not used"),
+        ):
+            if names:
+                warnings.warn(f"{self.source}: {meaning}: {listed(names)}", UserWarning, stacklevel=2)
+        return _columns(self, features)
+
+
+def read(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    groups: str | os.PathLike[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    features: Sequence[str] | None = None,
+    format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    dtype: str = "float32",
+    labelled: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> Dataset:
+    """Read documents as features.
+
+    Parameters
+    ----------
+    source
+        A file, a folder or a glob, or several: LETOR or SVMlight text (``label qid:7 1:0.5 … # docid =
+        GX001``), or a table with ``query_id``, ``relevance``, perhaps ``doc_id``, and a number column a
+        feature: CSV, TSV, JSON lines, Parquet, Arrow.  ``qid``, ``label`` and ``docid`` are understood, too.
+    groups
+        A file of group sizes, for text without ``qid``; ``FILE.query`` and ``FILE.group`` beside it are
+        found.
+    columns
+        ``{their name: our name}`` for tables.
+    features
+        Which columns are features; all other number columns unless given.
+    csv_separator, decimal
+        How CSV files are written, as for :func:`rankstone.evaluate`.
+    format_in
+        ``letor`` or the table's format; by the suffix unless given.
+    dtype
+        ``float32`` or ``float64``.
+    labelled
+        Whether labels are wanted; a table that is only scored needs none.
+    progress
+        Called with row counts while reading.
+
+    Raises
+    ------
+    InputError
+        For a line that cannot be read, a label or feature that is no finite number, missing columns.
+    """
+    columns = with_csv(columns, csv_separator, decimal)
+    one_of("dtype", dtype, ("float32", "float64"))
+    if format_in is not None:
+        one_of("format_in", format_in, FORMATS)
+    named = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    files = [
+        part for name in named for part in ([Path(name)] if is_stream(name) else parts_of(os.fspath(name)))
+    ]
+    kinds = {format_in or TABLES.get(_bare(path).suffix.lower(), "letor") for path in files}
+    if len(kinds) > 1:
+        raise UsageError(f"files of several formats: {', '.join(sorted(kinds))}", fix="read them one by one")
+    if groups is not None and (kinds != {"letor"} or len(files) > 1):
+        raise UsageError("group sizes go with one file of LETOR or SVMlight text")
+    if kinds == {"letor"}:
+        return _joined([_letor(path, groups, dtype, progress) for path in files])
+    found = [
+        _table(part, columns or {}, features, dtype, labelled=labelled)
+        for path in files
+        for part in scan_parts(path, kinds.copy().pop(), columns)
+    ]
+    if progress is not None:
+        progress(sum(map(len, found)))
+    return _joined(found)
+
+
+def _bare(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix in (".gz", ".zst", ".zstd") else path
+
+
+def _letor(
+    path: Path,
+    groups: str | os.PathLike[str] | None,
+    dtype: str,
+    progress: Callable[[int], None] | None,
+) -> Dataset:
+    found = read_letor(path, dtype, progress)
+    notes = []
+    qid = found.qid
+    if qid is None or groups is not None:
+        sizes = sizes_beside(path) if groups is None else Path(groups)
+        if sizes is None:
+            raise InputError(
+                "the lines have no qid, and no file of group sizes is beside them",
+                where=str(path),
+                expected=f"label qid:QUERY feature:value …, or {_bare(path).name}.query",
+                fix="name the file of group sizes",
+            )
+        qid = group_sizes(sizes, len(found.labels))
+        notes.append(f"queries are the groups of {sizes.name}")
+    names = tuple(map(str, found.numbers))
+    absent = tuple(name for name, number in zip(names, found.numbers, strict=True) if number not in found.met)
+    return Dataset(
+        found.features,
+        found.labels,
+        qid,
+        docids(found.comments),
+        names,
+        str(path),
+        tuple(notes),
+        True,
+        absent,
+    )
+
+
+def _table(
+    part: Scanned, columns: Mapping[str, str], features: Sequence[str] | None, dtype: str, *, labelled: bool
+) -> Dataset:
+    with reading(part.title):
+        present = part.frame.collect_schema().names()
+        usual = {theirs: ours for theirs, ours in _USUAL.items() if ours not in (*present, *columns.values())}
+        chosen = renames(present, columns, part.title) | {k: v for k, v in usual.items() if k in present}
+        frame = part.frame.drop(hidden(present, chosen)).rename(chosen).collect()
+    needed = ("query_id", "relevance") if labelled else ("query_id",)
+    require(frame.columns, needed, part.title, frame.columns)
+    if not frame.height:
+        raise InputError("the table has no rows", where=part.title)
+    names, left_out = _features(frame, features, part)
+    if not names:
+        raise MissingColumn("there is no column of numbers to rank by", where=part.title)
+    kind = pl.Float32 if dtype == "float32" else pl.Float64
+    matrix = frame.select(_number(frame, name, part).cast(kind) for name in names).to_numpy()
+    labels = np.zeros(frame.height)
+    if "relevance" in frame.columns:
+        labels = checked_labels(_number(frame, "relevance", part).to_numpy(), frame.height)
+    docs = frame["doc_id"].cast(pl.String) if "doc_id" in frame.columns else None
+    notes = [f"columns that are no features: {', '.join(map(printable, left_out))}"] if left_out else []
+    notes += read_as(part.read_as)
+    qid = frame["query_id"]
+    if qid.null_count():
+        raise BadValue("a row without query_id", where=part.place(int(qid.is_null().arg_max() or 0)))
+    return Dataset(np.ascontiguousarray(matrix), labels, qid, docs, tuple(names), part.title, tuple(notes))
+
+
+def _features(
+    frame: pl.DataFrame, features: Sequence[str] | None, part: Scanned
+) -> tuple[list[str], list[str]]:
+    """Return the columns that are features, and those that are not."""
+    others = [name for name in frame.columns if name not in _RESERVED]
+    if features is not None:
+        for name in features:
+            if name not in others:
+                close = nearest(name, others, n=1)
+                raise MissingColumn(
+                    f"there is no column {printable(name)}",
+                    where=part.title,
+                    fix=f"did you mean {printable(close[0])}?" if close else None,
+                )
+        return list(features), []
+    numbers = [name for name in others if _is_number(frame[name])]
+    return numbers, [name for name in others if name not in numbers]
+
+
+def _is_number(column: pl.Series) -> bool:
+    if column.dtype == pl.String:  # text files: a column of numbers has one somewhere, and no words
+        given = column.drop_nulls()
+        return len(given) > 0 and not given.cast(pl.Float64, strict=False).null_count()
+    return column.dtype.is_numeric() or column.dtype == pl.Boolean
+
+
+def _number(frame: pl.DataFrame, name: str, part: Scanned) -> pl.Series:
+    """Return a column as numbers; refuse a cell that is none."""
+    found = frame[name].cast(pl.Float64, strict=False)
+    bad = found.is_null() | ~found.is_finite()
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        raise BadValue(
+            f"{printable(name)} is {printable(frame[name][row])}",
+            where=part.place(row),
+            expected="a finite number",
+        )
+    return found
+
+
+def _missing(data: Dataset, features: Sequence[str]) -> list[str]:
+    """Return the features that never occur; refuse where they cannot be 0."""
+    there = set(data.features).difference(data.absent)
+    missing = [name for name in features if name not in there]
+    if missing and (not data.sparse or len(missing) == len(features)):
+        close = nearest(missing[0], there, n=1)
+        raise MissingColumn(
+            f"there is no feature {printable(missing[0])}",
+            where=data.source,
+            given=f"features {listed(data.features)}",
+            expected=f"the features that the model was trained with: {listed(features)}",
+            fix=f"did you mean {printable(close[0])}?" if close else None,
+        )
+    return missing
+
+
+def _columns(data: Dataset, features: Sequence[str]) -> Any:  # noqa: ANN401 - an array or CSR
+    """Return the columns of some features; zeros for those that are not there."""
+    if tuple(features) == data.features:
+        return data.X
+    place = {name: at for at, name in enumerate(data.features)}
+    columns = np.array([place.get(name, len(place)) for name in features])
+    return (data.X if (columns < len(place)).all() else _with_zeros(data.X))[:, columns]
+
+
+def _with_zeros(features: Any) -> Any:  # noqa: ANN401 - an array or CSR
+    """Return features with one more column, of zeros."""
+    rows = features.shape[0]
+    if hasattr(features, "tocsr"):
+        from scipy.sparse import csr_array, hstack
+
+        return hstack([features, csr_array((rows, 1), dtype=features.dtype)], format="csr")
+    return np.hstack([features, np.zeros((rows, 1), features.dtype)])
+
+
+def _joined(parts: list[Dataset]) -> Dataset:
+    """Put parts one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    sparse = all(part.sparse for part in parts)
+    names = parts[0].features
+    if sparse:
+        names = tuple(sorted({name for part in parts for name in part.features}, key=int))
+    present = {name for part in parts for name in set(part.features).difference(part.absent)}
+    left_out = [name for name in dict.fromkeys(n for p in parts for n in p.features) if name not in names]
+    notes = [note for part in parts for note in part.notes]
+    notes += [f"columns that the first table lacks are no features: {listed(left_out)}"] if left_out else []
+    ids = [part.qid for part in parts]
+    if len({column.dtype for column in ids}) > 1:
+        ids = [column.cast(pl.String) for column in ids]
+    docs = [part.docs for part in parts if part.docs is not None]
+    return Dataset(
+        _stacked(parts, names),
+        np.concatenate([part.y for part in parts]),
+        pl.concat(ids),
+        pl.concat(docs) if len(docs) == len(parts) else None,
+        names,
+        ", ".join(part.source for part in parts),
+        tuple(dict.fromkeys(notes)),
+        sparse,
+        tuple(name for name in names if name not in present),
+    )
+
+
+def _stacked(parts: list[Dataset], names: tuple[str, ...]) -> Any:  # noqa: ANN401 - an array or CSR
+    """Return the features of all parts, rows one behind the other."""
+    for part in parts:
+        _missing(part, names)
+    tables = [_columns(part, names) for part in parts]
+    if not any(hasattr(table, "tocsr") for table in tables):
+        return np.vstack(tables)
+    from scipy.sparse import csr_array, vstack
+
+    return vstack([csr_array(table) for table in tables], format="csr")

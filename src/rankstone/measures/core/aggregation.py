@@ -1,0 +1,181 @@
+"""One number of the values of many queries; sums are rounded once, as ``math.fsum`` does.
+
+Sums without rounding, made in parts: what ``math.fsum`` says of all values at once.
+
+A float64 is a whole number of 53 bits times a power of two.  Whole numbers of one power are added up as such,
+so parts can be summed anywhere, in any order, and put together later; only the end is rounded, once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "SMALLEST_IN_GMEAN",
+    "ExactSum",
+    "aggregated",
+    "exact_sum",
+    "ratio_of_sums",
+    "running_sum",
+    "share_trimmed",
+]
+
+_BITS: Final = 53
+#: a significand is cut in halves of so many bits, and float64 adds up many of them without rounding
+_HALF: Final = 27
+#: numbers taken in at a time, which stay in a processor's cache
+_AT_ONCE: Final = 1 << 16
+_LEAST_EXPONENT: Final = -1073
+
+
+@dataclass(eq=False)
+class ExactSum:
+    """The sum of numbers, to the last bit.
+
+    Attributes
+    ----------
+    parts
+        Power of two → the whole number that it is multiplied by.
+
+    Examples
+    --------
+    >>> import math
+    >>> one, other = ExactSum(), ExactSum()
+    >>> one.add(np.array([1e100, 1.0]))
+    >>> other.add(np.array([-1e100, 0.1, 0.2]))
+    >>> one.merge(other)
+    >>> one.value() == math.fsum([1e100, 1.0, -1e100, 0.1, 0.2])
+    True
+    """
+
+    parts: Counter[int] = field(default_factory=Counter)
+
+    def add(self, values: Floats) -> None:
+        """Take in float64 numbers, all of them finite."""
+        for begin in range(0, len(values), _AT_ONCE):
+            self._add(values[begin : begin + _AT_ONCE])
+
+    def _add(self, values: Floats) -> None:
+        share, exponent = np.frexp(values)
+        whole = np.ldexp(share, _BITS).astype(np.int64)
+        high, place = whole >> _HALF, exponent - _LEAST_EXPONENT
+        low = whole - (high << _HALF)
+        sums = [np.bincount(place, part.astype(np.float64)) for part in (high, low)]
+        for at in np.flatnonzero(np.bincount(place)).tolist():
+            total = (int(sums[0][at]) << _HALF) + int(sums[1][at])
+            self.parts[at + _LEAST_EXPONENT - _BITS] += total
+
+    def merge(self, other: ExactSum) -> None:
+        """Take in what another sum has taken in."""
+        for power, whole in other.parts.items():
+            self.parts[power] += whole
+
+    def value(self) -> float:
+        """Return the float64 that is nearest to the sum."""
+        least = min(0, *self.parts) if self.parts else 0
+        whole = sum(part << (power - least) for power, part in self.parts.items())
+        return whole / (1 << -least)  # of whole numbers, which Python rounds once
+
+    def told(self) -> dict[str, str]:
+        """Return the sum as texts, which JSON keeps as they are."""
+        return {str(power): str(whole) for power, whole in self.parts.items()}
+
+    @classmethod
+    def read(cls, told: Mapping[str, str]) -> ExactSum:
+        """Return the sum that :meth:`told` told of."""
+        return cls(Counter({int(power): int(whole) for power, whole in told.items()}))
+
+
+#: the least value that enters a geometric mean, as in trec_eval's gm_map
+SMALLEST_IN_GMEAN: Final = 1e-5
+#: the share that agg=trimmed leaves out at either end
+_TRIM: Final = 0.1
+_TRIMMED: Final = re.compile(r"trimmed\((?P<share>[0-9.]+)\)")
+#: values that are summed as Python's numbers, because that is quicker
+_FEW: Final = 2000
+#: values that are Python's numbers at the same time: of many millions, all at once would take gigabytes
+_VALUES_AT_ONCE: Final = 1 << 16
+
+
+def exact_sum(values: Floats) -> float:
+    """Return the float64 that is nearest to the sum.
+
+    >>> exact_sum(np.array([1e100, 1.0, -1e100]))
+    1.0
+    """
+    if len(values) < _FEW or not np.isfinite(values).all():
+        return math.fsum(values.tolist())
+    total = ExactSum()
+    total.add(values)
+    return total.value()
+
+
+def running_sum(values: Floats) -> float:
+    """Return the sum as a plain loop makes it, first value first, rounded at every step.
+
+    >>> running_sum(np.array([1e100, 1.0, -1e100]))
+    0.0
+    """
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
+
+
+def ratio_of_sums(above: Floats, below: Floats) -> float:
+    """Return one sum divided by another; NaN where that is zero."""
+    norm = exact_sum(below)
+    return exact_sum(above) / norm if norm else math.nan
+
+
+def aggregated(agg: str, value: Floats, total: Callable[[Floats], float] = exact_sum) -> float:
+    """Make one number of the values of queries.
+
+    Parameters
+    ----------
+    agg
+        How: ``mean``, ``sum``, ``median``, ``gmean``, ``trimmed``.
+    value
+        float64 ``[queries]``.
+    total
+        What adds values up: where another program is replayed, :func:`running_sum` gives its last digit.
+
+    >>> aggregated("trimmed(0.25)", np.array([0.0, 0.5, 0.6, 9.0]))
+    0.55
+    """
+    if agg == "mean":
+        return total(value) / len(value)
+    if agg == "sum":
+        return total(value)
+    if agg == "median":
+        return float(np.median(value))
+    if agg == "gmean":
+        logs = (math.log(max(v, SMALLEST_IN_GMEAN)) for v in _numbers(value))
+        return math.exp(total(np.fromiter(logs, np.float64, len(value))) / len(value))
+    share = share_trimmed(agg)
+    cut = int((_TRIM if share is None else share) * len(value))
+    return aggregated("mean", np.sort(value)[cut : len(value) - cut], total)
+
+
+def share_trimmed(agg: str) -> float | None:
+    """Return the share that ``trimmed(0.25)`` leaves out at either end; ``None`` where it says none."""
+    share = _TRIMMED.fullmatch(agg)
+    return float(share["share"]) if share else None
+
+
+def _numbers(values: Floats) -> Iterator[float]:
+    pieces = (
+        values[begin : begin + _VALUES_AT_ONCE].tolist() for begin in range(0, len(values), _VALUES_AT_ONCE)
+    )
+    return chain.from_iterable(pieces)

@@ -1,0 +1,454 @@
+"""What every measure is, whatever it looks at: a frozen value with a name, parameters and a card.
+
+Measures of one ranking against judgments, of two rankings and of whole runs share this: they compare,
+hash, print as a canonical text and are read back from it, and print the same card everywhere.
+
+When a grade counts as relevant.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
+
+import numpy as np
+
+from rankstone._text import exact
+from rankstone.errors import BadParameter, nearest, printable
+from rankstone.measures.core.aggregation import aggregated, ratio_of_sums, share_trimmed
+from rankstone.measures.core.claims import Claims
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.list_arrays import Bools, Floats
+
+    class RelevantFrom:
+        """The type of a parameter ``rel``: a grade or a threshold is given, a threshold is kept."""
+
+        def __get__(self, measure: object, kind: object) -> Threshold: ...
+        def __set__(self, measure: object, value: Threshold | float) -> None: ...
+
+    class RelevantFromIfAny:
+        """The same where no threshold need be given."""
+
+        def __get__(self, measure: object, kind: object) -> Threshold | None: ...
+        def __set__(self, measure: object, value: Threshold | float | None) -> None: ...
+
+    Ints = NDArray[np.int64]
+
+__all__ = [
+    "ANY_GAIN",
+    "MOST_RANKS",
+    "Card",
+    "Named",
+    "PerQuery",
+    "RelevantFrom",
+    "RelevantFromIfAny",
+    "Span",
+    "Threshold",
+    "parameter",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """When a grade counts as relevant: at or above ``level``, or above it when ``strict``.
+
+    >>> import numpy as np
+    >>> Threshold(2)(np.array([1.0, 2.0, 3.0])).tolist()
+    [False, True, True]
+    """
+
+    level: float = 0.0
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a level that no grade can be held against."""
+        if not math.isfinite(self.level):
+            raise BadParameter(f"rel={self.level} is no threshold", expected="a grade, such as 2")
+
+    def __call__(self, grade: Floats) -> Bools:
+        """Return which grades are relevant."""
+        return grade > self.level if self.strict else grade >= self.level
+
+    def __str__(self) -> str:
+        return f'">{exact(self.level)}"' if self.strict else exact(self.level)
+
+
+ANY_GAIN: Final = Threshold(0.0, strict=True)
+
+#: lowest and highest value; ``None`` where there is no bound
+Span = tuple[float | None, float | None]
+
+#: no parameter is larger unless its declaration says so: squares and products of such numbers stay finite
+_MOST: Final = 1e9
+#: no list is longer; a larger cutoff is a slip
+MOST_RANKS: Final = 10**12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Card:
+    """What a reader must know about a measure; documentation and command line print the same card.
+
+    Attributes
+    ----------
+    sentence
+        What it tells, in words a product person understands.
+    formula
+        Ranks start at 1; every symbol is named.
+    symbols
+        Names of the symbols.
+    example
+        Small enough for paper.
+    needs
+        What has to be known.
+    span
+        Lowest and highest value; ``None`` for no bound.
+    direction
+        ``higher`` or ``lower`` is better, or ``neither``.
+    undefined
+        When there is no value, and what is done then.
+    peers
+        Other tool → how its number of this name differs.
+    sensitive
+        To ties, unjudged documents, depth.
+    use
+        When to use it and when not.
+    scale
+        What equal steps of the value are steps of, if of anything.
+    citation
+        Author, year, where.
+    """
+
+    sentence: str
+    formula: str
+    symbols: str
+    example: str
+    needs: str = "judgments"
+    span: Span = (0.0, 1.0)
+    direction: str = "higher"
+    undefined: str = "no relevant document: the option `empty` decides (default 0, counted)"
+    peers: Mapping[str, str] = field(default_factory=dict)
+    sensitive: str
+    use: str
+    scale: str = "that equal steps are worth the same is not shown"
+    citation: str
+    since: str = "0.1"
+
+
+def parameter(
+    default: Any,  # noqa: ANN401 - any kind of parameter
+    doc: str,
+    *choices: str | Sequence[str],
+    low: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    high: float | None = None,
+    needed: str | None = None,
+    word: bool = False,
+    whole: bool = False,
+) -> Any:  # noqa: ANN401 - a dataclass field stands for its value
+    """Declare a parameter of a measure: default, meaning, and the values allowed.
+
+    Parameters
+    ----------
+    default
+        Its value when nobody says anything; ``None`` for a parameter that must be said.
+    doc
+        What it means, in a few words.
+    *choices
+        The words allowed, or one sequence of them that may still grow.
+    low, above, below, high
+        Bounds of a number: ``≥ low``, ``> above``, ``< below``, ``≤ high``.  One without a bound below or
+        above is within ±1e9.
+    needed
+        For a parameter without a default: why it must be said, and a value to suggest.
+    word
+        True for a name of the user's own: a column, a group.
+    whole
+        True if a number must be a whole one.
+    """
+    words = choices[0] if choices and not isinstance(choices[0], str) else choices
+    number = isinstance(default, (int, float)) and not isinstance(default, bool)
+    if number or any(bound is not None for bound in (low, above, below, high)):
+        low = -_MOST if low is None and above is None else low
+        high = _MOST if high is None and below is None else high
+    rules = {"doc": doc, "choices": words, "low": low, "above": above, "below": below, "high": high}
+    return field(default=default, metadata={**rules, "needed": needed, "word": word, "whole": whole})
+
+
+Made = TypeVar("Made")
+
+
+class _Kind(type):
+    """The type of all kinds of measures: with a cutoff behind it, a kind is a measure, ``nDCG @ 10``."""
+
+    def __matmul__(cls: type[Made], k: int) -> Made:
+        return cls(k=k)  # type: ignore[call-arg]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named(metaclass=_Kind):
+    """A frozen value with a name, parameters, a canonical text and a card.
+
+    >>> import rankstone
+    >>> print(rankstone.nDCG @ 10, rankstone.AP(rel=2) @ 10)
+    nDCG@10 AP(rel=2)@10
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    card: ClassVar[Card]
+    #: what computes it, for a polite refusal elsewhere
+    computed_by: ClassVar[str] = "rankstone eval QRELS RUN"
+    takes_cutoff: ClassVar[bool] = True
+    #: texts of typical settings for documentation and law checks, where the bare name is not enough
+    examples: ClassVar[tuple[str, ...]] = ()
+
+    k: int | None = parameter(None, "cutoff: ranks below it do not count", low=1, high=MOST_RANKS)
+
+    def __post_init__(self) -> None:
+        """Check every parameter against its declaration; NumPy's numbers become Python's."""
+        for declared in fields(self):
+            object.__setattr__(self, declared.name, _settled(declared.name, getattr(self, declared.name)))
+            _check(self, declared.name, declared.metadata, declared.default)
+        if self.k is not None and not self.takes_cutoff:
+            raise BadParameter(f"{self.name} takes no cutoff", given=f"@{self.k}")
+
+    def __init_subclass__(cls) -> None:
+        """Name a measure after its class, and refuse a claim that nothing would read."""
+        super().__init_subclass__()
+        if "card" in vars(cls) and "name" not in vars(cls):
+            cls.name = cls.__name__
+        for name in Claims.__dataclass_fields__.keys() & vars(cls).keys():
+            raise BadParameter(
+                f"{cls.__name__}.{name} is not read", fix=f"write claims = Claims({name}=…) in the class"
+            )
+
+    @property
+    def span(self) -> Span:
+        """Lowest and highest possible value; ``None`` for no bound."""
+        return self.card.span
+
+    @property
+    def deepest(self) -> int | None:
+        """The deepest rank it looks at; ``None`` for whole lists."""
+        return self.k
+
+    @property
+    def claims(self) -> Claims:
+        """Return what it promises, with the parameters it has; the base class makes the usual promises."""
+        return Claims()
+
+    def changed(self) -> dict[str, Any]:
+        """Return the parameters (the cutoff aside) that are not at their default."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name != "k" and getattr(self, f.name) != f.default
+        }
+
+    @property
+    def inactive_parameters(self) -> frozenset[str]:
+        """Parameters that do nothing beside the others: the base of a logarithm that is not taken."""
+        return frozenset()
+
+    def default_parameters(self) -> dict[str, str]:
+        """Return the parameters that the canonical text leaves out: ``{"nDCG.gain": "linear"}``."""
+        said = frozenset(("k", "agg", *self.changed()))
+        silent = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name not in said | self.inactive_parameters
+        }
+        return {f"{self.name}.{name}": _text(value) for name, value in silent.items() if value is not None}
+
+    def __matmul__(self, k: int) -> Self:
+        return replace(self, k=k)
+
+    def check_needs(self, options: AlignmentOptions) -> None:
+        """Refuse, before any work, options that leave something unknown this measure cannot do without."""
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={_text(value)}" for name, value in self.changed().items())
+        cutoff = "" if self.k is None else f"@{self.k}"
+        return f"{self.name}{f'({inside})' if inside else ''}{cutoff}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerQuery(Named):
+    """A measure with one value a query.
+
+    Parameters
+    ----------
+    k
+        Only the first ``k`` ranks count; ``None`` for the whole list.
+    agg
+        How queries become one number.
+    """
+
+    #: the column of the query table whose values are the units of the mean; ``None``: each query is one
+    unit: ClassVar[str | None] = None
+    #: True if one query without a value leaves the mean without one; otherwise such queries do not count
+    undefined_propagates: ClassVar[bool] = False
+
+    agg: str = parameter(
+        "mean",
+        "how queries become one number",
+        *("mean", "sum", "median", "gmean", "trimmed", "weighted", "pooled"),
+    )
+
+    def of_units(
+        self, unit: Ints, count: int, value: Floats, numerator: Floats, denominator: Floats
+    ) -> Floats:
+        """Return the value of each unit that queries make up: a ratio of sums.
+
+        Where there is nothing to divide by, in none of a unit's queries, their own values say what that
+        is worth.
+
+        Parameters
+        ----------
+        unit
+            int64 ``[queries]``: the unit of each query.
+        count
+            How many units there are; each has a query.
+        value, numerator, denominator
+            float64 ``[queries]``.
+
+        Returns
+        -------
+        numpy.ndarray
+            float64 ``[count]``.
+        """
+        above, below = np.bincount(unit, numerator, count), np.bincount(unit, denominator, count)
+        settled = np.bincount(unit, value, count) / np.bincount(unit, minlength=count)
+        np.divide(above, below, out=settled, where=below > 0)
+        return settled
+
+    def aggregate(self, value: Floats, weight: Floats, numerator: Floats, denominator: Floats) -> float:
+        """Make one number of the values of queries; NaN where there is none.
+
+        Parameters
+        ----------
+        value, weight, numerator, denominator
+            float64 ``[queries]``: only those that count.
+        """
+        if not len(value):
+            return math.nan
+        if self.agg == "pooled":
+            return ratio_of_sums(numerator, denominator)
+        if self.agg == "weighted":
+            return ratio_of_sums(value * weight, weight)
+        return aggregated(self.agg, value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return exact(value)
+    if isinstance(value, tuple):
+        return "{" + ", ".join(_text(v) for v in value) + "}"
+    return str(value)
+
+
+def _settled(name: str, value: object) -> object:
+    """Return the value that a parameter takes: NumPy's numbers are Python's, a grade is a threshold."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if name == "rel" and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Threshold(float(value))
+    return value
+
+
+def _check(measure: Named, name: str, rules: Mapping[str, Any], default: object) -> None:
+    """Check one parameter: said where it must be, a number in its range, or one of its choices."""
+    value = getattr(measure, name)
+    if value is None and rules.get("needed"):
+        raise BadParameter(f"{measure.name} needs {name}: {rules['doc']}", fix=rules["needed"])
+    choices: Sequence[str] = rules.get("choices", ())
+    if rules.get("word"):
+        _check_word(measure, name, value)
+    elif choices and isinstance(value, str):
+        _check_choice(measure, name, value, choices)
+    elif value is not None and any(rules.get(bound) is not None for bound in _BOUNDS):
+        for number in value if isinstance(value, tuple) else (value,):
+            _check_number(measure, name, number, rules)
+    elif choices and not is_dataclass(value) and not (value is None and default is None):
+        own = (
+            "a function needs a word: register_gain, register_discount or register_continuation gives it one"
+        )
+        text = f'write it as a text: parse_measure("{measure.name}({name}={{1: 3, 2: 7}})")'
+        raise BadParameter(
+            f"{measure.name}: {name}={printable(repr(value), 60)} is no word",
+            expected=", ".join(choices),
+            fix=own if callable(value) else text if isinstance(value, dict) else None,
+        )
+    elif name == "rel" and not isinstance(value, Threshold) and not (value is None and default is None):
+        raise BadParameter(
+            f"{measure.name}: rel={printable(repr(value), 60)} is no threshold",
+            expected="a grade (rel=2), or rankstone.measures.Threshold(2, strict=True) for those above it",
+        )
+
+
+#: what can be read back from a measure's text
+_WORD: Final = re.compile(r"[^\s,{}()\"'=@](?:[^,{}()\"'=@]*[^\s,{}()\"'=@])?")
+
+
+def _check_word(measure: Named, name: str, value: object) -> None:
+    if value is not None and not (isinstance(value, str) and _WORD.fullmatch(value)):
+        raise BadParameter(
+            f"{measure.name}: {name}={value!r} cannot be written as a word",
+            expected="a name without brackets, quotes, commas, = and @",
+        )
+
+
+def _check_choice(measure: Named, name: str, value: str, choices: Sequence[str]) -> None:
+    if value in choices or (name == "agg" and _trims(value)):
+        return
+    close = nearest(value, choices, n=1)
+    raise BadParameter(
+        f"{measure.name}: {name}={value!r} is not known",
+        expected=", ".join(choices),
+        fix=f"did you mean {name}={close[0]}?" if close else None,
+    )
+
+
+def _trims(value: str) -> bool:
+    share = share_trimmed(value)
+    return share is not None and 0 < share < 0.5  # noqa: PLR2004 - something must be left
+
+
+_BOUNDS: Final = {
+    "low": "{:g} or more",
+    "above": "more than {:g}",
+    "below": "less than {:g}",
+    "high": "up to {:g}",
+}
+
+
+def _check_number(measure: Named, name: str, value: object, rules: Mapping[str, Any]) -> None:
+    whole = name == "k" or rules.get("whole")
+    kind = int if name == "k" else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kind) or (whole and value % 1):
+        raise BadParameter(f"{measure.name}: {name}={value!r} is no {'whole ' if whole else ''}number")
+    low, above, below, high = (rules.get(bound) for bound in _BOUNDS)
+    inside = (
+        (low is None or value >= low)
+        and (above is None or value > above)
+        and (below is None or value < below)
+        and (high is None or value <= high)
+        and math.isfinite(value)
+    )
+    if not inside:
+        said = {bound: rules[bound] for bound in _BOUNDS if rules.get(bound) is not None}
+        bounds = [_BOUNDS[bound].format(at) for bound, at in said.items() if math.isfinite(at)]
+        raise BadParameter(
+            f"{measure.name}: {name}={value!r} is out of range",
+            expected=f"{'a whole number, ' if whole else ''}{', '.join(bounds)}",
+        )

@@ -1,0 +1,281 @@
+"""What a measure of rankings against judgments is: a frozen value that turns hits into contributions.
+
+The one rule: ``score(q) = Σ contribution(q, hit) / norm(q)``.  A measure says what its contributions
+and its norm are; summing, dividing, the treatment of queries without a relevant document and the
+mean over queries are the same for all and live here.
+
+Norms that are sums over the ideal list, described in parts, so that they can be optimised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from rankstone._text import queries
+from rankstone.errors import BadOption, OutOfRange
+from rankstone.measures.core.definition import ANY_GAIN, PerQuery, Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.ideal_lists import Ideal
+    from rankstone.hits.list_arrays import Bools, Codes, Cutoff, Floats, Ints
+    from rankstone.measures.core.definition import Span
+
+
+__all__ = ["ANY_GAIN", "Contributions", "IdealNorm", "Measure", "Scored", "Status", "Threshold"]
+
+
+class Status(IntEnum):
+    """Why a query has the value it has.
+
+    ``ok``; ``missing`` (judged, not answered by the run); ``no_relevant`` (no relevant document
+    exists: the option ``empty`` decided); ``no_ideal`` (the norm is zero although relevant documents
+    exist: 0); ``undefined`` (no value); ``lower_bound`` (a maximum that was searched for, not proven:
+    the true value may be higher).
+    """
+
+    ok = 0
+    missing = 1
+    no_relevant = 2
+    no_ideal = 3
+    undefined = 4
+    dropped = 5
+    lower_bound = 6
+
+
+#: sums are rounded; a value this little outside its range is inside
+_ROUNDING: Final = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """The table a score is the sum of.
+
+    Attributes
+    ----------
+    hits
+        float64 ``[hits]``: what each hit adds.
+    norm
+        float64 ``[queries]``: what the sum is divided by.
+    missed
+        float64 ``[queries]``: added by judged documents that were not retrieved.
+    unjudged
+        float64 ``[queries]``: added by retrieved documents nobody judged, and by padding.
+    bounded
+        bool ``[queries]``: where the contributions are only known to be no more than the true ones.
+    """
+
+    hits: Floats
+    norm: Floats
+    missed: Floats | None = None
+    unjudged: Floats | None = None
+    bounded: Bools | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One measure's scores of some queries; arrays ``[queries]``, ``status`` as :class:`Status`.
+
+    ``weight`` is what the measure says a query weighs, ``None`` where it says nothing.
+    """
+
+    numerator: Floats
+    denominator: Floats
+    value: Floats
+    status: Codes
+    weight: Floats | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scored], order: Ints) -> Scored:
+        """Put parts one behind the other, then their queries in the order given."""
+
+        def column(name: str) -> Any:  # noqa: ANN401 - an array
+            return np.concatenate([getattr(part, name) for part in parts])[order]
+
+        weight = None if parts[0].weight is None else column("weight")
+        return cls(column("numerator"), column("denominator"), column("value"), column("status"), weight)
+
+    def of(self, some: Bools | Ints) -> Scored:
+        """Return the scores of some of the queries, bool ``[queries]`` or their numbers."""
+        weight = None if self.weight is None else self.weight[some]
+        value, status = self.value[some], self.status[some]
+        return Scored(self.numerator[some], self.denominator[some], value, status, weight)
+
+    def without_value(self) -> Scored:
+        """Return the same queries, none of which has a value; what is dropped stays so."""
+        nothing = np.full(len(self.value), np.nan)
+        status = np.where(self.status == Status.dropped, Status.dropped, Status.undefined)
+        return replace(self, value=nothing, status=status.astype(np.int8))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(PerQuery):
+    """A measure of rankings against judgments.
+
+    Parameters
+    ----------
+    k
+        Only the first ``k`` ranks count; ``None`` for the whole list.
+    agg
+        How queries become one number.
+    """
+
+    #: True if the option ``empty`` says what a query without a relevant document is worth
+    needs_relevant: ClassVar[bool] = True
+    #: what a zero norm means when relevant documents exist
+    zero_norm: ClassVar[Status] = Status.no_ideal
+    #: True if one query without a value leaves the mean without one; otherwise such queries do not count
+    #: what alignment must bring beside the hits: ``pooled``, ``holes``, ``pool``, ``groups``
+    brings: ClassVar[frozenset[str]] = frozenset()
+    #: columns of the judgments it reads beside the grade
+    judgment_columns: ClassVar[tuple[str, ...]] = ()
+    #: columns of the query table it reads, all of them numbers
+    query_columns: ClassVar[tuple[str, ...]] = ()
+
+    # -- what a measure says of itself -------------------------------------------------------------
+    def contributions(self, hits: Hits) -> Contributions:
+        """Return what each hit contributes and what the sum is divided by."""
+        raise NotImplementedError
+
+    def relevant_count(self, hits: Hits) -> Ints | None:
+        """Return R, int64 ``[queries]``; ``None`` when relevance plays no part."""
+        return hits.relevant_count(ANY_GAIN)
+
+    @property
+    def reads_grades_alone(self) -> bool:
+        """True if grades and ranks are all it needs, so that lists can be made up for it."""
+        return not (self.brings or self.judgment_columns or self.query_columns)
+
+    def ideal_norm(self, _hits: Hits) -> IdealNorm | None:
+        """Return the norm as a sum over the ideal list, ``None`` where no grade changes it."""
+        return None
+
+    def span_of(self, _hits: Hits) -> Span:
+        """Return the lowest and highest possible value for these hits."""
+        return self.span
+
+    def link(self, _hits: Hits, ratio: Floats) -> Floats:
+        """Return the values whose ratio of sums is given; nearly always that ratio itself."""
+        return ratio
+
+    def query_weights(self, _hits: Hits) -> Floats | None:
+        """Return what each query weighs under agg=weighted; ``None`` leaves it to the user."""
+        return None
+
+    # -- what is the same for all ------------------------------------------------------------------
+    def check(self, ties: str, depth: int | None = None, negative: str = "unjudged") -> None:
+        """Refuse options of alignment under which this measure's value is not known."""
+        claims = self.claims
+        if ties == "expected" and not claims.closed_under_ties:
+            raise BadOption(
+                f"{self} has no closed form for the mean over tied documents",
+                fix="choose another rule for ties: docid_desc, input, …",
+            )
+        if ties in ("best", "worst") and not (
+            claims.extremal_under_ties
+            and (depth is None or not claims.looks_deeper)
+            and (negative != "keep" or claims.negative_is_least)
+        ):
+            raise BadOption(
+                f"ties={ties!r}: for {self} no order of tied documents is proven extremal",
+                fix="choose another rule for ties: docid_desc, expected, …",
+            )
+
+    def limit(self, _hits: Hits) -> Cutoff | None:
+        """Return the cutoff: one number, int64 ``[queries]``, or ``None`` for whole lists."""
+        return self.k
+
+    def parts(self, hits: Hits) -> tuple[Hits, Contributions]:
+        """Return the hits that the measure looks at, and the table its score is the sum of."""
+        if self.k is not None and not self.claims.looks_deeper:
+            hits = hits.down_to(self.k)
+        return hits, self.contributions(hits)
+
+    def score(self, hits: Hits, empty: str = "zero") -> Scored:
+        """Sum the contributions and divide by the norm; ``empty`` as in the alignment options."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # no number is refused below
+            hits, parts = self.parts(hits)
+            numerator = hits.total(parts.hits)
+            for pseudo_row in (parts.missed, parts.unjudged):
+                if pseudo_row is not None:
+                    numerator = numerator + pseudo_row
+            norm = parts.norm
+            ratio = np.divide(numerator, norm, out=np.zeros_like(numerator), where=norm > 0)
+            value = self.link(hits, ratio)
+        status = np.zeros_like(numerator, np.int8)
+        if parts.bounded is not None:
+            status[parts.bounded] = Status.lower_bound
+        status[norm <= 0] = self.zero_norm  # below zero: an ideal of negative grades is none
+        self._settle_empty(hits, empty, value, status)
+        status[~hits.found & (status != Status.undefined) & (status != Status.dropped)] = Status.missing
+        without = (status == Status.undefined) | (status == Status.dropped)
+        value[without] = np.nan
+        self._keep_in_span(hits, value, without)
+        return Scored(numerator, norm, value, status, self.query_weights(hits))
+
+    def _keep_in_span(self, hits: Hits, value: Floats, without: Bools) -> None:
+        """Make sure that no value leaves the range the card declares, or that of numbers."""
+        low, high = self.span_of(hits)
+        outside = ~np.isfinite(value) & ~without
+        if low is not None:
+            outside |= value < low - _ROUNDING
+        if high is not None:
+            outside |= value > high + _ROUNDING
+        if outside.any():
+            query = int(outside.argmax())
+            raise OutOfRange.of(str(self), query, float(value[query]), low, high)
+
+    def _settle_empty(self, hits: Hits, empty: str, value: Floats, status: Codes) -> None:
+        relevant = self.relevant_count(hits)
+        if relevant is None:
+            return
+        none = relevant == 0
+        if empty == "error" and none.any():
+            raise BadOption(
+                f"{queries(int(none.sum()))} without a relevant document for {self}",
+                fix="choose what they are worth: empty=zero, one, undefined or drop",
+            )
+        if empty == "drop":
+            status[none] = Status.dropped
+        if not self.needs_relevant:
+            return
+        if empty in ("zero", "one"):
+            status[none] = Status.no_relevant
+            value[none & hits.found] = 1.0 if empty == "one" else 0.0
+        elif empty == "undefined":
+            status[none] = Status.undefined
+
+
+@dataclass(frozen=True, eq=False)
+class IdealNorm:
+    """A norm ``rest + Σ_{r ≤ depth} w(r) · g_r`` over the gains g_1 ≥ g_2 ≥ … of the ideal list.
+
+    Attributes
+    ----------
+    gains
+        Gains of the known ideal list, best first.
+    gain
+        What a grade gains, vectorised.
+    weight
+        w: what a gain at each ideal rank counts, vectorised.
+    depth
+        How deep the ideal list goes: one number, int64 ``[queries]``, or ``None``.
+    made_of
+        Whose gains the ideal list holds: all ``judged`` documents, those of the ``list``, or those
+        above the ``cutoff``.
+    rest
+        What no grade changes: one number, or float64 ``[queries]``.
+    """
+
+    gains: Ideal
+    gain: Callable[[Floats], Floats]
+    weight: Callable[[Ints], Floats]
+    depth: Cutoff | None = None
+    made_of: str = "judged"
+    rest: Floats | float = 0.0

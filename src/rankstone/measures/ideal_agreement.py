@@ -1,0 +1,445 @@
+"""Agreement of a ranking with the ideal order, pair by pair: RC.
+
+How a ranking and an ideal order of the same documents agree, document by document.
+
+Compatibility: how much a list overlaps with the ideal order most like it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.hits.list_arrays import before, sums
+from rankstone.hits.list_orders import earlier_smaller, weight_of_earlier_smaller
+from rankstone.measures.core.claims import BEST, BEST_AND_WORST, Claims
+from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
+from rankstone.measures.core.gains_and_discounts import divisors
+from rankstone.measures.core.measure import Contributions, Measure, Status
+from rankstone.measures.ideal_orders import best_ideal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
+
+
+__all__ = ["Standing"]
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where every hit stands in the ranking and in an ideal order, and how many pairs that costs.
+
+    Only hits take part.  A hit and another are in the right order when ranking and ideal order put them
+    alike; where they tie in the ranking, one of equal grade is, one of another grade is half.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``, as in the hits.
+    hit
+        int64 ``[hits]``: the hits in the ranking's order; those that tie in the ideal one.
+    query, place
+        int64 ``[hits]``, in that order, as all that follows: the query, and the place among its hits from 0.
+    block
+        int64: the tie block.
+    ideal
+        int64: the place in the ideal order, from 0.
+    lost
+        int64: hits above it that should stand below.
+    begins
+        int64 ``[grades]``: where each grade begins, were all queries in ideal order; grades are counted
+        through all queries, best first in each.
+    """
+
+    offsets: Ints
+    hit: Ints
+    query: Ints
+    place: Ints
+    block: Ints
+    ideal: Ints
+    lost: Ints
+    begins: Ints
+
+    @classmethod
+    def of(cls, hits: Hits) -> Standing:
+        """Take the ideal order that keeps hits of equal grade in the ranking's order."""
+        return hits.remember("standing", lambda: cls._of(hits))
+
+    @classmethod
+    def _of(cls, hits: Hits) -> Standing:
+        block, level = hits.with_open_ties().blocks.of_hit, _levels(hits.grade)
+        hit, query, top = np.arange(len(block)), hits.query, int(level.max(initial=0))
+        if len(block) and block[-1] < len(block) - 1:
+            hit = np.lexsort((-level, block))
+            level = level[hit]
+        key = query * (
+            top + 1
+        )  # here and below in place: every new array of ten million costs as much as a sum
+        key += top
+        key -= level
+        best_first = _stable_order(key)
+        in_order = np.take(key, best_first, out=key)
+        fresh = np.ones(len(hit), bool)
+        fresh[1:] = in_order[1:] != in_order[:-1]
+        place = np.arange(len(hit))
+        place -= hits.offsets[:-1][query]
+        ideal = np.empty_like(hit)
+        ideal[best_first] = place
+        return cls(
+            offsets=hits.offsets,
+            hit=hit,
+            query=query,
+            place=place,
+            block=block,
+            ideal=ideal,
+            lost=earlier_smaller(hits.offsets, level),
+            begins=np.flatnonzero(fresh),
+        )
+
+    def with_ideal(self, ideal: Ints) -> Standing:
+        """Return the standing against another ideal order, int64 in the order of these arrays."""
+        again = np.lexsort((ideal, self.block))
+        ideal = ideal[again]
+        lost = self.place - earlier_smaller(self.offsets, ideal)
+        return replace(self, hit=self.hit[again], ideal=ideal, lost=lost)
+
+    @cached_property
+    def size(self) -> Ints:
+        """How many hits the query has, int64 ``[hits]``."""
+        return np.diff(self.offsets)[self.query]
+
+    @cached_property
+    def grade(self) -> Ints:
+        """The number of the hit's grade, int64 ``[hits]``."""
+        in_order = np.repeat(np.arange(len(self.begins)), np.diff(self.begins, append=len(self.hit)))
+        grade: Ints = in_order[self.offsets[:-1][self.query] + self.ideal]
+        return grade
+
+    @cached_property
+    def first(self) -> Ints:
+        """The ideal place at which the hit's grade begins, int64 ``[hits]``."""
+        return self.begins[self.grade] - self.offsets[:-1][self.query]
+
+    @cached_property
+    def alike(self) -> Ints:
+        """How many hits have the same grade, int64 ``[hits]``."""
+        return np.diff(self.begins, append=len(self.hit))[self.grade]
+
+    @property
+    def untied(self) -> bool:
+        """True if no two hits tie."""
+        return not len(self.block) or bool(self.block[-1] == len(self.block) - 1)
+
+    def mean_in_block(self, values: Floats) -> Floats:
+        """Give every hit the mean of its tie block."""
+        return values if self.untied else _sums(self.block, values) / _sums(self.block, np.ones(len(values)))
+
+    def tied_apart(self, values: Floats) -> Floats:
+        """Add up the values of the hits that tie with each hit and have another grade."""
+        if self.untied:
+            return np.zeros(len(values))
+        fresh = np.ones(len(values), bool)
+        fresh[1:] = (self.block[1:] != self.block[:-1]) | (self.grade[1:] != self.grade[:-1])
+        return _sums(self.block, values) - _sums(np.cumsum(fresh) - 1, values)
+
+    def kept(self, *, drop: bool) -> Floats:
+        """Count the hits that stand on the right side of each; ``drop``: those of other grades only."""
+        right = -2 * self.lost
+        right += self.place
+        right -= self.ideal
+        right += self.size
+        right -= self.alike if drop else 1
+        if self.untied:
+            return right.astype(np.float64)
+        kept: Floats = right - self.tied_apart(np.ones(len(right))) / 2
+        return kept
+
+    def kept_weight(self, weight: Floats, *, drop: bool) -> Floats:
+        """Add up the weights of the hits that stand on the right side of each."""
+        value, most = self.ideal, self.size - 1
+        if drop:
+            heads = np.searchsorted(self.begins, self.offsets)
+            value, most = self.grade - heads[self.query], np.diff(heads)[self.query] - 1
+        above = weight_of_earlier_smaller(self.offsets, value, weight)
+        turned = len(value) - self.offsets[::-1]
+        below = weight_of_earlier_smaller(turned, (most - value)[::-1], weight[::-1])[::-1]
+        return above + below - self.tied_apart(weight) / 2
+
+    def weight_of_pairs(self, weight: Floats, *, drop: bool) -> Floats:
+        """Add up the products of the weights of every query's pairs, each pair twice, ``[queries]``."""
+        heads, best_first = self.offsets[:-1][self.query], np.empty_like(self.ideal)
+        best_first[heads + self.ideal] = np.arange(len(self.ideal))
+        theirs = weight[best_first]
+        better = before(np.add, theirs, np.diff(self.offsets), 0.0)
+        if drop:
+            better = better[heads + self.first[best_first]]
+        return 2 * sums(self.query, theirs * better, len(self.offsets) - 1)
+
+
+def _sums(group: Ints, values: Floats) -> Floats:
+    """Give every value the sum over its group; groups ascend from 0."""
+    spread: Floats = sums(group, values, int(group[-1]) + 1)[group]
+    return spread
+
+
+#: scales of so few whole grades need no search for their levels
+_SMALL = 256
+
+
+def _levels(grade: Floats) -> Ints:
+    """Return small whole numbers in the order of the grades."""
+    if not len(grade):
+        return np.empty(0, np.int64)
+    low, high = grade.min(), grade.max()
+    levels: Ints
+    if high - low < _SMALL and (grade == np.floor(grade)).all():
+        levels = (grade - low).astype(np.int64)
+    else:
+        levels = np.unique(grade, return_inverse=True)[1]
+    return levels
+
+
+def _stable_order(key: Ints) -> Ints:
+    """Return the order of whole numbers from 0 up, equal ones as they come; small ones sort by digits."""
+    small = key.max(initial=0) < np.iinfo(np.uint16).max
+    return np.argsort(key.astype(np.uint16) if small else key, kind="stable")
+
+
+#: what a place weighs: the weight of a pair is the sum or the product of two of these
+WEIGHTS: Final = ("uniform", "log2", "hyperbolic", "sqrt", "square", "cube", "geometric")
+#: weights that fall slowly enough for two neighbours to be exchanged without regard to those above
+_STEADY: Final = {
+    "add": ("uniform", "log2", "hyperbolic", "sqrt", "square"),
+    "multiply": ("log2", "sqrt"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RC(Measure):
+    """Rank correlation: the share of pairs that the ranking orders as the nearest ideal order does.
+
+    >>> print(RC(weight="hyperbolic", weight_on="ideal"))
+    RC(weight=hyperbolic, weight_on=ideal)
+    """
+
+    family: ClassVar[str] = "pairs"
+    aliases: ClassVar[tuple[str, ...]] = ("RankCorrelation",)
+    takes_cutoff: ClassVar[bool] = False
+    needs_relevant: ClassVar[bool] = False
+    zero_norm: ClassVar[Status] = Status.undefined
+    examples: ClassVar[tuple[str, ...]] = (
+        "RC",
+        "RC(ties=drop)",
+        "RC(weight=hyperbolic)",
+        "RC(weight=log2, combine=multiply)",
+        "RC(weight=log2, combine=multiply, ties=drop)",
+        "RC(weight=hyperbolic, weight_on=ideal)",
+        "RC(weight=geometric, p=0.5, weight_on=ideal, combine=multiply)",
+    )
+    card: ClassVar[Card] = Card(
+        sentence="How many pairs of documents does the ranking order as the ideal order nearest to it?",
+        formula="RC = max_σ Σ_{u<v} w_uv (1 + sgn((π_u − π_v)(σ_u − σ_v))) / (2 Σ_{u<v} w_uv)",
+        symbols="u, v: judged documents of the list; π: their places in it; σ: their places in an ideal "
+        "order, best grade first, equal grades in any order; w_uv: 1, or f(i) + f(j) (combine=add), "
+        "f(i) f(j) (multiply) for places i, j in π (weight_on=model) or in σ (ideal); f(i): log2 "
+        "1/log2(i + 1), hyperbolic 1/i, sqrt 1/√i, square 1/i², cube 1/i³, geometric p^(i−1)",
+        example="relevant, not, relevant: of 3 pairs one is in the wrong order, RC = 2/3; ties=drop leaves 2 "
+        "pairs of unequal grade: 1/2",
+        needs="judgments with at least two grades; documents nobody judged take no part",
+        undefined="fewer than two judged documents in the list (ties=drop: of unequal grades): no value, "
+        "counted as undefined. All grades equal: 1. A query the run does not answer scores 0. Where the best "
+        "σ was searched for and not proven (weight_on=ideal), the status is lower_bound",
+        peers={
+            "Kendall's tau_a": "2 RC − 1, where all grades differ",
+            "scikit-learn roc_auc_score": "RC(ties=drop) of two grades; RC = 1 − (1 − AUC) 2 R N / (n (n−1))",
+            "scipy weightedtau": "2 RC − 1 with weight=hyperbolic and the places as rank, where all grades "
+            "differ",
+            "TF-Ranking OPAMetric": "RC(ties=drop) of one list; a tied pair counts nothing",
+        },
+        sensitive="which documents are judged, and no others. Tied documents count as the mean over their "
+        "orders, whatever the alignment's ties says (weight_on=ideal: a tied pair of unequal grade counts "
+        "one half)",
+        use="learning to rank with fully labelled lists; a pair at the bottom counts as much as one at the "
+        "top unless `weight` says otherwise",
+        scale="within a query a step is a weight of pairs, the same anywhere; it starts above 0 unless "
+        "ties=drop",
+        citation="Liu, Learning to Rank for Information Retrieval, 2009; Kendall, Biometrika 1938; Vigna, "
+        "WWW 2015",
+    )
+
+    weight: str = parameter("uniform", "what the place of a document weighs", *WEIGHTS)
+    p: float | None = parameter(None, "persistence of weight=geometric, below 1", above=0.0)
+    weight_on: str = parameter("model", "places in the ranking, or in the ideal order", "model", "ideal")
+    combine: str = parameter("add", "what makes two weights the weight of a pair", "add", "multiply")
+    ties: str = parameter("max", "pairs of equal grade: ideal as they are, or left out", "max", "drop")
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that do not go together."""
+        super().__post_init__()
+        if (self.weight == "geometric") != (self.p is not None):
+            raise BadParameter(
+                "RC: weight=geometric and p go together", fix="write RC(weight=geometric, p=0.8)"
+            )
+        if self.p is not None and self.p >= 1:
+            raise BadParameter(f"RC: p={self.p:g} is out of range", expected="0 < p < 1")
+        if self.weight == "uniform" and (self.weight_on, self.combine) != ("model", "add"):
+            raise BadParameter(
+                "RC: weight=uniform weighs no place", fix="name one: weight=hyperbolic, weight=log2, …"
+            )
+        if self.weight_on == "ideal" and self.ties == "drop":
+            raise BadParameter(
+                "RC(weight_on=ideal) needs the pairs of equal grade: they decide where the ideal order puts "
+                "each document",
+                fix="use ties=max, or weight_on=model",
+            )
+
+    @property
+    def claims(self) -> Claims:
+        """As soon as places weigh, an exchange of two documents moves other pairs, too."""
+        uniform, by_model = self.weight == "uniform", self.weight_on == "model"
+        lowest = by_model and (self.weight in _STEADY[self.combine] or self.ties == "drop")
+        return Claims(
+            closed_under_ties=uniform or (by_model and (self.combine, self.ties) == ("add", "max")),
+            extremal_under_ties=False,
+            proven_extremes=BEST_AND_WORST if lowest else BEST,
+            promotion_helps=uniform,
+        )
+
+    def of_place(self, place: Ints) -> Floats:
+        """Return f of places from 1."""
+        i = place.astype(np.float64)
+        if self.weight == "geometric":
+            return np.power(float(self.p or 0), i - 1)
+        if self.weight == "log2":
+            return 1.0 / divisors("log2", place)
+        power = {"uniform": 0.0, "hyperbolic": 1.0, "sqrt": 0.5, "square": 2.0, "cube": 3.0}[self.weight]
+        weight: Floats = i**-power
+        return weight
+
+    def _record(self, hits: Hits, standing: Standing, weight: Floats) -> None:
+        """Record where each document stands, in the list and in the ideal order, and how its pairs stand."""
+        drop = self.ties == "drop"
+
+        def of_hits(values: Any) -> Callable[[], Any]:  # noqa: ANN401 - arrays in the order of `standing`
+            def arranged() -> Any:  # noqa: ANN401 - the same in the order of hits
+                own = values() if callable(values) else values
+                return np.broadcast_to(own, len(weight))[np.argsort(standing.hit)]
+
+            return arranged
+
+        hits.record_columns(
+            ideal_place=of_hits(lambda: standing.ideal + 1),
+            weight=of_hits(weight),
+            pairs_right=of_hits(lambda: standing.kept(drop=drop)),
+            pairs_wrong=of_hits(
+                lambda: standing.size - (standing.alike if drop else 1) - standing.kept(drop=drop)
+            ),
+        )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each hit its share in the pairs that are in the right order.
+
+        That is its weight times the others it is right with (combine=multiply: times their weights); norm is
+        the same over all pairs.  So every pair counts from both its sides.
+        """
+        standing, bounded, drop = Standing.of(hits), None, self.ties == "drop"
+        if self.weight_on == "ideal":
+            longest = int(np.diff(hits.offsets).max(initial=0))
+            ideal, bounded = best_ideal(standing, self.of_place(np.arange(1, longest + 1)), self.combine)
+            standing = standing if ideal is None else standing.with_ideal(ideal)
+            weight = self.of_place(standing.ideal + 1)
+        else:
+            weight = standing.mean_in_block(self.of_place(standing.place + 1))
+        if self.combine == "add":
+            shares = weight * standing.kept(drop=drop)
+            against = standing.size - (standing.alike if drop else 1)
+            norm = hits.total(weight * against)
+        else:
+            shares = weight * standing.kept_weight(weight, drop=drop)
+            norm = standing.weight_of_pairs(weight, drop=drop)
+        self._record(hits, standing, weight)
+        of_hit = np.empty(len(shares))
+        of_hit[standing.hit] = shares
+        return Contributions(of_hit, np.where(hits.found, norm, 1.0), bounded=bounded)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compat(Measure):
+    """Compatibility: rank-biased overlap of the list with the ideal list, ties in its favour.
+
+    >>> print(Compat(p=0.9))
+    Compat(p=0.9)
+    """
+
+    family: ClassVar[str] = "user models"
+    aliases: ClassVar[tuple[str, ...]] = ("Compatibility",)
+    card: ClassVar[Card] = Card(
+        sentence="How similar is the list to the ideal one, the top counting most?",
+        formula="Compat = RBO(L, I) / RBO(I, I),  RBO(L, I) = Σ_{d ≤ D} p^(d − 1) |L_d ∩ I_d| / d",
+        symbols="L_d: the first d documents; I: documents of grade > 0, best first, equal grades as in L; "
+        "p: persistence; D: depth. A document of rank i and ideal rank j adds the sum of p^(d − 1) / d over "
+        "max(i, j) ≤ d ≤ D",
+        example="grades 0, 1 and nothing else relevant, p = 0.5, D = 2: (0.5/2) / (1 + 0.5/2) = 1/5",
+        needs="judgments or preferences (any numbers above 0, larger is better)",
+        peers={
+            "Clarke's compatibility.py": "the same: D = 1000; ties in the run go to the smaller id "
+            "(ties=docid_asc)",
+            "ir_measures Compat": "Compat(depth=lists): D is the longer of list and ideal; equal grades in "
+            "the order of scores, so those with tied or negative scores are not in the list's favour",
+        },
+        sensitive="ties, unjudged documents, depth of short lists; to the order of grades, not their size",
+        use="preference judgments, or grades that should count by order alone",
+        citation="Clarke, Vtyurina and Smucker, TOIS 2021",
+    )
+
+    p: float = parameter(0.95, "persistence", above=0.0, below=1.0)
+    normalize: bool = parameter(True, "divide by the ideal list's overlap with itself")
+    depth: float | str = parameter(
+        1000, "D: a rank, or lists for the longer of list and ideal", "lists", low=1, high=10**6, whole=True
+    )
+
+    @property
+    def claims(self) -> Claims:
+        """The ideal list moves with the order of tied documents, and with k if it is as deep as the lists."""
+        return Claims(closed_under_ties=False, grows_with_k=not isinstance(self.depth, str))
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Give each relevant hit what it adds from the depth on at which both lists hold it."""
+        ideal, depth = hits.ideal, self._depth(hits)
+        deepest = int(depth.max(initial=0))
+        steps = self.p ** np.arange(deepest) / np.arange(1, deepest + 1)
+        overlap = np.concatenate(([0.0], np.cumsum(steps)))
+        down = overlap[depth]
+        entry = np.minimum(np.maximum(hits.rank, _ideal_rank(hits)), depth[hits.query] + 1)
+        adds = hits.spread(down) - overlap[entry - 1]
+        share = np.where(hits.relevant(ANY_GAIN), adds, 0.0)
+        if not self.normalize:
+            return Contributions(share, (1.0 - np.power(self.p, depth * 1.0)) / (1.0 - self.p))
+        entry = np.minimum(ideal.rank, depth[ideal.query] + 1)
+        best = np.where(ideal.grade > 0, down[ideal.query] - overlap[entry - 1], 0.0)
+        return Contributions(share, ideal.total(best))
+
+    def _depth(self, hits: Hits) -> Ints:
+        if not isinstance(self.depth, str):
+            return np.full(hits.queries, int(self.depth))
+        shown = hits.length if self.k is None else np.minimum(hits.length, self.k)
+        return np.maximum(shown, hits.relevant_count(ANY_GAIN))
+
+
+def _ideal_rank(hits: Hits) -> Ints:
+    """Return each hit's rank in the ideal order: below better grades, and equal ones further up."""
+    order = np.lexsort((hits.grade, hits.query))
+    grade, query = hits.grade[order], hits.query[order]
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = (grade[1:] != grade[:-1]) | (query[1:] != query[:-1])
+    starts = np.flatnonzero(fresh)
+    nth = np.empty(len(order), np.int64)
+    nth[order] = np.arange(len(order)) - starts[np.cumsum(fresh) - 1] + 1
+    return hits.ideal.better(hits.query, hits.grade) + nth

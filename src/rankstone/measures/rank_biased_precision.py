@@ -1,0 +1,115 @@
+"""Rank-biased precision, and how much of it the unjudged documents leave open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.graded_measure import SHARES, WORTH, UnitGain
+from rankstone.measures.core.measure import Contributions
+
+if TYPE_CHECKING:
+    from rankstone.hits.hits import Hits
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.measures.core.claims import Claims
+    from rankstone.measures.core.gains_and_discounts import GainTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class RBP(UnitGain):
+    """Rank-biased precision: the gain per rank of a user who goes on with chance p, everywhere.
+
+    >>> print(RBP(p=0.8))
+    RBP(p=0.8)
+    """
+
+    family: ClassVar[str] = "user models"
+    aliases: ClassVar[tuple[str, ...]] = ("RankBiasedPrecision",)
+    examples: ClassVar[tuple[str, ...]] = ("RBP(p=0.8)", "RBP(gain=linear, max_grade=3, p=0.95)")
+    card: ClassVar[Card] = Card(
+        sentence="What does a rank bring to a user who goes on to the next one with chance p?",
+        formula="RBP = (1 − p) Σ_i g_i p^(i − 1)",
+        symbols="g_i: 1 if the document at rank i is relevant, or as `gain` says; p: persistence",
+        example="relevant at ranks 1 and 3, p = 0.5: RBP = 0.5 · (1 + 0.25) = 0.625",
+        peers={
+            "ir_measures RBP(p, rel)": "the same over 1000 ranks: it is this over 1 − p^1000",
+            "pyNTCIREVAL": "RBP(gain=linear, max_grade=m, p=…)",
+            "LensKit": "divides by the weights of the list, or of what is achievable with normalize",
+            "ranx rbp": "takes the grade for the gain and may exceed 1",
+            "trec_eval 10 rbp": "rescales gains outside [0, 1] by bounds that are not initialised",
+        },
+        sensitive="ties, unjudged documents (gain 0): RBP_residual says how much is open",
+        use="always with the residual; p = 0.5 is an impatient user, 0.8 looks at 5 ranks, 0.95 at 20",
+        scale="expected gain per document looked at: equal steps as far as p is believed; for p = 1/2 every"
+        " list of relevant or not has a value of its own",
+        citation="Moffat and Zobel, TOIS 2008",
+    )
+
+    gain: str | GainTable = parameter("binary", WORTH, SHARES)
+    p: float = parameter(
+        None, "persistence", above=0.0, below=1.0, needed="there is no usual value: write RBP(p=0.8)"
+    )
+
+    @property
+    def claims(self) -> Claims:
+        """Gains are added up, and nothing below the cutoff is counted."""
+        return replace(super().claims, grows_with_k=True, bounds_by="additive", deeper_grades_matter=False)
+
+    def weight(self, rank: Ints) -> Floats:
+        """Return p^(i − 1)."""
+        return np.power(self.p, rank.astype(np.float64) - 1.0)
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Weigh each gain by the chance that its rank is looked at; divide by the ranks looked at."""
+        looked = np.full(hits.queries, 1.0 / (1.0 - self.p))
+        return Contributions(self.gains_of(hits) * hits.at_rank(self.weight, self.k), looked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RBP_residual(RBP):  # noqa: N801 - RBP and what is left of it
+    """What RBP would gain if all documents nobody judged or retrieved were perfect.
+
+    >>> print(RBP_residual(p=0.8))
+    RBP_residual(p=0.8)
+    """
+
+    needs_relevant: ClassVar[bool] = False
+    aliases: ClassVar[tuple[str, ...]] = ("rbp_resid",)
+    examples: ClassVar[tuple[str, ...]] = ("RBP_residual(p=0.8)", "RBP_residual(p=0.8)@10")
+    card: ClassVar[Card] = Card(
+        sentence="How much higher could RBP be, for all we have judged and seen?",
+        formula="residual@k = (1 − p) Σ_{i ≤ m, unjudged} p^(i − 1) + p^m,  m = min(k, n)",
+        symbols="p: persistence; n: length of the list; p^m: the weight of all ranks behind it; where the "
+        "largest gain is t < 1 (gain=exp2), t times as much",
+        example="judged, unjudged, judged; p = 0.5: 0.5 · 0.5 + 0.125 = 0.375",
+        direction="lower",
+        undefined="never",
+        peers={
+            "trec_eval 10 rbp_resid": "0 as soon as nothing is unjudged, although the tail p^n remains",
+            "cwl_eval ResEU": "the same over 1000 ranks: CWL(model=RBP, output=ResEU, p=…)",
+        },
+        sensitive="unjudged documents and depth: it measures them",
+        use="beside RBP; two systems whose intervals [RBP, RBP + residual] overlap are not told apart",
+        citation="Moffat and Zobel, TOIS 2008",
+    )
+
+    @property
+    def claims(self) -> Claims:
+        """A judged document that moves up leaves less open, whatever its grade."""
+        return replace(
+            super().claims,
+            extremal_under_ties=False,
+            promotion_helps=False,
+            grows_with_k=False,
+            bounds_by="nothing",
+        )
+
+    def contributions(self, hits: Hits) -> Contributions:
+        """Count the weight of ranks without a hit, and what imputed gains lack to the top."""
+        top, looked = self.top, np.full(hits.queries, 1.0 / (1.0 - self.p))
+        lacks = np.where(hits.judged, 0.0, top - self.gains_of(hits))
+        unknown = top * hits.vacant(lambda rank: self.weight(rank + 1) / (1.0 - self.p), self.k)
+        return Contributions(lacks * hits.at_rank(self.weight, self.k), looked, unjudged=unknown)

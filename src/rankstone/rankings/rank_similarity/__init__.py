@@ -1,0 +1,1 @@
+"""Similarity of two rankings: rank-biased overlap, rank correlation, overlap, distances."""

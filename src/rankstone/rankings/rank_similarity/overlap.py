@@ -1,0 +1,303 @@
+"""What the first k documents of two lists have in common, whatever their order.
+
+Two rankings looked at from the top down: what is shared at every depth, with ties, in O(n).
+
+A document in a tie block of g documents from rank t on stands at depth d with the part
+(d - t + 1) / g, 0 above the block and 1 below it.  At any depth each list has just one block under way.
+So the overlap, a sum over documents of products of parts, needs four whole numbers a depth: documents
+complete in both lists, under way in one of them, and under way in both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.rankings.rank_similarity.list_measure import ListMeasure
+
+if TYPE_CHECKING:
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.rankings.rank_similarity.paired_lists import Couple, Ranked
+
+
+__all__ = ["Depths", "Side"]
+
+_NEVER = "never: a query that both runs answer has documents"
+_TIES = "ties at the cutoff: the alignment's rule says which documents are in; order inside plays no part"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlap(ListMeasure):
+    """The share of the first k documents that both lists hold.
+
+    >>> print(Overlap(k=10))
+    Overlap@10
+    """
+
+    family: ClassVar[str] = "overlap of rankings"
+    conjoint: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="Of the first k documents, how many do both lists show?",
+        formula="Overlap@k = |A_k ∩ B_k| / max(|A_k|, |B_k|)",
+        symbols="A_k, B_k: the first k documents of each list, fewer where a list is shorter",
+        example="abcd and bxay: Overlap@2 = 1/2, Overlap@4 = 2/4",
+        needs="two rankings; documents of one list only count as not shared",
+        undefined=_NEVER,
+        peers={"agreement at depth k of Webber et al. 2010": "the same while a list reaches k"},
+        sensitive=_TIES,
+        use="as the simplest answer to `did the screen change?`; RBO does the same at all depths at once",
+        citation="Webber, Moffat and Zobel, A Similarity Measure for Indefinite Rankings, TOIS 2010, "
+        "section 3",
+    )
+
+    denom: str = parameter("longer", "what the shared documents are divided by", "longer", "shorter", "k")
+
+    def __post_init__(self) -> None:
+        """Refuse a division by a cutoff that is not there."""
+        super().__post_init__()
+        if self.denom == "k" and self.k is None:
+            raise BadParameter(
+                "Overlap(denom=k) needs a cutoff", fix="write it behind an @: Overlap(denom=k)@10"
+            )
+
+    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+        """Count shared documents."""
+        norm = {
+            "longer": np.maximum(couple.a.n, couple.b.n),
+            "shorter": np.minimum(couple.a.n, couple.b.n),
+            "k": np.full(couple.queries, self.k or 0),
+        }[self.denom]
+        _record_members(couple)
+        return couple.n_common.astype(np.float64), norm.astype(np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jaccard(ListMeasure):
+    """The share of the documents of either list that both hold.
+
+    >>> print(Jaccard(k=10))
+    Jaccard@10
+    """
+
+    family: ClassVar[str] = "overlap of rankings"
+    conjoint: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="Of all documents that either list shows, how many do both show?",
+        formula="Jaccard@k = |A_k ∩ B_k| / |A_k ∪ B_k|",
+        symbols="A_k, B_k: the first k documents of each list, fewer where a list is shorter",
+        example="abcd and bxay: Jaccard@2 = 1/3, Jaccard@4 = 2/6",
+        needs="two rankings; documents of one list only count as not shared",
+        undefined=_NEVER,
+        peers={},
+        sensitive=_TIES,
+        use="when lists may differ in length; lower than Overlap unless the sets are equal: "
+        "J = O / (2 - O) for lists of one length",
+        citation="Jaccard, The Distribution of the Flora in the Alpine Zone, New Phytologist 1912",
+    )
+
+    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+        """Count shared documents and all documents."""
+        common = couple.n_common
+        _record_members(couple)
+        return common.astype(np.float64), (couple.a.n + couple.b.n - common).astype(np.float64)
+
+
+def _record_members(couple: Couple) -> None:
+    """Record which of either list's documents are in both."""
+    couple.record(
+        "document",
+        lambda: couple.either[1:],
+        total=couple.n_common,
+        rank_a=lambda: _ranks(couple.either[1]),
+        rank_b=lambda: _ranks(couple.either[2]),
+        contribution=lambda: ((couple.either[1] >= 0) & (couple.either[2] >= 0)).astype(np.float64),
+    )
+
+
+def _ranks(row: Ints) -> Floats:
+    """Return the ranks of one list's rows, NaN for what it lacks."""
+    ranks: Floats = np.where(row < 0, np.nan, row + 1.0)
+    return ranks
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One list at every depth; arrays ``[depths]``.
+
+    Attributes
+    ----------
+    part
+        float64: how far the block under way is taken in, above 0 up to 1; 1 below the list's end.
+    reached
+        int64: documents at or above the depth if tied ones share their first rank.
+    squares
+        float64: sum of the squares of the documents' parts.
+    """
+
+    part: Floats
+    reached: Ints
+    squares: Floats
+
+    @classmethod
+    def of(cls, ranked: Ranked, query: Ints, depth: Ints) -> Side:
+        """Look at lists at some depths; below their end unknown documents follow, one a rank."""
+        inside = depth <= ranked.n[query]
+        row = np.where(inside, ranked.offsets[query] + depth - 1, 0)
+        first = np.where(inside, ranked.first[row], depth)
+        last = np.where(inside, ranked.last[row], depth)
+        size = last - first + 1
+        part = (depth - first + 1) / size
+        return cls(part, last, first - 1 + size * part * part)
+
+
+@dataclass(frozen=True, eq=False)
+class Depths:
+    """All depths of all queries, each query's down to the end of its longer list.
+
+    Attributes
+    ----------
+    lists
+        The lists of either run.
+    shared
+        The rows of either that hold a document of both.
+    overlap_at_end
+        int64 ``[queries]``: documents in both lists.
+    offsets
+        int64 ``[queries + 1]``: depths of query ``q`` are ``offsets[q]:offsets[q + 1]``.
+    query, depth
+        int64 ``[depths]``.
+    shorter, longer
+        int64 ``[queries]``: the lengths of the lists.
+    """
+
+    lists: tuple[Ranked, Ranked]
+    shared: tuple[Ints, Ints]
+    overlap_at_end: Ints
+    offsets: Ints
+    query: Ints
+    depth: Ints
+    shorter: Ints
+    longer: Ints
+
+    @classmethod
+    def of(cls, couple: Couple) -> Depths:
+        """Lay the depths out.
+
+        The couple itself is let go: it remembers its depths, and two objects that hold each other stay
+        in memory until somebody looks for garbage.
+        """
+        shorter, longer = np.minimum(couple.a.n, couple.b.n), np.maximum(couple.a.n, couple.b.n)
+        offsets = np.concatenate(([0], np.cumsum(longer)))
+        query = np.repeat(np.arange(len(longer)), longer)
+        return cls(
+            lists=(couple.a, couple.b),
+            shared=couple.shared,
+            overlap_at_end=couple.n_common,
+            offsets=offsets,
+            query=query,
+            depth=np.arange(1, len(query) + 1) - offsets[query],
+            shorter=shorter,
+            longer=longer,
+        )
+
+    @cached_property
+    def a(self) -> Side:
+        """The first list."""
+        return Side.of(self.lists[0], self.query, self.depth)
+
+    @cached_property
+    def b(self) -> Side:
+        """The second list."""
+        return Side.of(self.lists[1], self.query, self.depth)
+
+    def spread(self, per_query: Floats) -> Floats:
+        """Give every depth the value of its query."""
+        return per_query[self.query]
+
+    def overlap(self, ties: str) -> Floats:
+        """Return X, float64 ``[depths]``; ``ties="w"`` takes a document as there from its block's start."""
+        both, in_a, in_b, neither = self._standing
+        if ties == "w":
+            return (both + in_a + in_b + neither).astype(np.float64)
+        a, b = self.a.part, self.b.part
+        overlap: Floats = both + a * in_a + b * in_b + a * b * neither
+        return overlap
+
+    @cached_property
+    def _standing(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Count shared documents: complete in both lists, under way in a, in b, in both."""
+        (a, b), (in_a, in_b) = self.lists, self.shared
+        query = a.query[in_a]
+        (a_first, a_last), (b_first, b_last) = (a.first[in_a], a.last[in_a]), (b.first[in_b], b.last[in_b])
+        return (
+            self._between(query, np.maximum(a_last, b_last) + 1, self.longer[query]),
+            self._between(query, np.maximum(a_first, b_last + 1), a_last),
+            self._between(query, np.maximum(b_first, a_last + 1), b_last),
+            self._between(query, np.maximum(a_first, b_first), np.minimum(a_last, b_last)),
+        )
+
+    def _between(self, query: Ints, start: Ints, stop: Ints) -> Ints:
+        """Count the intervals ``start … stop`` that hold each depth, int64 ``[depths]``."""
+        some = start <= stop
+        before = self.offsets[query[some]] - 1
+        rows = len(self.depth) + 1
+        begun = np.bincount(before + start[some], minlength=rows)
+        ended = np.bincount(before + stop[some] + 1, minlength=rows)
+        counted: Ints = np.cumsum(begun - ended)[:-1]
+        return counted
+
+    # -- below the end of the shorter list ----------------------------------------------------------
+    @property
+    def _below(self) -> Ints:
+        """How far each depth is below the end of the shorter list, int64 ``[depths]``."""
+        below: Ints = np.maximum(self.depth - self.shorter[self.query], 0)
+        return below
+
+    @cached_property
+    def _own(self) -> tuple[Ints, Ints, Floats]:
+        """Documents that only the longer list holds: complete ones, those under way, and their part."""
+        (a, b), (in_a, in_b) = self.lists, self.shared
+        longer_is_a: Bools = (a.n > b.n)[self.query]
+        complete, started = [], []
+        for side, rows in ((a, in_a), (b, in_b)):
+            query = side.query[rows]
+            inside = self._between(query, side.first[rows], side.last[rows])
+            done = self._between(query, side.last[rows] + 1, self.longer[query])
+            listed = self.depth <= side.n[self.query]
+            row = np.where(listed, side.offsets[self.query] + self.depth - 1, 0)
+            first = np.where(listed, side.first[row], 1)
+            last = np.where(listed, side.last[row], 0)
+            complete.append(first - 1 - done)
+            started.append(last - first + 1 - inside)
+        return (
+            np.where(longer_is_a, complete[0], complete[1]),
+            np.where(longer_is_a, started[0], started[1]),
+            np.where(longer_is_a, self.a.part, self.b.part),
+        )
+
+    def unseen(self, ties: str) -> Floats:
+        """Return the documents below the end of the shorter list, each with the part it may have.
+
+        The unseen documents are taken to be any of those that only the longer list holds, which stand
+        there with their mean part.
+        """
+        if ties == "w":
+            return self._below.astype(np.float64)
+        complete, started, part = self._own
+        there = complete + started
+        mean = np.divide(complete + part * started, there, out=np.zeros(len(part)), where=there > 0)
+        parts: Floats = self._below * mean
+        return parts
+
+    def most_unseen(self, ties: str) -> Floats:
+        """Return the most that unseen documents of the shorter list can add to the overlap."""
+        if ties == "w":
+            return self._below.astype(np.float64)
+        complete, started, part = self._own
+        most: Floats = np.minimum(self._below, complete) + part * np.clip(self._below - complete, 0, started)
+        return most

@@ -1,0 +1,375 @@
+"""Rank correlation over the documents that both lists hold: Kendall's tau and Spearman's rho.
+
+AP correlation: how much of what one ranking puts above each document the other has above it, too.
+
+Counting pairs of documents that two rankings order alike, for many queries at once, in O(n log n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.hits.list_arrays import sums
+from rankstone.hits.list_orders import earlier_smaller
+from rankstone.hits.pair_index import ragged_range
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.rankings.rank_similarity.list_measure import ListMeasure
+
+if TYPE_CHECKING:
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.rankings.rank_similarity.paired_lists import Couple
+
+
+__all__ = ["Counts", "counts", "whole_sums"]
+
+FEW_COMMON = "fewer than two documents in common: no value (status few_common)"
+NEEDS = "two rankings; only documents of both are looked at, and counted (n_common)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class tau_a(ListMeasure):  # noqa: N801 - the name of the field
+    """Kendall's tau-a: pairs in the same order less pairs in opposite order, as a share of all pairs.
+
+    >>> print(tau_a())
+    tau_a
+    """
+
+    family: ClassVar[str] = "rank correlation"
+    card: ClassVar[Card] = Card(
+        sentence="Of all pairs of documents, how many more do both rankings order alike than not?",
+        formula="tau_a = (C - D) / (n (n - 1) / 2)",
+        symbols="C, D: pairs of common documents that both rankings order alike, or oppositely; "
+        "n: common documents",
+        example="abcd against bacd: C = 5, D = 1, tau_a = (5 - 1) / 6 = 2/3",
+        needs=NEEDS,
+        span=(-1.0, 1.0),
+        undefined=FEW_COMMON,
+        peers={"ircor tau_a": "the same, where it accepts the input: it refuses ties in the first ranking"},
+        sensitive="ties count as neither, so that a ranking with ties does not reach 1 against itself; "
+        "all ranks weigh the same; says nothing about documents that only one list holds",
+        use="when a tie is a failure to decide; (1 + tau_a) / 2 is the share of pairs in the same order, "
+        "where nothing ties",
+        citation="Kendall, A New Measure of Rank Correlation, Biometrika 1938",
+    )
+
+    @property
+    def corrected_for_ties(self) -> tau_b:
+        """Tied pairs are among all pairs here, and tau_b leaves them out."""
+        return tau_b(k=self.k, agg=self.agg)
+
+    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+        """Count pairs; every pair is counted from both of its documents."""
+        common = couple.common
+        return (
+            _agreeing_pairs(couple),
+            (common.n * (common.n - 1)).astype(np.float64),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class tau_b(ListMeasure):  # noqa: N801 - the name of the field
+    """Kendall's tau-b: tau corrected for ties in either ranking.
+
+    >>> print(tau_b(k=10))
+    tau_b@10
+    """
+
+    family: ClassVar[str] = "rank correlation"
+    aliases: ClassVar[tuple[str, ...]] = ("tau", "kendall", "kendalltau")
+    card: ClassVar[Card] = Card(
+        sentence="Do both rankings order the documents alike, where they order them at all?",
+        formula="tau_b = (C - D) / sqrt((n0 - n_x) (n0 - n_y))",
+        symbols="C, D: pairs of common documents that both rankings order alike, or oppositely; "
+        "n0 = n (n - 1) / 2 pairs; n_x, n_y: pairs that tie in the first, in the second ranking",
+        example="scores 3, 2, 2 against 3, 2, 1: C = 2, D = 0, n_x = 1, tau_b = 2 / sqrt(2 · 3)",
+        needs=NEEDS,
+        span=(-1.0, 1.0),
+        undefined=f"{FEW_COMMON}; all common documents tie in one of the lists (status constant)",
+        peers={
+            "scipy kendalltau": "the same; NaN where we have no value",
+            "ircor tau_b": "the same",
+        },
+        sensitive="tied scores are ties; all ranks weigh the same, a swap at the bottom as much as one at "
+        "the top; says nothing about documents that only one list holds",
+        use="between orderings of systems, or of the same documents; for result lists, where the top "
+        "matters and documents differ, use RBO or tau_ap",
+        citation="Kendall, The Treatment of Ties in Ranking Problems, Biometrika 1945; "
+        "Knight, A Computer Method for Calculating Kendall's Tau with Ungrouped Data, JASA 1966",
+    )
+
+    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+        """Count pairs; every pair is counted from both of its documents."""
+        common = couple.common
+        pairs = common.n * (common.n - 1)
+        in_x = pairs - common.total(common.x_size - 1)
+        in_y = pairs - common.total(common.y_size - 1)
+        numerator = _agreeing_pairs(couple)
+        couple.record_steps(untied_a=in_x, untied_b=in_y)
+        # one root of the product, not a product of roots: equal rankings then give exactly 1
+        return numerator, np.sqrt(in_x.astype(np.float64) * in_y)
+
+
+def _agreeing_pairs(couple: Couple) -> Floats:
+    """Count pairs in the same order less pairs in opposite order, each from both of its documents."""
+    common = couple.common
+    counts = common.counts
+    more = counts.agree - counts.differ
+    numerator = common.total(more).astype(np.float64)
+    couple.record_common(total=numerator, same=counts.agree, opposite=counts.differ, contribution=more)
+    return numerator
+
+
+@dataclass(frozen=True, kw_only=True)
+class rho(ListMeasure):  # noqa: N801 - the name of the field
+    """Spearman's rho: the correlation of ranks, tied documents at their middle rank.
+
+    >>> print(rho())
+    rho
+    """
+
+    family: ClassVar[str] = "rank correlation"
+    aliases: ClassVar[tuple[str, ...]] = ("spearman", "spearmanr")
+    card: ClassVar[Card] = Card(
+        sentence="Do ranks in one list rise with ranks in the other?",
+        formula="rho = sum (x_i - m)(y_i - m) / sqrt(sum (x_i - m)^2 · sum (y_i - m)^2)",
+        symbols="x_i, y_i: ranks of document i among the common documents, tied ones at the middle of "
+        "their ranks; m = (n + 1) / 2",
+        example="abcd against bacd: rho = 1 - 6 · (1 + 1) / (4 · 15) = 4/5",
+        needs=NEEDS,
+        span=(-1.0, 1.0),
+        undefined=f"{FEW_COMMON}; all common documents tie in one of the lists (status constant)",
+        peers={"scipy spearmanr": "the same; NaN where we have no value"},
+        sensitive="tied scores are ties; large displacements weigh by their square; says nothing about "
+        "documents that only one list holds",
+        use="when a document that moves far should count more than two that swap places",
+        citation="Spearman, The Proof and Measurement of Association between Two Things, "
+        "American Journal of Psychology 1904",
+    )
+
+    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+        """Correlate twice the centred ranks, which are whole numbers."""
+        common = couple.common
+        middle = (common.n + 1)[common.query]
+        x, y = common.x_first + common.x_last - middle, common.y_first + common.y_last - middle
+        of_x, of_y = common.total(x * x).astype(np.float64), common.total(y * y)
+        products = x * y
+        numerator = common.total(products).astype(np.float64)
+        couple.record_common(total=numerator, centred_a=x, centred_b=y, contribution=products)
+        couple.record_steps(squares_a=of_x, squares_b=of_y)
+        return numerator, np.sqrt(of_x * of_y)
+
+
+@dataclass(frozen=True, kw_only=True)
+class tau_ap(ListMeasure):  # noqa: N801 - the name of the field
+    """AP correlation: tau that looks at every document of an estimate from the top down.
+
+    >>> print(tau_ap(ties="b"))
+    tau_ap(ties=b)
+    """
+
+    family: ClassVar[str] = "rank correlation"
+    aliases: ClassVar[tuple[str, ...]] = ("tauap", "ap_correlation")
+    card: ClassVar[Card] = Card(
+        sentence="Of the documents above each one in a ranking, how many belong there by the reference?",
+        formula="tau_ap = 2 / (n - 1) · sum over i = 2 … n of C(i) / (i - 1) - 1",
+        symbols="n: common documents; C(i): documents above rank i of the estimate that stand above that "
+        "document in the reference, too",
+        example="reference abcd, estimate bacd: C(2) = 0, C(3) = 2, C(4) = 3: "
+        "2/3 · (0/1 + 2/2 + 3/3) - 1 = 1/3",
+        needs=NEEDS,
+        span=(-1.0, 1.0),
+        undefined=f"{FEW_COMMON}; with ties=b, all common documents tie in one list (status constant)",
+        peers={
+            "ircor tauAP_a": "ties=a the same; it refuses ties in the reference, where we take the mean "
+            "over their orders as well",
+            "ircor tauAP_b": "ties=b the same",
+        },
+        sensitive="not symmetric: the first ranking is the reference, the second the estimate; errors near "
+        "the top weigh more; says nothing about documents that only one list holds",
+        use="between orderings of systems or documents when the top matters; ties=a when ties are "
+        "undecided (the mean over all orders of tied documents), ties=b between two equals",
+        citation="Yilmaz, Aslam and Robertson, A New Rank Correlation Coefficient for Information "
+        "Retrieval, SIGIR 2008; Urbano and Marrero, The Treatment of Ties in AP Correlation, ICTIR 2017",
+    )
+
+    reference: str = parameter(
+        "first", "the ranking that is right; both: the mean of either way", "first", "second", "both"
+    )
+    ties: str = parameter(
+        "a",
+        "a: mean over the orders of tied documents; b: agreement, symmetric, ties are no order; "
+        "broken: as the alignment's rule puts them",
+        *("a", "b", "broken"),
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse a second name for the same number."""
+        super().__post_init__()
+        if self.ties == "b" and self.reference != "first":
+            raise BadParameter(
+                f"tau_ap: ties=b has no reference={self.reference}: it is the mean of either way already",
+                fix="leave reference out",
+            )
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether neither ranking is the reference."""
+        return self.ties == "b" or self.reference == "both"
+
+    @property
+    def corrected_for_ties(self) -> tau_ap | None:
+        """The mean over the orders of ties pairs different orders of one list with each other, too."""
+        return replace(self, ties="b", reference="first") if self.ties == "a" else None
+
+    def ratio(self, couple: Couple) -> tuple[Floats, Floats]:
+        """Take the value with either ranking as the estimate, or the mean of both."""
+        couple = couple.broken() if self.ties == "broken" else couple
+        common = couple.common
+        one_way = _agreement if self.ties == "b" else _accuracy
+        counts = common.counts
+        ways = []
+        if self.reference != "second":
+            ways.append(("first", counts.above, counts.x_tied_above, common.y_first, common.y_size))
+        if self.reference != "first" or self.ties == "b":
+            ways.append(("second", counts.above, counts.y_tied_above, common.x_first, common.x_size))
+        total, defined = np.zeros(couple.queries), np.ones(couple.queries, bool)
+        for reference, *way in ways:
+            numerator, norm = one_way(couple, f"{reference}_is_reference", *way)
+            defined &= norm > 0
+            value = np.divide(numerator, norm, out=np.zeros(couple.queries), where=norm > 0)
+            couple.record_steps(twice_less_norm=numerator, others=norm, way=value)
+            total += value
+        return total, np.where(defined, float(len(ways)), 0.0)
+
+
+def _accuracy(
+    couple: Couple, title: str, above: Ints, tied_above: Ints, first: Ints, size: Ints
+) -> tuple[Floats, Floats]:
+    """Return numerator and norm of the mean over all orders of tied documents.
+
+    A document above is above in the reference, too, or ties with it there and is so in half of the
+    orders; of the documents in its own tie block, half of those above it are.
+    """
+    common = couple.common
+    right = above + tied_above / 2.0
+    shares = np.where(size == 1, right / np.maximum(first - 1, 1), 0.0)
+    tied = np.flatnonzero(size > 1)
+    if len(tied):
+        starts = common.offsets[common.query[tied]] + first[tied]
+        _, members, of_block = np.unique(starts, return_index=True, return_inverse=True)
+        lengths = size[tied][members]
+        block = np.repeat(np.arange(len(members)), lengths)
+        place = ragged_range(np.zeros(len(members), np.int64), lengths)
+        ranks_above = np.maximum(first[tied][members][block] + place - 1, 1)
+        inverse = np.bincount(block, 1.0 / ranks_above) / lengths
+        inside = np.bincount(block, place / 2.0 / ranks_above) / lengths
+        shares[tied] = right[tied] * inverse[of_block] + inside[of_block]
+    summed = sums(common.query, shares, len(common.n))
+    couple.record_common(
+        title=title, total=summed, right_above=right, above=lambda: first - 1, contribution=shares
+    )
+    others = np.maximum(common.n - 1.0, 0.0)
+    return 2.0 * summed - others, others
+
+
+def _agreement(
+    couple: Couple, title: str, above: Ints, _tied_above: Ints, first: Ints, _size: Ints
+) -> tuple[Floats, Floats]:
+    """Return numerator and norm when documents of a tie block are no order at all.
+
+    Each document is held against the blocks above its own; the first block has none.
+    """
+    common, below_top = couple.common, first > 1
+    shares = np.where(below_top, above / np.maximum(first - 1, 1), 0.0)
+    count = common.total(below_top.astype(np.int64)).astype(np.float64)
+    summed = sums(common.query, shares, len(common.n))
+    couple.record_common(
+        title=title, total=summed, right_above=above, above=lambda: first - 1, contribution=shares
+    )
+    return 2.0 * summed - count, count
+
+
+def whole_sums(values: Ints, offsets: Ints) -> Ints:
+    """Sum whole numbers within each query, exactly, int64 ``[queries]``."""
+    run = np.concatenate(([0], np.cumsum(values)))
+    within: Ints = run[offsets[1:]] - run[offsets[:-1]]
+    return within
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """For every document, how the two rankings x and y order it and the others of its query.
+
+    Attributes
+    ----------
+    above
+        int64 ``[documents]``: documents above it in both rankings.
+    agree, differ
+        int64 ``[documents]``: documents that both rankings put on the same side of it, and on
+        opposite sides.  Ties are neither.
+    x_tied_above, y_tied_above
+        int64 ``[documents]``: documents tied with it in x and above it in y; the other way round.
+    alike
+        int64 ``[documents]``: documents tied with it in both, itself included.
+    """
+
+    above: Ints
+    agree: Ints
+    differ: Ints
+    x_tied_above: Ints
+    y_tied_above: Ints
+    alike: Ints
+
+
+def counts(offsets: Ints, x: tuple[Ints, Ints], y: tuple[Ints, Ints]) -> Counts:
+    """Count pairs of documents.
+
+    Parameters
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    x, y
+        First and last rank of each document's tie block in the two rankings, int64
+        ``[documents]``; documents stand in the order of x.
+    """
+    (x_first, x_last), (y_first, y_last) = x, y
+    head = np.repeat(offsets[:-1], np.diff(offsets))
+    n = np.repeat(np.diff(offsets), np.diff(offsets))
+    x_tied_above, alike, _ = _inside(head + x_first, x_last - x_first + 1, y_first)
+    y_tied_above, _, y_tied_below = _inside(head + y_first, y_last - y_first + 1, x_first)
+    above = _above_both(offsets, head, x_first, x_last, y_first)
+    x_only = x_first - 1 - above - y_tied_above  # above in x, below in y
+    y_only = y_first - 1 - above - x_tied_above
+    below = (n - x_last) - y_only - y_tied_below
+    return Counts(above, above + below, x_only + y_only, x_tied_above, y_tied_above, alike)
+
+
+def _inside(block: Ints, size: Ints, value: Ints) -> tuple[Ints, Ints, Ints]:
+    """Count the members of each element's block that are smaller, equal (itself too) and larger."""
+    smaller, equal = np.zeros(len(block), np.int64), np.ones(len(block), np.int64)
+    tied = np.flatnonzero(size > 1)
+    if len(tied):
+        tied = tied[np.lexsort((value[tied], block[tied]))]
+        fresh_block = np.diff(block[tied], prepend=-1) != 0
+        fresh = fresh_block | (np.diff(value[tied], prepend=-1) != 0)
+        runs = np.flatnonzero(fresh)
+        of_run = np.cumsum(fresh) - 1
+        block_head = np.flatnonzero(fresh_block)[np.cumsum(fresh_block) - 1]
+        smaller[tied] = runs[of_run] - block_head
+        equal[tied] = np.diff(runs, append=len(tied))[of_run]
+    return smaller, equal, size - smaller - equal
+
+
+def _above_both(offsets: Ints, head: Ints, x_first: Ints, x_last: Ints, y_first: Ints) -> Ints:
+    """Count the documents above each in both rankings."""
+    if (x_first == x_last).all():
+        return earlier_smaller(offsets, y_first)
+    # tied in x: the lowest in y comes first, so that no tied document counts as an earlier smaller one
+    order = np.lexsort((-y_first, head + x_first))
+    found = np.empty(len(order), np.int64)
+    found[order] = earlier_smaller(offsets, y_first[order])
+    return found

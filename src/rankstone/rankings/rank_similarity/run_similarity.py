@@ -1,0 +1,356 @@
+"""The conductor of comparing runs: read → lay beside each other → measure → values per query.
+
+Opening two runs so that they can be compared: the same kind of ids, the same rules of order.
+
+Two orderings of the same things, of systems say, without files or queries.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+import numpy as np
+import polars as pl
+
+from rankstone._text import some
+from rankstone.errors import BadOption, InputError, NotComparable, nearest, printable
+from rankstone.hits.alignment_options import ORDERINGS, AlignmentOptions, OrderingKeywords
+from rankstone.io import read_run
+from rankstone.io.columns import with_csv
+from rankstone.io.database_addresses import shown
+from rankstone.io.file_formats import stem
+from rankstone.io.objects import ids_of_two_kinds
+from rankstone.measures.core.syntax import parse_measure, parse_only
+from rankstone.rankings.rank_similarity.list_measure import ListMeasure
+from rankstone.rankings.rank_similarity.list_pairs import Joined, beside, couples, hold, measured
+from rankstone.rankings.rank_similarity.similarity_scores import Similarity
+from rankstone.rankings.recorded_derivations import derived
+
+if TYPE_CHECKING:
+    from rankstone.hits.alignment_options import Order
+    from rankstone.io.input_table import Progress, Table
+    from rankstone.rankings.rank_similarity.list_pairs import Held
+
+
+__all__ = ["OPTIONS", "UNDECIDED", "diff", "listing_options", "open_both", "options_for", "similarity"]
+
+#: the options of alignment that say how a run is ordered; all others are about judgments
+OPTIONS: Final = tuple(OrderingKeywords.__annotations__)
+UNDECIDED: Final = ("expected", "best", "worst")
+
+
+def listing_options(options: Mapping[str, Any]) -> AlignmentOptions:
+    """Check the options of ordering.
+
+    Raises
+    ------
+    BadOption
+        For an option that needs judgments, or a value that does.
+    """
+    known = AlignmentOptions().as_dict()
+    for name in options:
+        if name not in OPTIONS:
+            close = nearest(name, OPTIONS, n=1)
+            raise BadOption(
+                f"{name} plays no part where rankings are compared without judgments"
+                if name in known
+                else f"there is no option {name!r}",
+                expected=", ".join(OPTIONS),
+                fix=f"did you mean {close[0]!r}?" if close and name not in known else None,
+            )
+    checked = AlignmentOptions(**options)
+    if checked.ties not in ORDERINGS["ties"]:
+        raise BadOption(
+            f"ties={checked.ties!r} is about scores against judgments",
+            expected="docid_desc, docid_asc, input, reverse_input or error",
+            fix="tied documents are ties to every measure that knows ties: tau_b, RBO(p=0.9, ties=a), …; "
+            "this option only says which of them a cutoff leaves out",
+        )
+    if checked.duplicates not in ORDERINGS["duplicates"]:
+        raise BadOption(
+            f"duplicates={checked.duplicates!r}: a ranking holds each document once",
+            expected="error, first_drop or last_drop",
+        )
+    return checked
+
+
+def options_for(table: Table, options: AlignmentOptions) -> AlignmentOptions:
+    """Return the options for a table; lists of documents, and ranks without scores, have one order only."""
+    return replace(options, order=cast("Order", table.ordered_by(options.order)))
+
+
+def open_both(
+    a: object,
+    b: object,
+    names: tuple[str, str],
+    *,
+    order: str,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+) -> tuple[Table, Table]:
+    """Open two runs; ids written in a text file are texts, also against whole numbers.
+
+    Raises
+    ------
+    MixedIds
+        When one run has texts for ids and the other whole numbers.
+    """
+    first, second = (
+        read_run(run, columns, format_in, order=order, name=name)
+        for run, name in zip((a, b), names, strict=True)
+    )
+    differ = ids_of_two_kinds(first, second, "texts in both runs, or whole numbers in both")
+    return first.with_text_ids(*differ), second.with_text_ids(*differ)
+
+
+def diff(
+    a: object,
+    b: object,
+    measures: str | ListMeasure | Sequence[str | ListMeasure] = "RBO(p=0.9) tau_ap Jaccard@10",
+    *,
+    names: tuple[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    format_in: str | None = None,
+    csv_separator: str | None = None,
+    decimal: str | None = None,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - checked by listing_options
+) -> Similarity:
+    """Say how alike two runs are, query by query and without judgments.
+
+    Parameters
+    ----------
+    a, b
+        Two runs, each a path (TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow; ``.gz`` and ``.zst`` too), a
+        frame, ``{query: {doc: score}}``, ``{query: [doc, …]}`` or a triple of arrays.  The first is the
+        reference of measures that have one.  It is held in memory, the second streams by.
+    measures
+        Measures of two rankings: ``"RBO(p=0.9) tau_ap Jaccard@10"``, a list of texts, or values.
+    names
+        What to call the runs; their file names otherwise.
+    columns, format_in, csv_separator, decimal
+        As for :func:`rankstone.evaluate`.
+    progress
+        Called with row counts while reading.
+    **options
+        How lists are ordered: ``order``, ``score_dtype``, ``ties``, ``duplicates``, ``depth``, with
+        the meaning and defaults they have in ``AlignmentOptions``.  Tied scores
+        are ties to every measure that knows ties; ``ties`` says which of them a cutoff leaves out.
+
+    Returns
+    -------
+    Similarity
+        Values per query, means, audit and conventions.  A query that only one run answers has no
+        value; nor has a correlation where there is nothing to correlate.
+
+    Raises
+    ------
+    InputError
+        When a run is not what it should be, or no query is in both.
+    UsageError
+        When a measure or option does not exist, or needs judgments.
+
+    Examples
+    --------
+    >>> a, b = {"q1": ["d1", "d2"], "q2": ["d3"]}, {"q1": ["d2", "d1"], "q2": ["d3"]}
+    >>> alike = diff(a, b, "RBO(p=0.9) tau_b")
+    >>> alike.per_query.select("query_id", "measure", "value", "status").rows()[-1]
+    ('q2', 'tau_b', None, 'few_common')
+    """
+    parsed = _list_measures(measures)
+    columns = with_csv(columns, csv_separator, decimal)
+    checked = listing_options(options)
+    titles = names or _names(a, b)
+    table_a, table_b = open_both(a, b, titles, order=checked.order, columns=columns, format_in=format_in)
+    of_a, of_b = options_for(table_a, checked), options_for(table_b, checked)
+    held = hold(table_a.watched(progress), of_a)
+    parts, lists = couples(held, table_b.watched(progress), of_b, lambda chunk: measured(chunk, parsed))
+    if not lists.seen.any():
+        raise _no_common_query(held, lists.unjudged(), (table_a, table_b))
+    joined = Joined(held, parts, ~lists.seen)
+    conventions, runs = _conventions(checked, parsed), ((table_a, of_a), (table_b, of_b))
+    return Similarity(
+        names=titles,
+        queries=joined.queries,
+        by_measure={measure: joined.agreement(at, measure) for at, measure in enumerate(parsed)},
+        audit=joined.audit(titles, table_a, table_b),
+        conventions=conventions,
+        inputs={"a": table_a.source, "b": table_b.source},
+        _listing=lambda query: beside(query, *runs),
+        _deriving=partial(derived, runs=runs, names=titles, conventions=conventions),
+    )
+
+
+def identical(
+    a: object, b: object, depth: int | None = None, *, columns: Mapping[str, str] | None = None,
+    format_in: str | None = None, **options: Any,  # noqa: ANN401 - checked by listing_options
+) -> bool:  # fmt: skip
+    """Say whether two runs hold the same documents in the same order, for every query.
+
+    Parameters
+    ----------
+    a, b, columns, format_in
+        As for :func:`diff`.
+    depth
+        How far down is looked; to the end unless given.
+    **options
+        How lists are ordered.  Where ties are averaged over, tie blocks have to be the same, too.
+
+    Examples
+    --------
+    >>> identical({"q": ["d1", "d2"]}, {"q": ["d1", "d3"]}, 1), identical({"q": ["d1"]}, {"q": ["d2"]})
+    (True, False)
+    """
+    averaged = options.get("ties") in UNDECIDED
+    checked = listing_options({**options, **({"ties": "docid_desc"} if averaged else {})})
+    tables = open_both(a, b, ("a", "b"), order=checked.order, columns=columns, format_in=format_in)
+    frames = []
+    for table in tables:
+        held = hold(table, options_for(table, checked))
+        rows = held.ranked
+        ids = {"query": held.names.gather(rows.query), "rank": rows.rank, "doc": held.docs}
+        frame = pl.DataFrame({**ids, **({"first": rows.first, "last": rows.last} if averaged else {})})
+        frames.append(frame.filter(pl.col("rank") <= (depth or len(frame))).sort("query", "rank"))
+    return frames[0].equals(frames[1])
+
+
+def _list_measures(measures: str | ListMeasure | Sequence[str | ListMeasure]) -> tuple[ListMeasure, ...]:
+    """Read measures, and refuse those that look at something else than two rankings."""
+    return parse_only((ListMeasure,), measures, "is not a measure of two rankings")
+
+
+def _names(a: object, b: object) -> tuple[str, str]:
+    """Call runs by their files, by their paths where the files are called alike, else a and b."""
+    paths = [run if isinstance(run, (str, os.PathLike)) else None for run in (a, b)]
+    first, second = (
+        name if path is None else stem(path) for path, name in zip(paths, ("a", "b"), strict=True)
+    )
+    if first == second and paths[0] is not None and paths[1] is not None:
+        first, second = shown(paths[0]), shown(paths[1])
+    return first, second
+
+
+def _conventions(options: AlignmentOptions, measures: Sequence[ListMeasure]) -> dict[str, Any]:
+    """Return every choice the numbers depend on."""
+    defaults = {name: value for measure in measures for name, value in measure.default_parameters().items()}
+    return {
+        "alignment": {name: getattr(options, name) for name in OPTIONS},
+        "measures": [str(measure) for measure in measures],
+        "defaults": defaults,
+    }
+
+
+def _no_common_query(held: Held, others: pl.Series, tables: tuple[Table, Table]) -> NotComparable:
+    return NotComparable(
+        "the runs have no query in common",
+        where=f"{tables[0].source}, {tables[1].source}",
+        given=f"queries {some(held.names.sort())}; queries {some(others.sort())}",
+        expected="the same query ids in both runs",
+        fix="check that the runs belong together, and that ids are spelled alike",
+    )
+
+
+Values = Literal["ids", "scores"]
+_QUERY = "the ordering"
+
+
+def similarity(
+    x: object,
+    y: object,
+    measure: str | ListMeasure = "tau_b",
+    *,
+    values: Values | None = None,
+    **options: Any,  # noqa: ANN401 - checked by diff
+) -> float | None:
+    """Say how alike two orderings are: of systems by two measures, of documents by two people.
+
+    Parameters
+    ----------
+    x, y
+        Each a list of ids, best first; a dict ``{id: score}``; or, both of them, scores of the same
+        things in the same order.  The higher score comes first; equal scores tie.
+    measure
+        A measure of two rankings.
+    values
+        What plain lists hold, ``"ids"`` or ``"scores"``.  Texts are ids and fractions are scores;
+        whole numbers could be either, so it must be said.
+    **options
+        As for :func:`rankstone.diff`.
+
+    Returns
+    -------
+    float or None
+        ``None`` where the measure has no value, as for a correlation with a constant.
+
+    Raises
+    ------
+    InputError
+        When x and y are not what they should be.
+
+    Examples
+    --------
+    >>> similarity({"bm25": 0.31, "dense": 0.42, "both": 0.44}, {"bm25": 0.2, "dense": 0.5, "both": 0.4})
+    0.3333333333333333
+    >>> round(similarity(list("abcdefg"), list("bacdxyz"), "RBO(p=0.9)"), 6)
+    0.639435
+    """
+    wanted = parse_measure(measure)
+    given = [_as_list(values_, values, name) for values_, name in ((x, "x"), (y, "y"))]
+    vectors = [isinstance(one, np.ndarray) for one in given]
+    if any(vectors) and not all(vectors):
+        raise InputError(
+            "x and y are of two kinds", expected="scores of the same things on both sides, or ids"
+        )
+    if all(vectors) and len(given[0]) != len(given[1]):
+        raise InputError(
+            f"x has {len(given[0])} scores and y has {len(given[1])}",
+            expected="scores of the same things in the same order",
+            fix="dicts {id: score} may differ in their ids",
+        )
+    first, second = (
+        {_QUERY: dict(enumerate(one.tolist())) if isinstance(one, np.ndarray) else one} for one in given
+    )
+    # diff refuses measures of another kind
+    found = diff(first, second, cast("ListMeasure", wanted), names=("x", "y"), **options)
+    return next(iter(found.to_dict().values()))
+
+
+def _as_list(given: Any, values: Values | None, name: str) -> Any:  # noqa: ANN401 - ids, scores or both
+    """Return ids as a list, scores as an array, a dict as it is."""
+    if values not in (None, "ids", "scores"):
+        raise BadOption(f"values={values!r} is not known", expected="ids, scores")
+    if isinstance(given, Mapping):
+        return dict(given)
+    if isinstance(given, (str, bytes)) or not (isinstance(given, Sequence) or hasattr(given, "__array__")):
+        raise InputError(
+            f"{name} is a {type(given).__name__}",
+            given=printable(repr(given), 60),
+            expected="a list of ids, a dict {id: score}, or scores",
+        )
+    listed = np.asarray(given).tolist() if hasattr(given, "__array__") else list(given)
+    kind = values or _kind(listed, name)
+    return _scores(listed, name) if kind == "scores" else listed
+
+
+def _kind(listed: list[Any], name: str) -> Values:
+    """Tell ids from scores; what is neither passes as ids, and reading says what is wrong with it."""
+    if listed and all(isinstance(value, int) and not isinstance(value, bool) for value in listed):
+        raise InputError(
+            f"{name} could be ids or scores",
+            given=printable(repr(listed[:5]), 60),
+            fix='say values="ids" or values="scores"',
+        )
+    return "scores" if any(isinstance(value, float) for value in listed) else "ids"
+
+
+def _scores(listed: list[Any], name: str) -> Any:  # noqa: ANN401 - an array
+    try:
+        return np.array(listed, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} holds something that is no number", given=printable(repr(listed[:5]), 60)
+        ) from None

@@ -1,0 +1,329 @@
+"""How alike two runs are: values per query first, means derived from them.
+
+Two runs side by side, as tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, NotComparable, nearest, printable
+from rankstone.measures.core.syntax import parse_measure
+from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, Outcome
+from rankstone.tables.phrases import check_language
+from rankstone.tables.results import Result, given
+from rankstone.tables.sheet import Sheet, Table, cell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rankstone.rankings.derivation import Derivation
+    from rankstone.rankings.rank_similarity.paired_lists import ListsAudit
+    from rankstone.tables.sheet import Kind
+
+
+__all__ = ["Similarity", "of_lists", "of_means"]
+
+_STATUS = pl.Enum([status.name for status in Outcome])
+_NAMES = pl.Series([status.name for status in Outcome], dtype=_STATUS)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Similarity(Result):
+    """How alike the lists of two runs are.
+
+    Attributes
+    ----------
+    names
+        What the two runs are called; the first is the reference of measures that have one.
+    queries
+        Query ids: those of the first run in its order, then those that only the second answers.
+    by_measure
+        Measure → its values, in the order of ``queries``.
+    measures
+        The measures, in the order asked for.
+    audit
+        What was found in the runs.
+    conventions
+        Every option and parameter the numbers depend on.
+    inputs
+        Where the runs came from.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> alike = rankstone.diff({"q1": ["d1", "d2", "d3"]}, {"q1": ["d2", "d1", "d4"]}, "Jaccard@3 tau_b")
+    >>> alike.to_dict()
+    {'Jaccard@3': 0.5, 'tau_b': -1.0}
+    """
+
+    names: tuple[str, str]
+    queries: pl.Series
+    by_measure: Mapping[ListMeasure, Agreement]
+    audit: ListsAudit
+    conventions: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    _listing: Callable[[str], pl.DataFrame] = field(repr=False)
+    _deriving: Callable[..., Derivation] = field(repr=False)
+
+    @property
+    def measures(self) -> tuple[ListMeasure, ...]:
+        """The measures, in the order asked for."""
+        return tuple(self.by_measure)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row per query and measure.
+
+        Columns ``query_id``, ``measure``, ``value`` (null where there is none), ``status`` (see
+        ``Outcome``), and the documents the measure saw, down to its cutoff:
+        ``n_a``, ``n_b`` in either list and ``n_common`` in both.
+        """
+        names = self.queries.cast(pl.String)
+        return pl.concat(
+            pl.DataFrame(
+                {
+                    "query_id": names,
+                    "measure": pl.repeat(str(measure), len(names), eager=True),
+                    "value": pl.Series(found.value).fill_nan(None),
+                    "status": _NAMES.gather(found.status),
+                    "n_a": found.n_a,
+                    "n_b": found.n_b,
+                    "n_common": found.n_common,
+                }
+            )
+            for measure, found in self.by_measure.items()
+        )
+
+    @cached_property
+    def _means(self) -> pl.DataFrame:
+        rows = []
+        for measure, found in self.by_measure.items():
+            value = found.value[found.status == Outcome.ok]
+            # a mean of values alone: nothing is weighed or pooled
+            mean = measure.aggregate(value, np.ones(len(value)), value, np.ones(len(value)))
+            spread = [float(part(value)) if len(value) else None for part in (np.min, np.median, np.max)]
+            rows.append((str(measure), mean, *spread, len(value), len(found.value) - len(value)))
+        schema = dict.fromkeys(("value", "min", "median", "max"), pl.Float64)
+        counts = {"n": pl.Int64, "n_undefined": pl.Int64}
+        frame = pl.DataFrame(rows, {"measure": pl.String, **schema, **counts}, orient="row")
+        return frame.with_columns(pl.col("value").fill_nan(None))
+
+    def mean(self) -> pl.DataFrame:
+        """Return one row per measure: ``measure``, ``value`` (the mean), ``n`` and ``n_undefined``."""
+        return self._means.select("measure", "value", "n", "n_undefined")
+
+    def table(self) -> pl.DataFrame:
+        """Return one row per measure with ``min``, ``median`` and ``max`` over queries beside the mean."""
+        return self._means
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return ``{measure: mean}``."""
+        return dict(self._means.select("measure", "value").iter_rows())
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`per_query`."""
+        return self.per_query
+
+    def sheet(
+        self, digits: int = 4, query: object = None, top: int | None = None, ranks: int | None = None
+    ) -> Sheet:
+        """Return the means as a sheet, or the lists of one query side by side.
+
+        Parameters
+        ----------
+        digits
+            Decimals.
+        query
+            The query whose lists are shown.
+        top
+            How many of the queries that changed most are shown below the means.
+        ranks
+            How many ranks are shown of lists.
+        """
+        return of_means(self, digits, top) if query is None else of_lists(self, digits, query, ranks)
+
+    def changed(self, n: int = 10, measure: str | ListMeasure | None = None) -> pl.DataFrame:
+        """Return the queries whose lists differ most, by one measure; by default the first one.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``query_id``, a column for each measure, ``n_a``, ``n_b`` and ``n_common`` of whole
+            lists; only queries that have a value, equal ones in their order.
+        """
+        by = self._named(measure)
+        found = self.by_measure[by]
+        key = found.value if by.card.direction == "higher" else -found.value
+        rows = np.argsort(key, kind="stable")[: int((found.status == Outcome.ok).sum())][:n]
+        values: dict[str, Any] = {
+            str(m): pl.Series(a.value[rows]).fill_nan(None) for m, a in self.by_measure.items()
+        }
+        shown = {"query_id": self.queries.cast(pl.String).gather(rows), **values}
+        counts = {name: getattr(found, name)[rows] for name in ("n_a", "n_b", "n_common")}
+        return pl.DataFrame({**shown, **counts})
+
+    def _named(self, measure: str | ListMeasure | None) -> ListMeasure:
+        if measure is None:
+            return self.measures[0]
+        wanted = parse_measure(measure)
+        if wanted not in self.by_measure:
+            raise BadOption(f"{wanted} was not computed", expected=", ".join(map(str, self.by_measure)))
+        return next(m for m in self.by_measure if m == wanted)
+
+    def side_by_side(self, query_id: object, k: int | None = None) -> pl.DataFrame:
+        """Return the two lists of a query, rank by rank; the runs are read again for it.
+
+        Parameters
+        ----------
+        query_id
+            The query.
+        k
+            Only the first ``k`` ranks.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``rank``; ``a`` and ``b``, the documents there; ``a_to``, the rank of a's document in b, and
+            ``b_from``, that of b's document in a (null: the list lacks it); ``a_tied`` and ``b_tied``,
+            whether its score ties with a neighbour's.
+        """
+        frame = self._listing(self._known(query_id))
+        return frame if k is None else frame.head(k)
+
+    def explain(self, measure: str | ListMeasure, query_id: object, *, lang: str = "en") -> Derivation:
+        """Return how one query's value came about: the table it is the sum of.
+
+        The runs are read again for this query, and the measure tells what it computes with.
+
+        Parameters
+        ----------
+        measure
+            One of the measures computed.
+        query_id
+            The query.
+        lang
+            ``en`` or ``zh``, for headings.
+
+        Examples
+        --------
+        >>> import rankstone
+        >>> alike = rankstone.diff({"q": ["a", "b"]}, {"q": ["b", "a"]}, "RBO(p=0.9)")
+        >>> table, = alike.explain("RBO(p=0.9)", "q").tables
+        >>> table.frame.select("depth", "agreement", "contribution").rows()
+        [('1', 0.0, 0.0), ('2', 1.0, 0.9)]
+        >>> table.steps
+        {'seen': 0.08999999999999998, 'agreement_at_end': 1.0, 'beyond_lists': 0.81}
+        """
+        check_language(lang)
+        return self._deriving(self._known(query_id), self._named(measure), lang=lang)
+
+    def _known(self, query_id: object) -> str:
+        """Return a query that one of the runs answers, or refuse it."""
+        wanted = str(query_id)
+        known = self.queries.cast(pl.String)
+        if wanted not in known:
+            close = nearest(wanted, known, n=1)
+            raise NotComparable(
+                f"query {printable(wanted)} is in neither run",
+                given=f"queries {', '.join(printable(name, 40) for name in known[:3])} …",
+                fix=f"did you mean {printable(close[0])}?" if close else None,
+            )
+        return wanted
+
+    def notes(self) -> list[str]:
+        """Say which values stay below 1 for equal runs, because documents tie.
+
+        >>> import rankstone
+        >>> tied = {"q": {"a": 2.0, "b": 1.0, "c": 1.0}}
+        >>> rankstone.diff(tied, tied, "tau_a tau_b").notes()
+        ['tau_a: a run with ties is below 1 even against itself; by tau_b it is 1']
+        """
+        if not (self.audit.a.tied and self.audit.b.tied):
+            return []
+        pairs = [(measure, measure.corrected_for_ties) for measure in self.measures]
+        text = "{}: a run with ties is below 1 even against itself; by {} it is 1"
+        return [text.format(measure, other) for measure, other in pairs if other is not None]
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts: means, notes, audit, conventions, inputs."""
+        rows = self._means.iter_rows(named=True)
+        return given(
+            measures={row.pop("measure"): row for row in rows},
+            notes=self.notes(),
+            audit=self.audit,
+            conventions=self.conventions,
+            inputs=self.inputs,
+        )
+
+
+_MOVES: Final[tuple[Kind, ...]] = ("number", "id", "number", "id", "number")
+
+
+def of_means(alike: Similarity, digits: int, top: int | None) -> Sheet:
+    """Return the means as a sheet, and so many of the queries that changed most."""
+    means = alike.table()
+    value = "mean" if all(measure.agg == "mean" for measure in alike.measures) else "value"
+    names = {"value": value, "n": "queries", "n_undefined": "without value"}
+    if not means["n_undefined"].sum():
+        means = means.drop("n_undefined")
+    parts = [Table.of(means, digits=digits, names=names, kinds={"measure": "id"})]
+    if top is not None:
+        docs = [f"{printable(name, 32)} docs" for name in alike.names]
+        names = {"query_id": "query", "n_a": docs[0], "n_b": docs[1], "n_common": "common"}
+        names |= {str(measure): str(measure) for measure in alike.measures}
+        title = f"changed most by {alike.measures[0]}"
+        parts.append(Table.of(alike.changed(top), title, digits=digits, names=names))
+    return Sheet("", parts=tuple(parts), notes=tuple(_below(alike)))
+
+
+def _below(alike: Similarity) -> Iterator[str]:
+    found, *conventions = alike.notes(), *alike._notes()  # noqa: SLF001 - of one room
+    audit = alike.audit.lines()
+    yield from (*audit, *found, *conventions[len(audit) :])
+
+
+def of_lists(alike: Similarity, digits: int, query: object, ranks: int | None) -> Sheet:
+    """Return the lists of a query as a sheet, so many ranks of them."""
+    whole = alike.side_by_side(query)
+    shown = whole if ranks is None else whole.head(ranks)
+    rows = tuple(
+        (
+            str(row["rank"]),
+            _listed(row["a"], tied=row["a_tied"]),
+            "" if row["a"] is None else "gone" if row["a_to"] is None else str(row["a_to"]),
+            _listed(row["b"], tied=row["b_tied"]),
+            "" if row["b"] is None else _moved(row["b_from"], row["rank"]),
+        )
+        for row in shown.iter_rows(named=True)
+    )
+    first, second = (printable(name, 32) for name in alike.names)
+    values = alike.per_query.filter(query_id=str(query)).select("measure", "value", "status").iter_rows()
+    told = [
+        f"{measure} {cell(value, digits=digits)}{'' if status == 'ok' else f' ({status})'}"
+        for measure, value, status in values
+    ]
+    table = Table("", ("rank", first, "now at", second, "moved"), rows, _MOVES)
+    notes = []
+    if shown.select((pl.col("a_tied") | pl.col("b_tied")).any()).item():
+        rule = alike.conventions["alignment"]["ties"]
+        notes = [f"~ ties in score with a neighbour; shown in the order of ties={rule}", *alike.notes()]
+    if whole.height > shown.height:
+        notes.append(f"{whole.height - shown.height:,} more ranks; --depth N shows and compares the first N")
+    line = " · ".join([f"query {printable(query)}", *told])
+    return Sheet("", parts=(("", (line,)), table), notes=tuple(notes))
+
+
+def _listed(doc: object, *, tied: bool | None) -> str:
+    return "" if doc is None else printable(doc) + (" ~" if tied else "")
+
+
+def _moved(before: int | None, now: int) -> str:
+    if before is None:
+        return "new"
+    return "=" if before == now else f"{'▲' if before > now else '▼'} {abs(before - now)}"

@@ -1,0 +1,1 @@
+"""Recommendation lists beyond accuracy: coverage, diversity, novelty, popularity, exposure, calibration."""

@@ -1,0 +1,229 @@
+"""What measures of whole lists found: one value a run, and values per user where there are any.
+
+Gaps between groups of users: whether everybody gets the same quality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+
+from rankstone.errors import BadOption, BadParameter, printable
+from rankstone.evaluation.score_tables import of_measures
+from rankstone.evaluation.scores import Scores
+from rankstone.io.attributes import read_attributes
+from rankstone.measures.core.syntax import parse_measure
+from rankstone.rankings.recorded_derivations import derived_beyond
+from rankstone.tables.phrases import check_language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankstone.measures.core.definition import Named
+    from rankstone.rankings.derivation import Derivation
+    from rankstone.rankings.recommendation.list_frame import ListFrame
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
+    from rankstone.tables.sheet import Sheet
+
+
+__all__ = ["BeyondScores", "group_gaps"]
+
+_SCHEMA = {
+    "run": pl.String,
+    "measure": pl.String,
+    "groups": pl.Int64,
+    "gap": pl.Float64,
+    "mad": pl.Float64,
+    "lowest": pl.Float64,
+    "lowest_group": pl.String,
+    "highest": pl.Float64,
+    "highest_group": pl.String,
+    "worst_group": pl.String,
+}
+
+
+def group_gaps(
+    scores: Scores, by: str, *, users: object = None, columns: Mapping[str, str] | None = None
+) -> pl.DataFrame:
+    """Say how far apart groups of users are, for every measure that has a value a user.
+
+    Parameters
+    ----------
+    scores
+        What :func:`rankstone.evaluate` or :func:`rankstone.beyond` returned.
+    by
+        The column that tells groups.
+    users
+        A table with ``query_id`` and that column: a path, a frame, ``{user: group}`` (then ``by`` is
+        ``"group"``) or ``{user: {column: value}}``.  ``None`` takes the table the scores were made with.
+    columns
+        {their name: our name}, for the table.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each run and measure: ``groups`` (how many have a value); ``gap``, the highest group's
+        value less the lowest's; ``mad``, the mean absolute difference of two groups (Deldjoo et al.,
+        UMUAI 2021); ``lowest``, ``lowest_group``, ``highest``, ``highest_group``; and ``worst_group``,
+        by the measure's direction, null where neither end is better or all are equal.  Users of whom the
+        table says nothing are left out; the values of all groups are ``scores.mean(by=by)``.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> qrels, run = {"u1": {"a": 1}, "u2": {"a": 1}}, {"u1": ["a", "b"], "u2": ["b", "a"]}
+    >>> scores = rankstone.evaluate(qrels, run, "RR")
+    >>> gaps = rankstone.rankings.group_gaps(scores, "group", users={"u1": "old", "u2": "new"})
+    >>> gaps.select("gap", "mad", "worst_group").rows()
+    [(0.5, 0.5, 'new')]
+    """
+    if users is not None:
+        scores = _with(scores, users, columns)
+    means = scores.mean(by=by).drop_nulls(["value", by])
+    directions = {str(measure): measure.card.direction for measure in scores.measures}
+    rows = []
+    for (run, measure), part in means.group_by(["run", "measure"], maintain_order=True):
+        part = part.sort("value", by)  # noqa: PLW2901 - the same rows, in order
+        values, names = part["value"].to_list(), part[by].cast(pl.String).to_list()
+        apart = [abs(a - b) for a, b in combinations(values, 2)]
+        worst = {"higher": names[0], "lower": names[-1]}.get(directions[str(measure)])
+        worst = worst if values[0] < values[-1] else None
+        mad = sum(apart) / len(apart) if apart else None
+        ends = (values[0], names[0], values[-1], names[-1])
+        rows.append((run, measure, len(values), values[-1] - values[0], mad, *ends, worst))
+    return pl.DataFrame(rows, _SCHEMA, orient="row")
+
+
+def _with(scores: Scores, users: object, columns: Mapping[str, str] | None) -> Scores:
+    """Return the scores with another table of users beside them."""
+    table = read_attributes(users, "query_id", columns)
+    known = table.collect(*table.columns)
+    runs = {}
+    for name, run in scores.runs.items():
+        asked = run.queries.cast(pl.String).rename("query_id").to_frame()
+        about = asked.join(known, on="query_id", how="left", maintain_order="left").drop("query_id")
+        runs[name] = replace(run, about=about)
+    return replace(scores, runs=runs, _means={})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BeyondScores(Scores):
+    """Values of runs beyond accuracy.
+
+    They are scores like any others: :attr:`per_query` has a row for each user and each measure that has
+    a value a user, :meth:`mean` one for each run and measure, also by columns of the table of users;
+    they are written, printed and compared by the same means.  What was found in the tables is
+    in ``audit``.
+
+    Attributes
+    ----------
+    whole
+        Run → measure → value, for measures that have one value a run; NaN where there is none.
+    opening
+        Reads the lists that a measure of a run saw once more, and the tables beside them.
+
+    Examples
+    --------
+    >>> import rankstone
+    >>> found = rankstone.beyond({"u1": ["a", "b"], "u2": ["a", "c"]}, "Coverage@2", catalogue_size=6)
+    >>> found.to_dict()
+    {'run': {'Coverage@2': 0.5}}
+    """
+
+    whole: Mapping[str, Mapping[Named, float]] = field(default_factory=dict)
+    opening: Callable[[Named, str], tuple[ListFrame, Tables]] | None = field(default=None, repr=False)
+
+    def explain(
+        self, measure: str | Named, user: object = None, *, run: str | None = None, lang: str = "en"
+    ) -> Derivation:
+        """Return how a value came about: the table it is the sum of.
+
+        The run and the tables beside it are read again, and the measure tells what it computes with.
+
+        Parameters
+        ----------
+        measure
+            One of the measures computed.
+        user
+            Whose value, for measures that have one a user; without one, for those of the whole run.
+        run
+            The run, where there are several.
+        lang
+            ``en`` or ``zh``, for headings.
+
+        Examples
+        --------
+        >>> import rankstone
+        >>> found = rankstone.beyond({"u1": ["a", "b"], "u2": ["a", "c"]}, "Entropy@2")
+        >>> table, = found.explain("Entropy@2").tables
+        >>> table.frame.select("item", "lists", "contribution").rows()
+        [('a', 2.0, 0.5), ('b', 1.0, 0.5), ('c', 1.0, 0.5)]
+        """
+        check_language(lang)
+        name, wanted = self._run_named(run), self._measure_named(measure)
+        assert self.opening is not None  # noqa: S101 - whoever measures says how to read again
+        lists = self.opening(wanted, name)
+        return derived_beyond(cast("Any", wanted), user, lists, name, self.conventions, lang)
+
+    def sheet(
+        self,
+        digits: int = 4,
+        by: Sequence[str] = (),
+        intervals: pl.DataFrame | None = None,
+        about: Sequence[str] = (),
+    ) -> Sheet:
+        """Return the values as a sheet, a row a measure; ``by`` adds groups of users."""
+        del intervals, about
+        groups = {name: (self.mean(by=name), group_gaps(self, name)) for name in by}
+        return of_measures(self, tuple(self.runs), digits, groups)
+
+    def _run_named(self, run: str | None) -> str:
+        """Return the run that is meant, or refuse."""
+        if run is None and len(self.runs) == 1:
+            return next(iter(self.runs))
+        if run is None or run not in self.runs:
+            raise BadOption(
+                "which run?" if run is None else f"there is no run {printable(run)}",
+                expected=", ".join(map(printable, self.runs)),
+            )
+        return run
+
+    def _measure_named(self, measure: str | Named) -> Named:
+        """Return the measure that is meant, by its name here or as a value."""
+        named = cast("tuple[Named, ...]", self.measures)
+        wanted = next((one for one in named if str(one) == str(measure)), None) or parse_measure(measure)
+        if wanted not in named:
+            raise BadOption(f"{wanted} was not computed", expected=", ".join(map(str, named)))
+        return wanted
+
+    def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
+        per_list = super()._mean(without, by)
+        if by:
+            self._require_users(by)
+            return per_list
+        rows = [
+            (run, str(measure), value, len(self.runs[run].queries), int(value != value))  # noqa: PLR0124 - NaN
+            for run, values in self.whole.items()
+            for measure, value in values.items()
+        ]
+        per_run = pl.DataFrame(rows, per_list.schema, orient="row").with_columns(
+            pl.col("value").fill_nan(None)
+        )
+        order = {str(measure): at for at, measure in enumerate(self.measures)}
+        runs = {run: at for at, run in enumerate(self.runs)}
+        both = pl.concat([per_list, per_run])
+        at_run = pl.col("run").replace_strict(runs, return_dtype=pl.Int64)
+        at_measure = pl.col("measure").replace_strict(order, return_dtype=pl.Int64)
+        return both.sort(at_run, at_measure)
+
+    def _require_users(self, by: tuple[str, ...]) -> None:
+        """Refuse means by columns of users where no measure has a value a user."""
+        if not any(run.by_measure for run in self.runs.values()):
+            raise BadParameter(
+                f"there are no means by {', '.join(map(printable, by))}: "
+                f"{', '.join(map(str, self.measures))} describes whole runs",
+                fix="choose measures with a value a user, such as Novelty, Popularity or ILD",
+            )

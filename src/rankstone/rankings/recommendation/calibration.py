@@ -1,0 +1,212 @@
+"""Calibration: whether a list mirrors the interests its user has shown.
+
+Mixes of categories: the share that each category has in each list.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.hits.list_arrays import sums
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions
+from rankstone.rankings.recommendation.recommendation_measure import DISCOUNTS, Attention, OfLists
+
+if TYPE_CHECKING:
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.rankings.recommendation.items import Sets
+    from rankstone.rankings.recommendation.list_frame import ListFrame
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
+
+
+__all__ = ["Mixes", "OfCategories", "cells"]
+
+#: cells of a table of lists by categories; beyond it only the cells in use get a place
+_CELLS: Final = 1 << 22
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfCategories(OfLists):
+    """A measure of the categories that the items of a list have."""
+
+    category: str | None = parameter(
+        None, "column of --items; default: `category`, or the only one", word=True
+    )
+
+    def check(self, tables: Tables) -> None:
+        """Refuse a column that is not there."""
+        super().check(tables)
+        tables.item_table.chosen(self.category, "category", str(self))
+
+    def categories(self, tables: Tables) -> Sets:
+        """Return the categories of each item in the table."""
+        table = tables.item_table
+        return table.sets(table.chosen(self.category, "category", str(self))[0])
+
+
+def cells(of: Ints, row: Ints, weight: Floats, sets: Sets) -> tuple[Ints, Floats]:
+    """Return (list, category) as one number for every category of every row, and its part of the weight.
+
+    Parameters
+    ----------
+    of, row
+        int64: the list of each row, and its row in the table of items (-1 is none).
+    weight
+        float64: what each row weighs, shared equally by its categories.
+    sets
+        The categories.
+    """
+    there, size, label = sets.spread(row)
+    cell, share = of[there] * len(sets.names), weight[there] / size
+    if sets.single:
+        return cell + label, share
+    return np.repeat(cell, size) + label, np.repeat(share, size)
+
+
+class Mixes:
+    """Several mixes of the same lists, laid beside each other.
+
+    Parameters
+    ----------
+    lists, categories
+        How many there are.
+    *parts
+        For each mix its cells and their weights, as :func:`cells` returns them.
+
+    Attributes
+    ----------
+    list, category
+        int64 ``[cells]``: what each cell stands for.
+    """
+
+    def __init__(self, lists: int, categories: int, *parts: tuple[Ints, Floats]) -> None:
+        self._lists = lists
+        if lists * categories <= _CELLS:
+            used = np.arange(lists * categories)
+            places = [cell for cell, _ in parts]
+        else:
+            used, place = np.unique(np.concatenate([cell for cell, _ in parts]), return_inverse=True)
+            places = np.split(place, np.cumsum([len(cell) for cell, _ in parts])[:-1])
+        self.list = used // max(categories, 1)
+        self.category = used % max(categories, 1)
+        self._amounts = [sums(at, weight, len(used)) for at, (_, weight) in zip(places, parts, strict=True)]
+
+    def shares(self, part: int) -> tuple[Floats, Bools]:
+        """Return one mix' share of each cell, float64 ``[cells]``, and which lists have any, ``[lists]``."""
+        amount = self._amounts[part]
+        whole = self.total(amount)
+        some = whole > 0
+        return amount / np.where(some, whole, 1.0)[self.list], some
+
+    def total(self, values: Floats) -> Floats:
+        """Sum the cells of each list, in the order of categories, float64 ``[lists]``."""
+        return sums(self.list, values, self._lists)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration(Attention, OfCategories):
+    """Calibration: how far the categories of a list are from those of the user's past.
+
+    >>> print(Calibration(category="genre", distance="js", k=10))
+    Calibration(category=genre, distance=js)@10
+    """
+
+    family: ClassVar[str] = "calibration"
+    aliases: ClassVar[tuple[str, ...]] = ("Miscalibration", "CalibrationKL")
+    needs: ClassVar[tuple[str, ...]] = ("items", "history")
+    of_items: ClassVar[bool] = False
+    card: ClassVar[Card] = Card(
+        sentence="How far is the mix of categories in a list from the mix in the user's past?",
+        formula="C_KL(u) = Σ_c p(c) ln(p(c) / q̃(c)), q̃ = (1 − α) q + α p;  Hellinger √(Σ (√p − √q)² / 2);  "
+        "JS (KL(p, m) + KL(q, m)) / 2, m = (p + q)/2",
+        symbols="p(c): the share of category c in u's past, each interaction shared equally over the item's "
+        "categories; q(c): the same in the list, ranks weighed by `discount`; terms with p = 0 are 0",
+        example="past half a, half b, list all a, α = 0: distance=hellinger √(((√½ − 1)² + ½) / 2) = 0.541",
+        needs="a table of items with categories, the past",
+        span=(0.0, None),
+        direction="lower",
+        undefined="no item with a category in the past, or none in the list",
+        peers={
+            "Steck 2018": "the same; the past may be weighed, by recency say: weight=<column>",
+            "LensKit, RecTools": "have no such measure",
+        },
+        sensitive="short lists: q is coarse; α bounds what a missing category costs",
+        use="users with several interests; 0 is a perfect mirror",
+        citation="Steck, RecSys 2018; da Silva, Manzato and Durão, ESWA 2021 (other distances)",
+    )
+
+    distance: str = parameter("kl", "between the two mixes", "kl", "hellinger", "js")
+    alpha: float = parameter(0.01, "share of p mixed into q, for kl", low=0.0, below=1.0)
+    discount: str = parameter("none", "how a rank weighs in the list's mix", *DISCOUNTS)
+    p: float | None = parameter(None, "discount=geometric: p^(i−1)", above=0.0, below=1.0)
+    weight: str | None = parameter(None, "column of --history that weighs interactions", word=True)
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """Bounded by 1 (hellinger), ln 2 (js) and −ln α (kl)."""
+        kl = -math.log(self.alpha) if self.alpha else None
+        return (0.0, {"hellinger": 1.0, "js": math.log(2)}.get(self.distance, kl))
+
+    def history_columns(self) -> tuple[str, ...]:
+        """Return the column of weights, where there is one."""
+        return () if self.weight is None else (self.weight,)
+
+    def check(self, tables: Tables) -> None:
+        """Refuse a column that is not there, and α = 0 for kl, where one missing category is infinite."""
+        super().check(tables)
+        if self.distance == "kl" and not self.alpha:
+            raise BadParameter("Calibration: alpha=0 makes kl infinite", expected="a small α such as 0.01")
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Sum over categories instead of items: what each adds to the distance of its list."""
+        mixes = self._mixes(lists, tables)
+        (p, before), (q, now) = mixes.shares(0), mixes.shares(1)
+        known = before & now
+        terms = self._terms(p, q)
+        total = mixes.total(terms)
+        names = self.categories(tables).names
+        lists.record(
+            "category",
+            lambda: [names[at] for at in mixes.category.tolist()],
+            total=total,
+            past_share=p,
+            list_share=q,
+            contribution=terms,
+        )
+        norm = known.astype(np.float64)
+        return Contributions(np.zeros(len(lists.item)), norm, missed=np.where(known, total, 0.0))
+
+    def link(self, ratio: Floats) -> Floats:
+        """Take the root that the Hellinger distance has, and rounding below zero away."""
+        ratio = np.maximum(ratio, 0.0)
+        return np.sqrt(ratio) if self.distance == "hellinger" else ratio
+
+    def _terms(self, p: Floats, q: Floats) -> Floats:
+        if self.distance == "hellinger":
+            return (np.sqrt(p) - np.sqrt(q)) ** 2 / 2.0
+        if self.distance == "js":
+            return (_kl(p, (p + q) / 2.0) + _kl(q, (p + q) / 2.0)) / 2.0
+        return _kl(p, (1.0 - self.alpha) * q + self.alpha * p)
+
+    def _mixes(self, lists: ListFrame, tables: Tables) -> Mixes:
+        """Return the categories of each user's past, and those of the list."""
+        table, past, sets = tables.item_table, tables.past, self.categories(tables)
+        count, pairs = past.of_lists(lists)
+        before = np.repeat(np.arange(len(lists)), count)
+        weight = np.ones(len(before)) if self.weight is None else past.columns[self.weight][pairs]
+        old = cells(before, table.rows_of(past.item[pairs]), weight, sets)
+        new = cells(lists.list, table.rows(lists), self.attention(lists.rank), sets)
+        return Mixes(len(lists), len(sets.names), old, new)
+
+
+def _kl(p: Floats, q: Floats) -> Floats:
+    """Return p ln(p/q), 0 where p is."""
+    some = p > 0
+    terms = np.zeros(len(p))
+    terms[some] = p[some] * np.log(p[some] / q[some])
+    return terms

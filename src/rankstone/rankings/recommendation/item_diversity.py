@@ -1,0 +1,437 @@
+"""Diversity inside a list: how different its items are from one another.
+
+How far apart the items of a list are, for many lists at once.
+
+What a row contributes is the sum of its distances to the other items of its list.  Where distance comes
+from an inner product, that needs no pairs: with S = Σ v_j, Σ_{j≠i} (1 − v_i·v_j) = n − 1 + v_i·v_i − v_i·S.
+Other distances go through the pairs by how many ranks lie between them, all lists at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from rankstone.errors import BadParameter
+from rankstone.hits.list_arrays import sums
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions
+from rankstone.rankings.recommendation.recommendation_measure import OfLists
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.rankings.recommendation.items import Sets
+    from rankstone.rankings.recommendation.list_frame import ListFrame
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
+
+    #: arrays ``[lists, longest, width]``
+    Block = NDArray[Any]
+
+__all__ = [
+    "cosine_of_sets",
+    "cosine_of_vectors",
+    "dots_of_sets",
+    "dots_of_vectors",
+    "hamming",
+    "jaccard",
+    "squared",
+    "straight",
+    "sum_by_list",
+    "unit",
+]
+
+#: numbers held at once while lists are gone through
+_CELLS: Final = 1 << 17
+_WORD: Final = 64
+
+
+def unit(values: Floats) -> Floats:
+    """Return vectors of length one; a zero vector stays zero, and is like nothing."""
+    length = np.sqrt(np.einsum("id,id->i", values, values))
+    units: Floats = np.divide(values, length[:, None], out=np.zeros_like(values), where=length[:, None] > 0)
+    return units
+
+
+# -- lists side by side ----------------------------------------------------------------------------
+def _ranges(n: Ints, width: int) -> Iterator[tuple[int, int]]:
+    """Cut lists into ranges that, padded to the longest list, fit into ``_CELLS`` numbers."""
+    begin = 0
+    while begin < len(n):
+        end, longest = begin + 1, int(n[begin])
+        while end < len(n):
+            more = min(2 * end - begin, len(n))
+            longest = max(longest, int(n[end:more].max()))
+            if (more - begin) * longest * width > _CELLS:
+                break
+            end = more
+        yield begin, end
+        begin = end
+
+
+def _blocks(n: Ints, row: Ints, values: NDArray[Any]) -> Iterator[tuple[int, int, slice, Block, Bools]]:
+    """Yield the values of a few lists at a time as ``[lists, longest, width]``; shorter lists end in zeros.
+
+    Parameters
+    ----------
+    n
+        int64 ``[lists]``: how many rows each has.
+    row
+        int64 ``[rows]``: which of the ``values`` belongs to each row.
+    values
+        ``[table rows, width]``.
+
+    Yields
+    ------
+    begin, end
+        The lists.
+    stretch
+        Their rows.
+    block
+        Their values.
+    there
+        bool ``[lists, longest]``: where there is a row.
+    """
+    starts = np.cumsum(n) - n
+    for begin, end in _ranges(n, values.shape[1]):
+        size = n[begin:end]
+        longest = int(size.max())
+        stretch = slice(int(starts[begin]), int(starts[end - 1] + size[-1]))
+        there = np.arange(longest) < size[:, None]
+        found = values[row[stretch]]
+        if there.all():
+            block = found.reshape(end - begin, longest, values.shape[1])
+        else:
+            block = np.zeros((end - begin, longest, values.shape[1]), values.dtype)
+            block[there] = found
+        if longest:
+            yield begin, end, stretch, block, there
+
+
+def _sum_of_list(block: Block) -> Floats:
+    """Sum the vectors of each list from the first rank to the last, ``[lists, width]``."""
+    if block.shape[2] == 1:  # along the only axis that is left, NumPy would sum pairwise
+        only: Floats = np.add.accumulate(block, axis=1)[:, -1]
+        return only
+    total: Floats = block.sum(axis=1)
+    return total
+
+
+def _by_pairs(n: Ints, row: Ints, values: NDArray[Any], apart: Callable[[Block, Block], Floats]) -> Floats:
+    """Sum each row's distances to the others of its list, pair by pair.
+
+    Parameters
+    ----------
+    n, row, values
+        As for :func:`_blocks`.
+    apart
+        The distances between places of two blocks.
+    """
+    found = np.empty(len(row))
+    for _, _, stretch, block, there in _blocks(n, row, values):
+        sum_of_row = np.zeros(there.shape)
+        for step in range(1, there.shape[1]):
+            _add(sum_of_row, step, apart(block[:, :-step], block[:, step:]), there)
+        found[stretch] = sum_of_row[there]
+    return found
+
+
+def _add(sum_of_row: Floats, step: int, distance: Floats, there: Bools) -> None:
+    """Add the distances between places ``step`` apart to both of them, where there is a lower one."""
+    distance *= there[:, step:]
+    sum_of_row[:, :-step] += distance
+    sum_of_row[:, step:] += distance
+
+
+# -- vectors ---------------------------------------------------------------------------------------
+def cosine_of_vectors(n: Ints, row: Ints, units: Floats) -> Floats:
+    """Sum each row's 1 − cosine to the others of its list; ``units`` have length one, or zero."""
+    found = np.empty(len(row))
+    for _, _, stretch, block, there in _blocks(n, row, units):
+        found[stretch] = np.einsum("lnd,ld->ln", block, _sum_of_list(block))[there]
+    itself = np.einsum("id,id->i", units, units)[row]
+    apart: Floats = np.maximum(np.repeat(n - 1.0, n) + itself - found, 0.0)
+    return apart
+
+
+def squared(n: Ints, row: Ints, values: Floats) -> Floats:
+    """Sum each row's squared Euclidean distances to the others of its list; best about the middle."""
+    length = np.einsum("id,id->i", values, values)
+    found = np.empty(len(row))
+    for _, _, stretch, block, there in _blocks(n, row, values):
+        dots = np.einsum("lnd,ld->ln", block, _sum_of_list(block))
+        lengths = np.einsum("lnd,lnd->ln", block, block)
+        found[stretch] = (np.add.accumulate(lengths, axis=1)[:, -1:] - 2.0 * dots)[there]
+    apart: Floats = np.maximum(np.repeat(n.astype(np.float64), n) * length[row] + found, 0.0)
+    return apart
+
+
+def straight(n: Ints, row: Ints, values: Floats) -> Floats:
+    """Sum each row's Euclidean distances to the others of its list."""
+
+    def apart(a: Block, b: Block) -> Floats:
+        gap = a - b
+        distance: Floats = np.sqrt(np.einsum("lnd,lnd->ln", gap, gap))
+        return distance
+
+    return _by_pairs(n, row, values, apart)
+
+
+def hamming(n: Ints, row: Ints, values: Floats) -> Floats:
+    """Count the features in which each row differs from the others of its list."""
+    return _by_pairs(n, row, values, lambda a, b: np.count_nonzero(a != b, axis=2).astype(np.float64))
+
+
+def sum_by_list(n: Ints, row: Ints, values: Floats) -> Floats:
+    """Sum the vectors of each list from the first to the last, float64 ``[lists, features]``."""
+    found = np.zeros((len(n), values.shape[1]))
+    for begin, end, _, block, _ in _blocks(n, row, values):
+        found[begin:end] = _sum_of_list(block)
+    return found
+
+
+def dots_of_vectors(row: Ints, values: Floats, of: Ints, others: Floats) -> Floats:
+    """Return the inner product of each row's vector with the one of its group, float64 ``[rows]``."""
+    found = np.empty(len(row))
+    step = max(_CELLS // values.shape[1], 1)
+    for start in range(0, len(row), step):
+        part = slice(start, start + step)
+        found[part] = np.einsum("id,id->i", values[row[part]], others[of[part]])
+    return found
+
+
+# -- sets ------------------------------------------------------------------------------------------
+def cosine_of_sets(n: Ints, row: Ints, sets: Sets) -> Floats:
+    """Sum each row's 1 − |A ∩ B| / √(|A| |B|) to the others of its list; no set is empty."""
+    lists = np.repeat(np.arange(len(n)), n)
+    return np.maximum(np.repeat(n.astype(np.float64), n) - dots_of_sets(lists, row, lists, row, sets), 0.0)
+
+
+def dots_of_sets(of: Ints, row: Ints, among: Ints, others: Ints, sets: Sets) -> Floats:
+    """Sum the cosines of each row's set to the sets of others in the same group.
+
+    Parameters
+    ----------
+    of, row
+        int64: the group of each row, and its row in the table.
+    among, others
+        int64: the group of each of the others, and its row in the table.
+    sets
+        The categories; no set is empty.
+    """
+    groups, width = int(max(of.max(initial=-1), among.max(initial=-1))) + 1, len(sets.names)
+    there, size, label = sets.spread(others)
+    cell = np.repeat(among[there] * width, size) + label
+    weight = np.repeat(1.0 / np.sqrt(size), size)
+    mine, own_size, own = sets.spread(row)
+    wanted = np.repeat(of[mine] * width, own_size) + own
+    if groups * width <= 32 * _CELLS:
+        shared = sums(cell, weight, groups * width)[wanted]
+    else:
+        cells, place = np.unique(cell, return_inverse=True)
+        at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+        shared = np.where(cells[at] == wanted, sums(place, weight, len(cells))[at], 0.0)
+    return sums(np.repeat(mine, own_size), shared, len(row)) / np.sqrt(sets.size[row])
+
+
+def jaccard(n: Ints, row: Ints, sets: Sets) -> Floats:
+    """Sum each row's 1 − |A ∩ B| / |A ∪ B| to the others of its list; no set is empty."""
+    found = np.empty(len(row))
+    if sets.bits is not None:
+        blocks = _blocks(n, row, sets.bits[:, None])
+    else:
+        blocks = _blocks(n, np.arange(len(row)), _bits(n, row, sets))
+    for _, _, stretch, block, there in blocks:
+        size = _ones(block).astype(np.int64)
+        sum_of_row = np.zeros(there.shape)
+        for step in range(1, there.shape[1]):
+            both = _ones(block[:, :-step] & block[:, step:])
+            either = size[:, :-step] + size[:, step:] - both
+            _add(sum_of_row, step, 1.0 - both / np.maximum(either, 1), there)
+        found[stretch] = sum_of_row[there]
+    return found
+
+
+def _ones(words: Block) -> NDArray[Any]:
+    """Count the bits of all words of a row."""
+    count = np.bitwise_count(words)
+    return count[:, :, 0] if count.shape[2] == 1 else count.sum(axis=2, dtype=np.int64)
+
+
+def _bits(n: Ints, row: Ints, sets: Sets) -> NDArray[np.uint64]:
+    """Write each row's set as bits, ``[rows, words]``: only categories of its list have one."""
+    there, size, label = sets.spread(row)
+    which, lists = np.repeat(there, size), np.repeat(np.arange(len(n)), n)
+    cells, place = np.unique(lists[which] * len(sets.names) + label, return_inverse=True)
+    first = np.searchsorted(cells // len(sets.names), np.arange(len(n)))
+    label = place - first[lists[which]]
+    words = np.zeros((len(row), int(label.max(initial=0)) // _WORD + 1), np.uint64)
+    # every bit is set once, so that adding sets it
+    np.add.at(words, (which, label // _WORD), np.uint64(1) << (label % _WORD).astype(np.uint64))
+    return words
+
+
+_FEATURES = "column of --items (several with +); default: the column `features`, or all there are"
+_DISTANCES = ("cosine", "jaccard", "euclidean", "sqeuclidean", "hamming")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pairs(OfLists):
+    """A mean over the pairs of items in a list."""
+
+    needs: ClassVar[tuple[str, ...]] = ("items",)
+
+    features: str | None = parameter(None, _FEATURES, word=True)
+
+    def kind(self) -> str:
+        """Return which distance is meant."""
+        raise NotImplementedError
+
+    def check(self, tables: Tables) -> None:
+        """Refuse columns that are not there."""
+        super().check(tables)
+        columns = self.columns(tables)
+        if not self.as_sets(columns, tables):
+            tables.item_table.check_numbers(columns)
+        elif len(columns) > 1:
+            raise BadParameter(f"{self} compares sets of one column", given=", ".join(columns))
+
+    def columns(self, tables: Tables) -> tuple[str, ...]:
+        """Return the columns compared."""
+        return tables.item_table.chosen(self.features, "features", str(self))
+
+    def as_sets(self, columns: tuple[str, ...], tables: Tables) -> bool:
+        """Say whether categories are compared instead of numbers."""
+        kind = self.kind()
+        return kind == "jaccard" or (kind == "cosine" and tables.item_table.is_text(columns))
+
+    def apart(self, lists: ListFrame, tables: Tables) -> tuple[Ints, Floats, Ints]:
+        """Return the rows whose features are known, what they sum to, and how many each list has."""
+        table, columns = tables.item_table, self.columns(tables)
+        row = table.rows(lists)
+        sets = table.sets(columns[0]) if self.as_sets(columns, tables) else None
+        known = table.vectors(columns).known if sets is None else sets.known
+        rows = np.flatnonzero((row >= 0) & known[row])
+        n = np.bincount(lists.list[rows], minlength=len(lists))
+        if sets is not None:
+            of_sets = jaccard if self.kind() == "jaccard" else cosine_of_sets
+            return rows, of_sets(n, row[rows], sets), n
+        return rows, _OF_VECTORS[self.kind()](n, row[rows], self._values(columns, tables)), n
+
+    def _values(self, columns: tuple[str, ...], tables: Tables) -> Floats:
+        if self.kind() == "cosine":
+            return tables.units(columns)
+        if self.kind() == "sqeuclidean":
+            return tables.centred(columns)
+        return tables.item_table.vectors(columns).values
+
+
+_OF_VECTORS = {
+    "cosine": cosine_of_vectors,
+    "euclidean": straight,
+    "sqeuclidean": squared,
+    "hamming": hamming,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ILD(_Pairs):
+    """Intra-list diversity: the mean distance between two items of a list.
+
+    >>> print(ILD(features="genres", distance="jaccard", k=10))
+    ILD(features=genres, distance=jaccard)@10
+    """
+
+    family: ClassVar[str] = "diversity"
+    aliases: ClassVar[tuple[str, ...]] = ("IntraListDiversity", "IntraListDistance")
+    card: ClassVar[Card] = Card(
+        sentence="How different are the items of a list from one another?",
+        formula="ILD@k(u) = 2 / (n (n − 1)) Σ_{i<j} d(i, j)",
+        symbols="n: items of the list whose features are known; d: cosine 1 − v_i·v_j / (|v_i| |v_j|), of "
+        "categories 1 − |A ∩ B| / √(|A| |B|); jaccard 1 − |A ∩ B| / |A ∪ B|; euclidean; sqeuclidean; "
+        "hamming the number of features that differ; denom=n: the sum over pairs divided by n",
+        example="genres {a}, {a, b}, {c}, jaccard: (1/2 + 1 + 1) / 3 = 5/6",
+        needs="a table of items with numbers (vectors) or categories",
+        span=(0.0, None),
+        undefined="fewer than two items whose features are known (denom=n: none); lone=zero: a list of one "
+        "item has 0",
+        peers={
+            "RecTools IntraListDiversity": "ILD(distance=hamming, lone=zero), its one distance",
+            "recommenders diversity": "1 − mean cosine of feature vectors, or of co-occurrence in the past; "
+            "items of which nothing is known are unlike all others",
+            "Evidently Diversity": "ILD(denom=n): grows with the length of the list",
+        },
+        sensitive="items without features are left out of their lists; a zero vector is 1 away from all",
+        use="filter bubbles inside a screen; needs no judgment, so read it beside accuracy",
+        citation="Smyth and McClave, ICCBR 2001; Ziegler et al., WWW 2005",
+    )
+
+    distance: str = parameter("cosine", "between two items", *_DISTANCES)
+    denom: str = parameter("pairs", "what is divided by: the pairs, or the items", "pairs", "n")
+    lone: str = parameter("undefined", "what a list of one item is worth", "undefined", "zero")
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """Cosine up to 2, Jaccard up to 1, the rest unbounded, as is a sum that grows with the list."""
+        return (0.0, {"cosine": 2.0, "jaccard": 1.0}.get(self.distance) if self.denom == "pairs" else None)
+
+    def kind(self) -> str:
+        """Return the distance."""
+        return self.distance
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Give each item its distances to the others; divide by the ordered pairs."""
+        rows, apart, n = self.apart(lists, tables)
+        found = np.zeros(len(lists.item))
+        found[rows] = apart
+        lists.record_columns(known=lambda: np.isin(np.arange(len(found)), rows))
+        # a pair is met from both sides
+        norm = n * (n - 1) if self.denom == "pairs" else 2 * n
+        if self.lone == "zero":
+            norm = np.where(lists.n == 1, 1, norm)
+        return Contributions(found, norm.astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ILS(_Pairs):
+    """Intra-list similarity: the mean likeness of two items of a list.
+
+    >>> print(ILS(features="genres", k=10))
+    ILS(features=genres)@10
+    """
+
+    family: ClassVar[str] = "diversity"
+    aliases: ClassVar[tuple[str, ...]] = ("IntraListSimilarity",)
+    card: ClassVar[Card] = Card(
+        sentence="How alike are the items of a list?",
+        formula="ILS@k(u) = 2 / (n (n − 1)) Σ_{i<j} s(i, j) = 1 − ILD@k(u)",
+        symbols="n: items of the list whose features are known; s: cosine or jaccard, one minus the distance",
+        example="genres {a}, {a, b}, {c}, jaccard: (1/2 + 0 + 0) / 3 = 1/6",
+        needs="a table of items with numbers (vectors) or categories",
+        span=(-1.0, 1.0),
+        direction="lower",
+        undefined="fewer than two items whose features are known",
+        peers={"Ziegler et al.": "the sum over pairs instead of the mean: grows with the list"},
+        sensitive="items without features are left out of their lists",
+        use="the other side of ILD; choose one of the two and stay with it",
+        citation="Ziegler, McNee, Konstan and Lausen, WWW 2005",
+    )
+
+    similarity: str = parameter("cosine", "of two items", "cosine", "jaccard")
+
+    def kind(self) -> str:
+        """Return the distance that is one minus this likeness."""
+        return self.similarity
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Give each item its likenesses to the others; divide by the ordered pairs."""
+        rows, apart, n = self.apart(lists, tables)
+        found = np.zeros(len(lists.item))
+        found[rows] = n[lists.list[rows]] - 1.0 - apart
+        lists.record_columns(known=lambda: np.isin(np.arange(len(found)), rows))
+        return Contributions(found, (n * (n - 1)).astype(np.float64))

@@ -1,0 +1,420 @@
+"""What is known of items: categories as sets, features as vectors, by the rows of their table.
+
+Who met what: pairs of a user and an item, with numbers beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, BadParameter, BadValue, InputError, MissingColumn, printable
+from rankstone.hits.list_arrays import sums
+from rankstone.hits.pair_index import ragged_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.io.attributes import Attributes
+    from rankstone.rankings.recommendation.list_frame import Codes, ListFrame, Numbers
+
+    Value = TypeVar("Value")
+
+__all__ = ["ItemTable", "Pairs", "Sets", "Vectors", "keys"]
+
+#: categories that fit into the bits of one number
+_WORD: Final = 64
+#: labels of a row that are kept side by side
+_WIDEST: Final = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Each item's categories.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[table rows + 1]``: labels of row ``i`` are ``offsets[i]:offsets[i + 1]``.
+    label
+        int64: the number of each category.
+    names
+        The categories, in the order of their texts.
+    """
+
+    offsets: Ints
+    label: Ints
+    names: list[str]
+
+    @cached_property
+    def size(self) -> Ints:
+        """How many categories each row has, int64 ``[table rows]``."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether no row has more than one category."""
+        return int(self.size.max(initial=0)) <= 1
+
+    @cached_property
+    def known(self) -> Bools:
+        """Which rows have a category at all."""
+        return self.size > 0
+
+    @cached_property
+    def bits(self) -> NDArray[np.uint64] | None:
+        """Each row's categories as bits of one number, uint64 ``[table rows]``; ``None`` for too many."""
+        if len(self.names) > _WORD:
+            return None
+        words = np.zeros(len(self.size), np.uint64)
+        row = np.repeat(np.arange(len(self.size)), self.size)
+        np.add.at(words, row, np.uint64(1) << self.label.astype(np.uint64))  # every bit once
+        return words
+
+    @cached_property
+    def _side_by_side(self) -> NDArray[np.int32] | None:
+        """Each row's labels beside each other, -1 behind them, and an empty row at the end for row -1."""
+        width = int(self.size.max(initial=1))
+        if width > _WIDEST:
+            return None
+        table = np.full((len(self.size) + 1, width), -1, np.int32)
+        row = np.repeat(np.arange(len(self.size)), self.size)
+        table[row, np.arange(len(self.label)) - self.offsets[row]] = self.label
+        return table
+
+    def spread(self, row: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return, for rows of the table (-1 is none), every category of each.
+
+        Returns
+        -------
+        there, size, label
+            int64: which of ``row`` have categories, how many each has, and all of these one after another.
+        """
+        table = self._side_by_side
+        if table is not None:  # one look-up a row instead of three
+            labels = table[row]
+            some = labels >= 0
+            size = np.count_nonzero(some, axis=1)
+            there = np.flatnonzero(size)
+            return there, size[there], labels[some].astype(np.int64)
+        size = self.size[row]
+        there = np.flatnonzero((row >= 0) & (size > 0))
+        size = size[there]
+        return there, size, self.label[ragged_range(self.offsets[row[there]], size)]
+
+    def shared_out(self, values: Floats) -> Floats:
+        """Sum what rows have by category, equally where a row has several, float64 ``[categories]``."""
+        parts = np.divide(values, self.size, out=np.zeros(len(values)), where=self.size > 0)
+        return sums(self.label, np.repeat(parts, self.size), len(self.names))
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Each item's features, float64 ``[table rows, features]``; ``known`` where none is missing."""
+
+    values: Floats
+    known: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """The table of items, its rows found by the numbers of items.
+
+    Attributes
+    ----------
+    attributes
+        The table.
+    code
+        uint32 ``[table rows]``: the number of each row's item.
+    separator
+        What divides several values in one text.
+    """
+
+    attributes: Attributes
+    code: Numbers
+    separator: str
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, attributes: Attributes, codes: Codes, separator: str) -> ItemTable:
+        """Give the items of a table numbers."""
+        if not separator:
+            raise BadOption(f"separator={separator!r} divides nothing", expected="a text, such as | or ;")
+        return cls(attributes, codes.of(attributes.collect()[attributes.key]), separator)
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    def _remember(self, key: object, make: Callable[[], Value]) -> Value:
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: Value = self._memo[key]
+        return found
+
+    def rows(self, lists: ListFrame) -> Ints:
+        """Return the table's row for every row of the lists, -1 for items it does not have."""
+        return lists.remember(("table row", self), lambda: self.rows_of(lists.item))
+
+    def rows_of(self, item: Numbers) -> Ints:
+        """Return the table's row of each item, -1 for items it does not have."""
+        place = self._remember("place", self._places)
+        inside = np.minimum(item, len(place) - 1)
+        return np.where(item < len(place), place[inside], -1)
+
+    def _places(self) -> Ints:
+        place = np.full(int(self.code.max(initial=0)) + 1, -1, np.int64)
+        place[self.code] = np.arange(len(self.code))
+        return place
+
+    def chosen(self, said: str | None, usual: str, owner: str) -> tuple[str, ...]:
+        """Return the columns that a measure's parameter means; several are written with a plus.
+
+        Parameters
+        ----------
+        said
+            The parameter's value; ``None`` means the column called ``usual``, or all there are.
+        usual
+            What the parameter and its usual column are called.
+        owner
+            The measure, for messages.
+        """
+        if said is not None:
+            columns = tuple(said.split("+"))
+            self.attributes.require(columns)
+            if len(columns) > 1 and usual != "features":
+                raise BadParameter(f"{owner}: {usual}={said} names several columns", expected="one column")
+            return columns
+        there = self.attributes.columns
+        if usual in there:
+            return (usual,)
+        if len(there) == 1 or (there and usual == "features"):
+            return there
+        raise MissingColumn(
+            f"{owner} does not say which column is the {usual}",
+            where=self.attributes.source,
+            given=f"columns {', '.join(map(printable, there)) or 'none'}",
+            fix=f"name it: {usual}=<column> in the measure's brackets",
+        )
+
+    def numbers(self, column: str) -> Floats:
+        """Return a column of numbers, NaN where there is none, float64 ``[table rows]``."""
+        return self._remember(("numbers", column), lambda: self._numbers(column))
+
+    def _numbers(self, column: str) -> Floats:
+        values = self.attributes.collect(column)[column]
+        if values.dtype == pl.String:
+            values = values.str.strip_chars().replace("", None)
+        if values.dtype.is_nested():
+            raise self._not(column, values.dtype, "numbers")
+        numbers = values.cast(pl.Float64, strict=False)
+        bad = values.filter(numbers.is_null() & values.is_not_null())
+        if len(bad):
+            raise BadValue(
+                f"{column} {printable(str(bad[0]), 40)!r} is no number",
+                where=self.attributes.source,
+                expected="numbers",
+                fix="name the columns to compare, features=<column>; categories go by cosine or jaccard",
+            )
+        return numbers.fill_null(float("nan")).to_numpy()
+
+    def check_numbers(self, columns: Sequence[str]) -> None:
+        """Refuse columns that hold no numbers; they are read only where their type leaves it open."""
+        kinds = [self.attributes.schema[column] for column in columns]
+        lists = (pl.List, pl.Array)
+        if len(kinds) == 1 and isinstance(kinds[0], lists) and kinds[0].inner.is_numeric():
+            return
+        if not all(kind.is_numeric() for kind in kinds):
+            self.vectors(columns)
+
+    def vectors(self, columns: Sequence[str]) -> Vectors:
+        """Return columns of numbers, or one column of lists of numbers, as vectors."""
+        return self._remember(("vectors", tuple(columns)), lambda: self._vectors(columns))
+
+    def _vectors(self, columns: Sequence[str]) -> Vectors:
+        schema = self.attributes.schema
+        if len(columns) == 1 and isinstance(schema[columns[0]], (pl.List, pl.Array)):
+            values = self._matrix(columns[0])
+        else:
+            values = np.stack([self.numbers(column) for column in columns], axis=1)
+        if np.isinf(values).any():
+            raise BadValue(
+                f"{'+'.join(columns)} holds an infinite number",
+                where=self.attributes.source,
+                expected="finite numbers, or nothing where a feature is not known",
+            )
+        return Vectors(values, np.asarray(~np.isnan(values).any(axis=1)))
+
+    def _matrix(self, column: str) -> Floats:
+        lists = self.attributes.collect(column)[column]
+        if isinstance(lists.dtype, pl.Array) and lists.dtype.inner.is_numeric() and not lists.null_count():
+            whole: Floats = lists.cast(pl.Array(pl.Float64, lists.dtype.size)).to_numpy()
+            return whole.reshape(len(lists), lists.dtype.size)
+        if isinstance(lists.dtype, pl.Array):
+            lists = lists.arr.to_list()
+        if not isinstance(lists.dtype, pl.List) or not lists.dtype.inner.is_numeric():
+            raise self._not(column, lists.dtype, "lists of numbers")
+        lengths = lists.list.len().drop_nulls().unique()
+        if len(lengths) > 1:
+            raise InputError(
+                f"{column} holds lists of {lengths.min()!s} to {lengths.max()!s} numbers",
+                where=self.attributes.source,
+                expected="lists of one length",
+            )
+        there = np.flatnonzero(lists.is_not_null().to_numpy())
+        width = int(lengths[0]) if len(lengths) else 1
+        values = np.full((len(lists), width), np.nan)
+        flat = lists.drop_nulls().explode().cast(pl.Float64)
+        values[there] = flat.fill_null(float("nan")).to_numpy().reshape(len(there), width)
+        return values
+
+    def _not(self, column: str, dtype: object, expected: str) -> InputError:
+        return InputError(f"{column} holds {dtype}", where=self.attributes.source, expected=expected)
+
+    def is_text(self, columns: Sequence[str]) -> bool:
+        """Say whether columns hold names, or lists of names, instead of numbers."""
+        if len(columns) > 1:
+            return False
+        dtype = self.attributes.schema[columns[0]]
+        if isinstance(dtype, (pl.List, pl.Array)):
+            return not dtype.inner.is_numeric()
+        if dtype != pl.String:
+            return not dtype.is_numeric()
+        values = self.attributes.collect(*columns)[columns[0]].str.strip_chars().replace("", None)
+        return bool((values.is_not_null() & values.cast(pl.Float64, strict=False).is_null()).any())
+
+    def sets(self, column: str) -> Sets:
+        """Return a column as sets of categories; a text is divided at the separator."""
+        return self._remember(("sets", column), lambda: self._sets(column))
+
+    def _sets(self, column: str) -> Sets:
+        values = self.attributes.collect(column)[column]
+        if isinstance(values.dtype, pl.Array):
+            values = values.arr.to_list()
+        if values.dtype == pl.String and values.str.contains(self.separator, literal=True).any():
+            values = values.str.split(self.separator)
+        frame = pl.DataFrame({"label": values}).with_row_index("row")
+        if isinstance(values.dtype, pl.List):
+            frame = frame.explode("label")
+        label = pl.col("label").cast(pl.String).str.strip_chars()
+        frame = frame.with_columns(label).filter(pl.col("label").is_not_null() & (pl.col("label") != ""))
+        names = frame["label"].unique().sort()
+        number = frame["label"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+        # one number for row and category: sorted, each once
+        cell = np.sort(frame["row"].to_numpy().astype(np.int64) * max(len(names), 1) + number)
+        cell = cell[np.diff(cell, prepend=-1) != 0]
+        size = np.bincount(cell // max(len(names), 1), minlength=len(values))
+        offsets = np.concatenate(([0], np.cumsum(size)))
+        return Sets(offsets, cell % max(len(names), 1), names.to_list())
+
+
+_BITS = np.uint64(32)
+
+
+def keys(user: Numbers, item: Numbers) -> NDArray[np.uint64]:
+    """Return a pair as one number, ``user | item``, so that pairs sort by user, then item."""
+    return (user.astype(np.uint64) << _BITS) | item
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs sorted by user, then item; a pair may come more than once.
+
+    Attributes
+    ----------
+    key
+        uint64 ``[pairs]``, ascending.
+    columns
+        Number columns by name, float64 ``[pairs]``.
+    """
+
+    key: NDArray[np.uint64]
+    columns: Mapping[str, Floats] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, user: Numbers, item: Numbers, columns: Mapping[str, Floats] | None = None) -> Pairs:
+        """Sort pairs; what is sorted already stays as it is."""
+        key = keys(user, item)
+        if columns and not (key[1:] >= key[:-1]).all():
+            order = np.argsort(key, kind="stable")
+            return cls(key[order], {name: values[order] for name, values in columns.items()})
+        if not columns:
+            key.sort()
+        return cls(key, dict(columns or {}))
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @cached_property
+    def user(self) -> Numbers:
+        """The user of each pair, uint32."""
+        return (self.key >> _BITS).astype(np.uint32)
+
+    @cached_property
+    def item(self) -> Numbers:
+        """The item of each pair, uint32."""
+        return self.key.astype(np.uint32)  # the low half
+
+    @cached_property
+    def users(self) -> Numbers:
+        """The distinct users, ascending."""
+        fresh = np.ones(len(self), bool)
+        fresh[1:] = self.user[1:] != self.user[:-1]
+        return self.user[fresh]
+
+    @cached_property
+    def once(self) -> Pairs:
+        """Each pair once; of number columns the first."""
+        fresh = np.ones(len(self), bool)
+        fresh[1:] = self.key[1:] != self.key[:-1]
+        if fresh.all():
+            return self
+        return Pairs(self.key[fresh], {name: values[fresh] for name, values in self.columns.items()})
+
+    def where(self, chosen: NDArray[np.bool_]) -> Pairs:
+        """Return some of the pairs."""
+        return Pairs(self.key[chosen], {name: values[chosen] for name, values in self.columns.items()})
+
+    def per_item(self, items: int, weight: Floats | None = None) -> NDArray[Any]:
+        """Count the pairs of each item, or sum their weights; ``[items]``."""
+        return np.bincount(self.item, weight, items)
+
+    def of_users(self, user: Numbers) -> tuple[Ints, Ints]:
+        """Return where each user's pairs begin, and how many there are."""
+        begin = np.searchsorted(self.key, user.astype(np.uint64) << _BITS)
+        end = np.searchsorted(self.key, (user.astype(np.uint64) + np.uint64(1)) << _BITS)
+        return begin, end - begin
+
+    def of_lists(self, lists: ListFrame) -> tuple[Ints, Ints | slice]:
+        """Return how many pairs each list's user has, and which they are, one user after another."""
+
+        def look_up() -> tuple[Ints, Ints | slice]:
+            begin, count = self.of_users(lists.user)
+            if len(begin) and (begin[1:] == begin[:-1] + count[:-1]).all():
+                return count, slice(int(begin[0]), int(begin[-1] + count[-1]))
+            return count, ragged_range(begin, count)
+
+        return lists.remember(("pairs", self), look_up)
+
+    def find(self, lists: ListFrame) -> Ints:
+        """Return for every row of the lists which pair it is, -1 where it is none."""
+        return lists.remember(("pair", self), lambda: self._find(lists))
+
+    def _find(self, lists: ListFrame) -> Ints:
+        if not len(self) or not len(lists.item):
+            return np.full(len(lists.item), -1, np.int64)
+        wanted = (lists.user.astype(np.uint64) << _BITS)[lists.list] | lists.item
+        # the users of a chunk lie close together, and a short stretch stays inside the cache
+        begin = int(np.searchsorted(self.key, wanted.min()))
+        end = int(np.searchsorted(self.key, wanted.max(), side="right"))
+        if begin == end:
+            return np.full(len(wanted), -1, np.int64)
+        stretch = self.key[begin:end]
+        at = np.minimum(np.searchsorted(stretch, wanted), len(stretch) - 1)
+        return np.where(stretch[at] == wanted, at + begin, -1)

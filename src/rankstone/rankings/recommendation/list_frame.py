@@ -1,0 +1,240 @@
+"""Whole lists as arrays: what each user was shown, best first, every item a small whole number.
+
+One user's (or query's) list lies behind the other; item ``offsets[u]`` … ``offsets[u + 1] - 1`` belong
+to list ``u``, in rank order.  Measures of whole lists see this and the tables beside it, never ids.
+
+Ids as small whole numbers, so that everything after reading is arithmetic on arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+import polars as pl
+
+from rankstone.hits.list_arrays import sums
+from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.trace import Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from rankstone.hits.list_arrays import Floats, Ints
+    from rankstone.hits.trace import Trace
+
+    Numbers = NDArray[np.uint32]
+    Value = TypeVar("Value")
+
+__all__ = ["Codes", "ListFrame", "sums_by_item"]
+
+#: of a mark that has no number yet
+_NONE: Final = np.uint32(2**32 - 1)
+
+
+def sums_by_item(item: Numbers, values: Floats, items: int) -> Floats:
+    """Sum values by item, in the order of rows, float64 ``[items]``."""
+    return np.asarray(np.bincount(item, values, items), np.float64)
+
+
+class Codes:
+    """Numbers the distinct ids of one kind from 0 up, in the order in which they stand, and gives them back.
+
+    Ids are compared as text: 7 and "7" are one id.  Threads that read meet ids in any order, so they give
+    them marks (:meth:`marks`); numbers are given to marks when all stand in their order (:meth:`numbered`),
+    by one thread at a time.
+
+    >>> codes = Codes()
+    >>> codes.of(pl.Series(["a", "b", "a"])).tolist()
+    [0, 1, 0]
+    >>> codes.ids(np.array([1], np.uint32)).to_list(), len(codes)
+    (['b'], 2)
+    """
+
+    def __init__(self) -> None:
+        self._kind = pl.Categorical(pl.Categories.random())
+        # the marks live as long as a column that uses them
+        self._column = pl.Series([], dtype=self._kind)
+        self._number: Numbers = np.empty(0, np.uint32)
+        self._mark: Numbers = np.empty(0, np.uint32)
+        self._lock = Lock()
+
+    def column(self, name: str) -> pl.Expr:
+        """Return the expression that marks a column of ids while a table is read."""
+        return pl.col(name).cast(pl.String).cast(self._kind)
+
+    def marks(self, ids: pl.Series) -> Numbers:
+        """Return the mark of each id, uint32, in any thread; who comes first gets the least."""
+        known = ids if ids.dtype == self._kind else ids.cast(pl.String).cast(self._kind)
+        found: Numbers = known.to_physical().to_numpy()
+        return found
+
+    def numbered(self, marks: Numbers) -> Numbers:
+        """Return the number of each mark, uint32; new ones receive the next, in their order."""
+        with self._lock:
+            more = int(marks.max(initial=0)) + 1 - len(self._number)
+            if more > 0:
+                self._number = np.append(self._number, np.full(more, _NONE))
+            fresh = marks[self._number[marks] == _NONE]
+            if len(fresh):
+                place = np.arange(len(fresh))
+                first = np.empty(len(self._number), np.int64)
+                # of a mark that stands several times, the last one written stays
+                first[fresh[::-1]] = place[::-1]
+                new = fresh[first[fresh] == place]
+                self._number[new] = np.arange(len(self), len(self) + len(new))
+                self._mark = np.append(self._mark, new)
+            return self._number[marks]
+
+    def of(self, ids: pl.Series) -> Numbers:
+        """Return the number of each id, uint32; new ids receive the next ones."""
+        return self.numbered(self.marks(ids))
+
+    def of_runs(self, ids: pl.Series) -> Numbers:
+        """Return the number of each id; quick where equal ids stand together."""
+        runs = ids.rle().struct.unnest()
+        return np.repeat(self.of(runs["value"]), runs["len"].to_numpy())
+
+    def ids(self, numbers: Numbers) -> pl.Series:
+        """Return the ids behind some numbers, as text."""
+        return self.marked(self._mark[numbers])
+
+    def marked(self, marks: Numbers) -> pl.Series:
+        """Return the ids behind some marks, as text."""
+        return pl.Series(marks, dtype=pl.UInt32).cat.to(self._kind).cast(pl.String)
+
+    def __len__(self) -> int:
+        return len(self._mark)
+
+
+#: rows of one chunk: what is computed per row then stays inside the processor's cache
+_ROWS: Final = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class ListFrame(Traced):
+    """The lists of one run.
+
+    Attributes
+    ----------
+    names
+        Whose list it is, one id a list.
+    user
+        uint32 ``[lists]``: their numbers.
+    offsets
+        int64 ``[lists + 1]``: rows of list ``u`` are ``offsets[u]:offsets[u + 1]``.
+    item
+        uint32 ``[rows]``: the number of the item at each rank.
+    trace
+        Where measures record what they compute with; ``None`` for no trace.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> names, none = pl.Series(["u1", "u2"]), np.array([0, 1], np.uint32)
+    >>> frame = ListFrame(names, none, np.array([0, 2, 3]), np.array([4, 0, 4], np.uint32))
+    >>> frame.rank.tolist(), frame.list.tolist(), frame.down_to(1).counts(5).tolist()
+    ([1, 2, 1], [0, 0, 1], [0, 0, 0, 0, 2])
+    """
+
+    names: pl.Series
+    user: Numbers
+    offsets: Ints
+    item: Numbers
+    trace: Trace | None = field(default=None, repr=False)
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def empty(cls) -> ListFrame:
+        """Return no lists at all."""
+        none = np.empty(0, np.uint32)
+        return cls(pl.Series([], dtype=pl.String), none, np.zeros(1, np.int64), none)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def n(self) -> Ints:
+        """How long each list is, int64 ``[lists]``."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def list(self) -> Ints:
+        """The list of each row, int64 ``[rows]``."""
+        return np.repeat(np.arange(len(self)), self.n)
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The rank of each row, from 1, int64 ``[rows]``."""
+        return np.arange(1, len(self.item) + 1) - self.offsets[self.list]
+
+    def remember(self, key: object, make: Callable[[], Value]) -> Value:
+        """Return ``make()``, made once for these lists; measures share what they have in common."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: Value = self._memo[key]
+        return found
+
+    def down_to(self, k: int | None) -> ListFrame:
+        """Return the lists cut to their first ``k`` items."""
+        if k is None or int(self.n.max(initial=0)) <= k:
+            return self
+        return self.remember(("down to", k), lambda: self._down_to(k))
+
+    def _down_to(self, k: int) -> ListFrame:
+        lengths = np.minimum(self.n, k)
+        rows = ragged_range(self.offsets[:-1], lengths)
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        return ListFrame(self.names, self.user, offsets, self.item[rows], self.trace)
+
+    def chunks(self) -> Iterator[ListFrame]:
+        """Yield the lists in order, as views that hold about as many rows as a cache does."""
+        begin = 0
+        while begin < len(self):
+            end = int(np.searchsorted(self.offsets, self.offsets[begin] + _ROWS, side="right")) - 1
+            end = min(max(end, begin + 1), len(self))
+            yield self.part(begin, end)
+            begin = end
+
+    def part(self, begin: int, end: int) -> ListFrame:
+        """Return lists ``begin`` … ``end - 1``."""
+        first, last = self.offsets[begin], self.offsets[end]
+        offsets = self.offsets[begin : end + 1] - first
+        return ListFrame(self.names[begin:end], self.user[begin:end], offsets, self.item[first:last])
+
+    # -- sums --------------------------------------------------------------------------------------
+    def total(self, values: Floats) -> Floats:
+        """Sum within each list, strictly in rank order, float64 ``[lists]``."""
+        return sums(self.list, values, len(self))
+
+    def counts(self, items: int) -> Ints:
+        """Count the lists that hold each item, int64 ``[items]``."""
+
+        def count() -> Ints:
+            found = np.zeros(items, np.int64)
+            for start in range(0, len(self.item), _ROWS):
+                found += np.bincount(self.item[start : start + _ROWS], minlength=items)
+            return found
+
+        return self.remember(("counts", items), count)
+
+    def exposure(self, items: int, weight: Callable[[Ints], Floats]) -> Floats:
+        """Sum the attention of the ranks that each item stands at, float64 ``[items]``.
+
+        Parameters
+        ----------
+        items
+            How many items there are.
+        weight
+            The attention that ranks receive.
+        """
+        table = weight(np.arange(1, int(self.n.max(initial=0)) + 1))
+        found = np.zeros(items)
+        for part in self.chunks():
+            found += sums_by_item(part.item, table[part.rank - 1], items)
+        return found

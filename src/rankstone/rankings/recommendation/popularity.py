@@ -1,0 +1,236 @@
+"""Popularity: how much a run leans on what everybody knows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankstone.hits.list_arrays import sums
+from rankstone.measures.core.definition import Card, parameter
+from rankstone.measures.core.measure import Contributions
+from rankstone.rankings.recommendation.recommendation_measure import OfLists
+
+if TYPE_CHECKING:
+    from rankstone.hits.list_arrays import Bools, Floats
+    from rankstone.rankings.recommendation.list_frame import ListFrame
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class Popularity(OfLists):
+    """Average recommendation popularity: how popular a user's items are.
+
+    >>> print(Popularity(scale="quantile", k=10))
+    Popularity(scale=quantile)@10
+    """
+
+    family: ClassVar[str] = "popularity"
+    aliases: ClassVar[tuple[str, ...]] = ("ARP", "AvgRecPopularity", "AveragePopularity", "MeanPopRank")
+    needs: ClassVar[tuple[str, ...]] = ("popularity",)
+    card: ClassVar[Card] = Card(
+        sentence="How popular is what is recommended?",
+        formula="Popularity@k(u) = (1/n) Σ_{i ∈ L_u} φ(i)",
+        symbols="φ(i): users who met i in the past (count=records: interactions); scale=share φ(i)/Σφ; "
+        "scale=max φ(i)/max φ; scale=quantile the place of i among the items met, 1 the most popular, mean "
+        "place where equal, 0 for items nobody met; n: items in the list (cold=drop: those somebody met)",
+        example="items met by 30 and 10 users: 20",
+        needs="the past, or a column `popularity` of items",
+        span=(0.0, None),
+        direction="lower",
+        undefined="never; cold=drop: no item that somebody met",
+        peers={
+            "RecTools AvgRecPopularity": "Popularity(count=records)",
+            "RecBole AveragePopularity": "Popularity(count=records), but in whole numbers until divided",
+            "Elliot ARP": "the same",
+            "Evidently PopularityBias": "Popularity(cold=drop), normalize_arp=True: and scale=max",
+            "LensKit MeanPopRank": "Popularity(scale=quantile)",
+        },
+        sensitive="the size of the past, unless scaled; a cold item counts 0, unless it is left out",
+        use="popularity bias of a run; compare with the users' own past by PopularityLift",
+        citation="Yin et al., VLDB 2012; Abdollahpouri, Burke and Mobasher, FLAIRS 2019",
+    )
+
+    count: str = parameter("users", "what is counted: users, or interactions", "users", "records")
+    scale: str = parameter(
+        "count",
+        "counts, shares of all, of what the most popular item has, or quantiles",
+        *("count", "share", "max", "quantile"),
+    )
+    cold: str = parameter("zero", "an item nobody met: worth nothing, or left out", "zero", "drop")
+
+    @property
+    def span(self) -> tuple[float | None, float | None]:
+        """Up to 1 for shares and quantiles."""
+        return (0.0, None if self.scale == "count" else 1.0)
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Give each item its popularity."""
+        worth = tables.remember(("scaled", self.count, self.scale, tables.known), lambda: self._worth(tables))
+        values = worth[lists.item]
+        lists.record_columns(popularity=lambda: tables.popularity(self.count)[lists.item])
+        if self.cold == "zero":
+            return Contributions(values, lists.n.astype(np.float64))
+        return Contributions(values, lists.total((values > 0).astype(np.float64)))
+
+    def _worth(self, tables: Tables) -> Floats:
+        met = tables.popularity(self.count)
+        if self.scale in ("share", "max"):
+            return met / ((met.sum() if self.scale == "share" else met.max(initial=0.0)) or 1.0)
+        return _quantile(met) if self.scale == "quantile" else met
+
+
+def _quantile(met: Floats) -> Floats:
+    """Return the mean place of each item among those met, from the least popular, as a share."""
+    some = met[met > 0]
+    levels, which, count = np.unique(some, return_inverse=True, return_counts=True)
+    del levels
+    place = np.cumsum(count) - (count - 1) / 2
+    quantile = np.zeros(len(met))
+    quantile[met > 0] = place[which] / max(len(some), 1)
+    return quantile
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tail(OfLists):
+    """A measure of the long tail: what lies outside the head of popular items."""
+
+    needs: ClassVar[tuple[str, ...]] = ("popularity",)
+
+    head: float = parameter(0.8, "the share that makes the head", above=0.0, below=1.0)
+    by: str = parameter(
+        "interactions",
+        "the head's share: of all interactions, or of the items met",
+        *("interactions", "items"),
+    )
+
+    def tail(self, lists: ListFrame, tables: Tables) -> Floats:
+        """Return 1 for every row that shows an item of the tail."""
+        is_tail = tables.remember(("tail", self.head, self.by, tables.known), lambda: self._tail(tables))
+        lists.record_columns(popularity=lambda: tables.popularity("users")[lists.item])
+        return is_tail[lists.item].astype(np.float64)
+
+    def _tail(self, tables: Tables) -> Bools:
+        met, place = tables.popularity("users"), tables.popularity_place()
+        order = np.empty(int((met > 0).sum()), np.int64)
+        order[place[met > 0]] = np.flatnonzero(met > 0)
+        if self.by == "items":
+            heads = math.ceil(len(order) * self.head - 1e-9)
+        else:  # the item that reaches the share is the last of the head
+            heads = int(np.searchsorted(np.cumsum(met[order]), self.head * met.sum() * (1 - 1e-12))) + 1
+        is_tail = np.ones(len(met), bool)
+        is_tail[order[:heads]] = False
+        return is_tail
+
+
+_TAIL = (
+    "the head: the most popular items (equal ones by id, larger first) that together have `head` of all "
+    "interactions, the one that reaches it included; by=items: `head` of the items met; the tail is all else"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class APLT(_Tail):
+    """Average percentage of long-tail items in a list.
+
+    >>> print(APLT(head=0.5, k=10))
+    APLT(head=0.5)@10
+    """
+
+    family: ClassVar[str] = "popularity"
+    aliases: ClassVar[tuple[str, ...]] = ("TailPercentage", "LongTailShare")
+    card: ClassVar[Card] = Card(
+        sentence="What share of a list comes from the long tail?",
+        formula="APLT@k(u) = |{i ∈ L_u : i in the tail}| / n",
+        symbols=f"n: items in the list; {_TAIL}",
+        example="2 of 5 items lie outside the head: 2/5",
+        needs="the past, or a column `popularity` of items",
+        undefined="never",
+        peers={
+            "Elliot APLT": "the same; a recommended item nobody met is in neither head nor tail",
+            "RecBole TailPercentage": "APLT(by=items, head=0.9), at least one item in the tail; likewise for "
+            "items nobody met",
+            "share over all lists": "APLT(agg=pooled)",
+        },
+        sensitive="where the head ends; cold items belong to the tail",
+        use="a run against popularity bias; says nothing about whether the tail items are any good",
+        citation="Abdollahpouri, Burke and Mobasher, RecSys 2017 and FLAIRS 2019",
+    )
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Count 1 for each item of the tail."""
+        return Contributions(self.tail(lists, tables), lists.n.astype(np.float64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ACLT(_Tail):
+    """Average count of long-tail items in a list.
+
+    >>> print(ACLT(k=10))
+    ACLT@10
+    """
+
+    family: ClassVar[str] = "popularity"
+    card: ClassVar[Card] = Card(
+        sentence="How many items of a list come from the long tail?",
+        formula="ACLT@k(u) = |{i ∈ L_u : i in the tail}|",
+        symbols=_TAIL,
+        example="2 of 5 items lie outside the head: 2",
+        needs="the past, or a column `popularity` of items",
+        span=(0.0, None),
+        undefined="never",
+        peers={"Elliot ACLT": "the same; a recommended item nobody met is in neither head nor tail"},
+        sensitive="where the head ends; the lengths of lists",
+        use="as APLT; with lists of one length it is k · APLT",
+        citation="Abdollahpouri, Burke and Mobasher, FLAIRS 2019",
+    )
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Count 1 for each item of the tail."""
+        return Contributions(self.tail(lists, tables), np.ones(len(lists)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopularityLift(OfLists):
+    """Popularity lift: how much more popular recommendations are than what users chose themselves.
+
+    >>> print(PopularityLift(k=10))
+    PopularityLift@10
+    """
+
+    family: ClassVar[str] = "popularity"
+    aliases: ClassVar[tuple[str, ...]] = ("DeltaGAP",)
+    needs: ClassVar[tuple[str, ...]] = ("history",)
+    card: ClassVar[Card] = Card(
+        sentence="Are recommendations more popular than what the users came with?",
+        formula="Lift = (GAP_L − GAP_P) / GAP_P;  GAP_X = mean_u (1/|X_u|) Σ_{i ∈ X_u} φ(i)",
+        symbols="L_u: u's list; P_u: the distinct items u met in the past; φ(i): users who met i",
+        example="lists with mean φ 30, profiles with mean φ 20: (30 − 20) / 20 = 1/2",
+        needs="the past; for groups a table of users (--by)",
+        span=(-1.0, None),
+        direction="neither",
+        undefined="a user without a past",
+        peers={"agg=mean": "the mean of each user's own lift instead of the lift of the group's means"},
+        sensitive="users with few items",
+        use="by groups of users: do those with niche taste pay for everybody's bestsellers?",
+        citation="Abdollahpouri, Mansoury, Burke and Mobasher, RMSE workshop at RecSys 2019",
+    )
+
+    agg: str = parameter("pooled", "how users become one number", *("pooled", "mean", "median", "trimmed"))
+
+    def contributions(self, lists: ListFrame, tables: Tables) -> Contributions:
+        """Give each item its popularity over n, less what the profile has; divide by the profile's."""
+        met = tables.popularity("users")
+        past = tables.past.once
+        count, pairs = past.of_lists(lists)
+        whose = np.repeat(np.arange(len(lists)), count)
+        theirs = past.item[pairs]
+        summed = sums(whose, met[theirs], len(lists))
+        profile = np.divide(summed, count, out=np.zeros(len(lists)), where=count > 0)
+        lists.record("item", theirs, title="past", total=summed, contribution=lambda: met[theirs])
+        lists.record_steps(mean=profile)
+        popularity = met[lists.item]
+        lists.record_columns(popularity=popularity)
+        return Contributions(popularity / lists.n[lists.list], profile, missed=-profile)

@@ -1,0 +1,208 @@
+"""What was found in a run and the tables beside it: what is unknown, tied, dropped, without a list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstone._text import InLines, counted, line, noted, plain, some, spread
+from rankstone.errors import NotComparable, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from rankstone.hits.list_arrays import Bools
+    from rankstone.rankings.recommendation.list_frame import Numbers
+    from rankstone.rankings.recommendation.list_reading import Reading
+    from rankstone.rankings.recommendation.recommendation_tables import Tables
+
+
+__all__ = ["Notes", "RunNotes", "run_notes", "table_summaries"]
+
+
+@dataclass(frozen=True)
+class RunNotes:
+    """What was found in one run.
+
+    Attributes
+    ----------
+    source
+        Where the run came from.
+    rows, queries
+        Rows read, and lists.
+    shown, items
+        Rows that count, down to the deepest cutoff, and distinct items among them.
+    shortest, longest
+        Spread of the list lengths, cut likewise.
+    tied, duplicates
+        Rows in tie blocks that reach into the ranks that count; rows dropped as duplicates.
+    unknown
+        Table → distinct items shown that it does not have, and the share of rows that show them.
+    without
+        Table → users with a list of whom it knows nothing.
+    unlisted
+        Users without a list, where somebody says who the users are.
+    """
+
+    source: str
+    rows: int
+    queries: int
+    shown: int
+    items: int
+    shortest: int
+    longest: int
+    tied: int
+    duplicates: int
+    unknown: dict[str, tuple[int, float]]
+    without: dict[str, int]
+    unlisted: int
+    #: judged queries without an answer play no part here
+    missing: int = 0
+
+    def line(self) -> str:
+        """Return it as one line."""
+        lengths = spread(self.shortest, self.longest, "counted item")
+        return line(
+            f"{counted(self.queries, 'list')} × {lengths}, {self.items:,} distinct",
+            noted(self.tied, "tied row"),
+            noted(self.duplicates, "duplicate row", "dropped"),
+            (
+                noted(items, "item", f"({share:.1%} of rows) not in the {table}")
+                for table, (items, share) in self.unknown.items()
+            ),
+            (noted(users, "user", f"without {what}") for what, users in self.without.items()),
+            noted(self.unlisted, "user", "without a list"),
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Notes(InLines):
+    """What was found in the tables and in each run."""
+
+    tables: dict[str, str]
+    runs: dict[str, RunNotes] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Return a line for each table and run."""
+        known = [f"{table}  {what}" for table, what in self.tables.items()]
+        return known + [f"{printable(name)}  {run.line()}" for name, run in self.runs.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dicts."""
+        found: dict[str, Any] = plain(self)
+        return found
+
+
+def run_notes(reading: Reading, tables: Tables, whole: Callable[[], Reading]) -> RunNotes:
+    """Look at a run and the tables beside it.
+
+    Parameters
+    ----------
+    reading
+        The run, down to the ranks that count.
+    tables
+        The tables.
+    whole
+        Reads it again with all its ranks; asked only where nothing seems to fit.
+
+    Raises
+    ------
+    NotComparable
+        When a table knows no item of the run, or judgments none of its users: then ids do not fit.
+    """
+    lists, source = reading.frame, reading.source
+    counts = lists.counts(tables.known)
+    shown = np.flatnonzero(counts).astype(np.uint32)
+    unknown: dict[str, tuple[int, float]] = {}
+    strange: set[str] = set()
+    for table, code in _items_of(tables).items():
+        foreign = ~_among(shown, code, tables.known)
+        rows = int(counts[shown[foreign]].sum())
+        unknown[table] = (int(foreign.sum()), rows / max(len(lists.item), 1))
+        if foreign.all():
+            strange.add(table)
+    alone = {what: ~np.isin(lists.user, user) for what, user in _users_of(tables).items()}
+    if strange:
+        every, codes = whole().frame.item, _items_of(tables)
+        strange = {table for table in strange if not _among(every, codes[table], tables.known).any()}
+    if "table of items" in strange:
+        raise _apart("no item of the run is in the table of items", tables.item_codes.ids(shown[:3]), source)
+    if "history" in strange and alone["a history"].all():
+        raise _apart("neither users nor items of the run are in the history", lists.names, source)
+    if "judgments" in alone and alone["judgments"].all():
+        raise _apart("no user of the run is judged", lists.names, source)
+    without = {what: int(one.sum()) for what, one in alone.items()}
+    audience = tables.audience()
+    return RunNotes(
+        source=source,
+        rows=reading.rows,
+        queries=len(lists),
+        shown=len(lists.item),
+        items=len(shown),
+        shortest=int(lists.n.min(initial=lists.n.max(initial=0))),
+        longest=int(lists.n.max(initial=0)),
+        tied=reading.tied,
+        duplicates=reading.dropped,
+        unknown=unknown,
+        without=without,
+        unlisted=0 if audience is None else int((~np.isin(audience, lists.user)).sum()),
+    )
+
+
+def _items_of(tables: Tables) -> dict[str, Numbers]:
+    found = {}
+    if tables.items is not None:
+        found["table of items"] = tables.items.code
+    if tables.history is not None:
+        found["history"] = tables.history.item
+    return found
+
+
+def _users_of(tables: Tables) -> dict[str, Numbers]:
+    found = {}
+    if tables.history is not None:
+        found["a history"] = tables.history.users
+    if tables.judged is not None:
+        found["judgments"] = tables.judged.users
+    return found
+
+
+def _among(shown: Numbers, code: Numbers, known: int) -> Bools:
+    there = np.zeros(known, bool)
+    there[code] = True
+    among: Bools = there[shown]
+    return among
+
+
+def _apart(what: str, examples: pl.Series, source: str) -> NotComparable:
+    return NotComparable(
+        what,
+        where=source,
+        given=some(examples),
+        expected="the same ids on both sides",
+        fix="check that the files belong together, and that ids are spelled alike",
+    )
+
+
+def table_summaries(tables: Tables) -> dict[str, str]:
+    """Return what there is to say about each table."""
+    lines: dict[str, str] = {}
+    if tables.has("catalogue"):
+        catalogue = tables.catalogue()
+        by = (
+            "as said"
+            if tables.catalogue_size
+            else ("table of items" if tables.items is not None else "history")
+        )
+        lines["catalogue"] = f"{counted(catalogue.size, 'item')} ({by})"
+    if tables.history is not None:
+        users, pairs = counted(len(tables.history.users), "user"), len(tables.history)
+        lines["history"] = f"{users}, {counted(pairs, 'interaction')}"
+    if tables.judged is not None:
+        users = counted(len(tables.judged.users), "user")
+        lines["judgments"] = f"{users}, {counted(len(tables.judged), 'judgment')}"
+    return lines

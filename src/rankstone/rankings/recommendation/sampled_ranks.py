@@ -1,0 +1,311 @@
+"""What a sampled rank tells of the exact one: chances, and estimators made of them.
+
+What sampled ranks leave open: the least and the most that a measure can be among all items.
+
+A sampled rank says little of the top of a long list: of 20,000 items, ranks 1 and 100 come out first among a
+hundred in most draws.  So a measure among all items is not known, however many users there are; known are its
+extremes over all distributions of ranks that agree with what was sampled, two linear programmes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.hits.hits import Hits
+from rankstone.hits.ideal_lists import Ideal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankstone.hits.list_arrays import Bools, Floats, Ints
+    from rankstone.measures.core.measure import Measure
+
+
+__all__ = ["MOST_CONSTRAINED", "Identified", "chances", "solved", "worth"]
+
+#: numbers held at once while ranks are gone through
+_CELLS: Final = 1 << 20
+#: values computed at once
+_RANKS: Final = 1 << 18
+#: more constraints than this take too long
+MOST_CONSTRAINED: Final = 400
+
+
+def worth(measure: Measure, rank: Ints, n: int) -> Floats:
+    """Return a measure's value where the only relevant document of n stands at each rank."""
+    found = np.empty(len(rank))
+    for start in range(0, len(rank), _RANKS):
+        part = rank[start : start + _RANKS].astype(np.int64)
+        one, whole = np.ones(len(part)), np.full(len(part), n)
+        offsets = np.arange(len(part) + 1)
+        hits = Hits(
+            offsets=offsets,
+            rank=part,
+            grade=one,
+            first=part,
+            last=part,
+            judged=one > 0,
+            n=whole,
+            length=whole,
+            ideal=Ideal(offsets, one),
+            found=one > 0,
+            candidates=whole,
+            run_row=part,
+            judgment_row=part,
+        )
+        found[start : start + len(part)] = measure.score(hits).value
+    return found
+
+
+def chances(rank: Ints, n: int, m: int, *, replacement: bool) -> Floats:
+    """Return P(r̃ | r) for some ranks r and all r̃ = 1 … m + 1, float64 ``[ranks, m + 1]``."""
+    better = (rank - 1)[:, None].astype(np.float64)
+    worse = n - 1 - better
+    draws = np.arange(m)
+    ways = np.concatenate(([0.0], np.cumsum(np.log(draws + 1.0))))
+    ways = ways[m] - ways - ways[::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if replacement:
+            up, down = (
+                np.where(np.arange(m + 1) > 0, np.arange(m + 1) * np.log(side / (n - 1)), 0.0)
+                for side in (better, worse)
+            )
+        else:  # every draw leaves one less
+            whole = np.log(n - 1.0 - draws)
+            up, down = (_sums_from_zero(np.log(np.maximum(side - draws, 0.0))) for side in (better, worse))
+            ways = ways - float(whole.sum())
+    chance: Floats = np.exp(ways + up + down[:, ::-1])
+    return chance
+
+
+def _sums_from_zero(values: Floats) -> Floats:
+    return np.concatenate((np.zeros((len(values), 1)), np.cumsum(values, axis=1)), axis=1)
+
+
+def _slices(n: int, m: int, *, replacement: bool) -> Iterator[tuple[slice, Floats]]:
+    step = max(_CELLS // (m + 1), 1)
+    for start in range(0, n, step):
+        part = slice(start, min(start + step, n))
+        yield part, chances(np.arange(part.start, part.stop) + 1, n, m, replacement=replacement)
+
+
+def solved(
+    measures: Sequence[Measure],
+    n: int,
+    m: int,
+    prior: Floats,
+    method: str,
+    gamma: float,
+    *,
+    replacement: bool,
+) -> dict[str, Floats]:
+    """Solve for every measure at once: the chances are the same."""
+    every = np.stack([worth(one, np.arange(1, n + 1), n) for one in measures], axis=1)
+    solver = _LeastBias() if method == "cls" else _Balanced(gamma)
+    weigh = np.sqrt(prior)[:, None]
+    for part, chance in _slices(n, m, replacement=replacement):
+        solver.add(chance * weigh[part], every[part] * weigh[part], prior[part] @ chance)
+    return {str(one): solver.solved(at) for at, one in enumerate(measures)}
+
+
+class _Balanced:
+    """Squared bias against variance: ((1 − γ) AᵀA + γ diag(c))⁻¹ Aᵀb."""
+
+    def __init__(self, gamma: float) -> None:
+        self._gamma = gamma
+        self._square: Any = 0.0
+        self._target: Any = 0.0
+        self._chance: Any = 0.0
+
+    def add(self, a: Floats, b: Floats, chance: Floats) -> None:
+        """Add some ranks."""
+        self._square = self._square + a.T @ a
+        self._target = self._target + a.T @ b
+        self._chance = self._chance + chance
+
+    def solved(self, at: int) -> Floats:
+        """Return the estimate of one measure."""
+        left = (1.0 - self._gamma) * self._square + self._gamma * np.diag(self._chance)
+        found: Floats = np.linalg.solve(left, self._target[:, at])
+        return found
+
+
+class _LeastBias:
+    """Least squared bias among estimates that never rise with the rank nor fall below 0.
+
+    Such an estimate is a sum of steps of heights z ≥ 0 that each reach from rank 1 down to some rank.
+    """
+
+    def __init__(self) -> None:
+        self._factor = np.empty((0, 0))
+        self._width = 0
+
+    def add(self, a: Floats, b: Floats, _chance: Floats) -> None:
+        """Add some ranks; only the triangular factor of what was added is kept."""
+        rows = np.hstack((np.cumsum(a, axis=1), b))
+        self._width = a.shape[1]
+        stacked = np.vstack((self._factor, rows)) if len(self._factor) else rows
+        self._factor = np.asarray(np.linalg.qr(stacked, mode="r"), np.float64)
+
+    def solved(self, at: int) -> Floats:
+        """Return the estimate of one measure."""
+        steps = _nonnegative(self._factor[:, : self._width], self._factor[:, self._width + at])
+        found: Floats = np.cumsum(steps[::-1])[::-1]
+        return found
+
+
+def _nonnegative(matrix: Floats, target: Floats) -> Floats:
+    """Return the x ≥ 0 with the least |matrix · x − target| (Lawson and Hanson, 1974, algorithm 23.10)."""
+    width = matrix.shape[1]
+    found, free = np.zeros(width), np.zeros(width, bool)
+    eps = float(np.finfo(float).eps)
+    flat = 10 * eps * float(np.abs(matrix).sum(axis=0).max()) * max(float(np.abs(target).max()), eps)
+    for _ in range(10 * width):
+        slope = matrix.T @ (target - matrix @ found)
+        slope[free] = -np.inf
+        if free.all() or slope.max() <= flat:
+            break
+        free[int(slope.argmax())] = True
+        while True:
+            trial = np.zeros(width)
+            trial[free] = np.linalg.lstsq(matrix[:, free], target, rcond=None)[0]
+            below = free & (trial <= 0)
+            if not below.any():
+                break
+            gone = found[below] / (found[below] - trial[below])
+            found = found + float(gone.min()) * (trial - found)
+            free &= found > eps * np.abs(found).max()
+            found[~free] = 0.0
+        found = trial
+    return found
+
+
+#: ranks are looked at one by one down to this, and in steps of so large a share below
+_SINGLE: Final = 200
+_STEP: Final = 0.01
+#: shares are held against their limits at each sampled rank down to this, and in such steps below
+_LEVELS: Final = 10
+_GROWTH: Final = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Identified:
+    """Distributions of ranks among all items that agree with ranks among sampled ones.
+
+    Attributes
+    ----------
+    starts
+        int64 ``[cells]``: the first rank of each cell of ranks.
+    items
+        How many items there are.
+    nearest, farthest
+        float64 ``[levels, cells]``: the chance that at most so many sampled items stand above a document at
+        the first, and at the last rank of each cell.
+    low, high
+        float64 ``[levels]``: between these is the share of documents with at most so many above them, in
+        all levels at once with the confidence asked for.
+    """
+
+    starts: Ints
+    items: int
+    nearest: Floats
+    farthest: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(
+        cls, above: Ints, cluster: Ints | None, items: int, sampled: int, confidence: float,
+        *, replacement: bool,
+    ) -> Identified:  # fmt: skip
+        """Find the limits.
+
+        Parameters
+        ----------
+        above
+            int64 ``[documents]``: how many sampled items stand above each relevant document.
+        cluster
+            int64 ``[documents]``: the user each belongs to, from 0; ``None`` where each has its own.
+        items, sampled
+            How many items there are, and how many others were sampled.
+        confidence
+            The chance that all limits hold.
+        replacement
+            Whether items were sampled with replacement.
+        """
+        level = _grid(sampled, _LEVELS, _GROWTH)
+        starts = _grid(items, _SINGLE, _STEP) + 1
+        ends = np.append(starts[1:] - 1, items)
+        nearest, farthest = (
+            np.cumsum(chances(rank, items, sampled, replacement=replacement), axis=1)[:, level].T
+            for rank in (starts, ends)
+        )
+        low, high = _limits(above[:, None] <= level, cluster, (1 - confidence) / len(level))
+        return cls(starts, items, nearest, farthest, low, high)
+
+    def bounds(self, measure: Measure) -> tuple[float, float] | None:
+        """Return the least and the most that the measure's mean can be; ``None`` where no ranks agree."""
+        from scipy.optimize import linprog
+
+        every = worth(measure, np.arange(1, self.items + 1), self.items)
+        extremes = []
+        for sign, per_cell in ((1, np.minimum), (-1, np.maximum)):
+            found = linprog(
+                sign * per_cell.reduceat(every, self.starts - 1),
+                A_ub=np.concatenate([self.farthest, -self.nearest]),
+                b_ub=np.concatenate([self.high, -self.low]),
+                A_eq=np.ones((1, len(self.starts))),
+                b_eq=np.ones(1),
+                method="highs",
+            )
+            if not found.success:
+                return None
+            extremes.append(sign * float(found.fun))
+        return extremes[0], extremes[1]
+
+
+def _grid(end: int, single: int, step: float) -> Ints:
+    """Return 0, 1, 2 … and then numbers that grow by a share, below ``end``, and ``end`` − 1."""
+    found = list(range(min(single, end)))
+    while found[-1] < end - 1:
+        found.append(min(found[-1] + max(1, int(found[-1] * step)), end - 1))
+    return np.array(found)
+
+
+def _limits(inside: Bools, cluster: Ints | None, error: float) -> tuple[Floats, Floats]:
+    """Return both ends of exact intervals of shares, ``[documents, levels]`` → ``[levels]``.
+
+    Clopper and Pearson (1934); where documents share users, with the number of documents that would be as
+    good if they did not (Korn and Graubard, 1998).
+    """
+    from scipy.special import betaincinv
+
+    share, n = inside.mean(axis=0), _effective(inside, cluster, error)
+    hit, miss = share * n, (1 - share) * n
+    with np.errstate(invalid="ignore"):
+        low = np.where(hit > 0, betaincinv(hit, miss + 1, error / 2), 0.0)
+        high = np.where(miss > 0, betaincinv(hit + 1, miss, 1 - error / 2), 1.0)
+    return low, high
+
+
+def _effective(inside: Bools, cluster: Ints | None, error: float) -> Floats:
+    """Return how many independent documents tell as much of each level's share."""
+    documents = len(inside)
+    users = documents if cluster is None else int(cluster.max()) + 1
+    if cluster is None or users == documents:
+        return np.full(inside.shape[1], float(documents))
+    if users == 1:
+        return np.ones(inside.shape[1])
+    from scipy.stats import norm, t
+
+    share = inside.mean(axis=0)
+    sums = np.zeros((users, inside.shape[1]))
+    np.add.at(sums, cluster, inside - share)
+    variance = users / (users - 1) * (sums**2).sum(axis=0) / documents**2
+    known = np.where(variance > 0, share * (1 - share) / np.where(variance > 0, variance, 1.0), users)
+    fewer = (norm.ppf(error / 2) / t.ppf(error / 2, users - 1)) ** 2
+    effective: Floats = np.minimum(known, documents) * fewer
+    return effective

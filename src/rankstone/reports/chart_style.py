@@ -1,0 +1,168 @@
+"""What charts have in common: Altair, colours and shapes that everybody can tell apart, data by name.
+
+Vega, Vega-Lite and Vega-Embed as one script.
+
+The libraries are inside vl-convert-python, which needs seconds to put them into one file; so the file is kept
+in the user's folder for such things, a file a version.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+import re
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from rankstone.errors import MissingExtra, printable
+from rankstone.io.atomic_files import atomic
+from rankstone.tables.phrases import phrase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+
+__all__ = [
+    "COLOURS",
+    "SHAPES",
+    "VERDICTS",
+    "by_system",
+    "drawn",
+    "label",
+    "legible",
+    "needed",
+    "records",
+    "script",
+    "versions",
+]
+
+#: Okabe and Ito (2008), told apart under every kind of colour blindness; yellow last, it is faint on white
+COLOURS: Final = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#B8A900",
+)  # fmt: skip
+SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+#: verdict → colour and shape
+VERDICTS: Final = {
+    "better": ("#0072B2", "triangle-up"),
+    "worse": ("#D55E00", "triangle-down"),
+    "higher": ("#0072B2", "triangle-up"),
+    "lower": ("#D55E00", "triangle-down"),
+    "equivalent": ("#009E73", "square"),
+    "identical": ("#999999", "diamond"),
+    "inconclusive": ("#999999", "circle"),
+}
+_FIX: Final = 'pip install "rankstone[report]"'
+label: Final = partial(phrase, "charts")
+#: letters of a name on an axis
+_NAME: Final = 40
+#: what opens or ends an element where a chart is written into a page without being escaped, as Altair does
+_MARKUP: Final = re.compile(r"<(?=[/!?A-Za-z])")
+#: digits that a picture shows
+_FIGURES: Final = 6
+
+
+def needed(package: str, installed_as: str | None = None) -> Any:  # noqa: ANN401 - a module
+    """Return a package of the extra ``report``; say how to install it where it is missing."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise MissingExtra(f"{installed_as or package} is not installed", fix=_FIX) from error
+
+
+def legible(text: object, longest: int = _NAME) -> str:
+    """Return untrusted text for a chart: one line, cut, and no markup wherever the chart is embedded.
+
+    A word joiner, which nobody sees, stands behind each ``<`` that a letter or ``/`` follows.
+
+    >>> len(legible("a</script>")) - len("a</script>")
+    1
+    """
+    return _MARKUP.sub("<\u2060", printable(text, longest))
+
+
+def drawn(chart: Any, name: str, rows: Sequence[dict[str, Any]], title: str) -> Any:  # noqa: ANN401
+    """Return a chart with its rows under a name, so that who embeds it can bring other rows."""
+    made = chart.properties(title=_MARKUP.sub("<\u2060", title))
+    made.datasets = {name: list(rows)}  # as a property, every row would be validated
+    return made
+
+
+def records(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as JSON holds them: six figures, no NaN, names without control characters.
+
+    >>> import polars as pl
+    >>> records(pl.DataFrame({"query_id": ["a"], "value": [1 / 3]}))
+    [{'query_id': 'a', 'value': 0.333333}]
+    """
+    return [{name: _plain(value) for name, value in row.items()} for row in frame.iter_rows(named=True)]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float):
+        return float(f"{value:.{_FIGURES}g}") if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int)) else legible(value)
+
+
+def by_system(systems: Sequence[str], title: str) -> dict[str, Any]:
+    """Return the encodings that tell systems apart: by colour, and by shape, too."""
+    alt = needed("altair")
+    names = [legible(system) for system in systems]
+    colours = [COLOURS[at % len(COLOURS)] for at in range(len(names))]
+    shapes = [SHAPES[at % len(SHAPES)] for at in range(len(names))]
+    legend = alt.Legend(orient="bottom", columns=4, title=None, symbolOpacity=1)
+    return {
+        "color": alt.Color("run:N", title=title, legend=legend).scale(domain=names, range=colours),
+        "shape": alt.Shape("run:N", title=title, legend=legend).scale(domain=names, range=shapes),
+    }
+
+
+#: what the script of a page starts with; a file that does not is not ours
+_HEAD: Final = (
+    "/* Vega, Vega-Lite, Vega-Embed: BSD-3-Clause, University of Washington Interactive Data Lab */\n"
+)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what is inside."""
+    convert = needed("vl_convert", "vl-convert-python")
+    return {
+        "vl-convert-python": str(convert.__version__),
+        "Vega": str(convert.get_vega_version()),
+        "Vega-Lite": str(convert.get_vegalite_versions()[-1]),
+        "Vega-Embed": str(convert.get_vega_embed_version()),
+    }
+
+
+def script() -> str:
+    """Return the script; it may stand between ``<script>`` and ``</script>``."""
+    place = _place()
+    try:
+        kept = place.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        kept = ""
+    if kept.startswith(_HEAD):
+        return kept
+    made = _HEAD + _bundled()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with atomic(place) as unfinished:
+            unfinished.write_text(made, encoding="utf-8")
+    except OSError:  # a folder that may not be written costs seconds, not the report
+        pass
+    return made
+
+
+def _place() -> Path:
+    """Return where the script is kept."""
+    folder = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
+    told = "-".join(versions().values())
+    return Path(folder) / "rankstone" / f"vega-{told}.js"
+
+
+def _bundled() -> str:
+    bundle: str = needed("vl_convert", "vl-convert-python").javascript_bundle()
+    return bundle.replace("\r\n", "\n").replace("\r", "\n").replace("</script", "<\\/script")

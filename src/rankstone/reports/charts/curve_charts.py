@@ -1,0 +1,163 @@
+"""Charts of curves: means over queries with their intervals, a line a system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import BadOption, UsageError, nearest, printable
+from rankstone.measures.at_cutoffs import AtK
+from rankstone.reports.chart_style import COLOURS, by_system, drawn, label, needed, records
+
+if TYPE_CHECKING:
+    from rankstone.comparison.comparison_result import Comparison
+    from rankstone.diagnostics.curve_result import Curves
+
+
+__all__ = ["cloud", "cloud_chart", "cloud_rows", "curve_chart", "means", "traced"]
+
+_WIDTH: Final = 640
+_HEIGHT: Final = 340
+#: systems whose bands can be told apart
+_BANDS: Final = 4
+#: drawn for bands, which a picture shows to a hundredth
+_RESAMPLES: Final = 300
+#: queries' own curves that are drawn of a run, and of all runs together
+_CLOUD: Final = 200
+_CLOUDS: Final = 1_000
+#: queries above which means are as good as normal, and nothing is drawn
+_MANY: Final = 2_000
+_NORMAL: Final = 1.959964
+_BAND: Final = ("band_low", "band_high")
+#: letters of a run's name in a title
+_NAME: Final = 30
+
+
+def means(found: Curves, curve: str | None = None, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+    """Return the mean of each run, with its interval up to four."""
+    name = _curve(found, curve)
+    return curve_chart(found, _title(found, name, lang), lang, name)
+
+
+def cloud(found: Curves, run: str | None = None, curve: str | None = None, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+    """Return one run's mean (the first's) over the curves of its queries, with the band of most."""
+    name, runs = _curve(found, curve), list(found.runs)
+    run = runs[0] if run is None else run
+    if run not in runs:
+        raise _unknown("run", run, runs)
+    title = f"{printable(run, _NAME)}: {_title(found, name, lang)}"
+    return cloud_chart(found, run, title, lang, name)
+
+
+def _curve(found: Curves, curve: str | None) -> str:
+    names = [str(one) for one in found.curves]
+    if curve is not None and curve not in names:
+        raise _unknown("curve", curve, names)
+    return names[0] if curve is None else curve
+
+
+def _title(found: Curves, name: str, lang: str) -> str:
+    one = next(curve for curve in found.curves if str(curve) == name)
+    if isinstance(one, AtK):
+        return label("at_k", lang, measure=name)
+    return label("pr", lang) if name == "PR" else name
+
+
+def _unknown(what: str, name: str, known: list[str]) -> BadOption:
+    close = nearest(name, known)
+    return BadOption(
+        f"there is no {what} {printable(name)!r}",
+        expected=", ".join(map(printable, known)),
+        fix=f"did you mean {printable(close[0])!r}?" if close else None,
+    )
+
+
+def traced(found: Comparison, curves: str) -> Curves:
+    """Trace curves of the runs that a comparison was made of."""
+    if found.sources is None:
+        raise UsageError(
+            "scores per query have no lists to trace curves of",
+            fix="rankstone.compare(qrels, runs, …), or hand in curves=rankstone.curve(…)",
+        )
+    from rankstone.diagnostics.curve_evaluation import curve
+
+    many = max(map(len, found.matrices.values())) > _MANY
+    plain = many or len(found.sources.runs) > _BANDS
+    given = {"resamples": 1 if plain else _RESAMPLES, "seed": found.how.seed, **found.sources.given}
+    return curve(found.sources.qrels, found.sources.runs, curves, **given)
+
+
+def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) -> Any:  # noqa: ANN401
+    """Return the mean curves of all runs: lines with points, a band for the interval of the mean."""
+    alt = needed("altair")
+    one = next(c for c in found.curves if curve is None or str(c) == curve)
+    rows = _means(found, str(one))
+    across = _across(one, lang)
+    x = alt.X("x:Q", title=across)
+    base = alt.Chart(alt.NamedData("curve"))
+    look = by_system(list(found.runs), label("system", lang))
+    told = [alt.Tooltip("run:N"), alt.Tooltip("x:Q", title=across)]
+    told += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")]
+    band = base.mark_area(opacity=0.12 if len(found.runs) <= _BANDS else 0).encode(
+        x, alt.Y("ci_low:Q"), alt.Y2("ci_high:Q"), look["color"]
+    )
+    y = alt.Y("mean:Q", title=label("mean", lang))
+    line = base.mark_line().encode(x, y, look["color"])
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(
+        x, y, look["color"], look["shape"], tooltip=told
+    )
+    chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
+    shown = rows.with_columns(pl.col("run").map_elements(printable, pl.String))
+    return drawn(chart, "curve", records(shown), title)
+
+
+def cloud_chart(found: Curves, run: str, title: str, lang: str, curve: str | None = None) -> Any:  # noqa: ANN401
+    """Return one run's mean curve over the curves of its queries, with the band that most of these are in."""
+    alt = needed("altair")
+    one = next(c for c in found.curves if curve is None or str(c) == curve)
+    across = _across(one, lang)
+    x = alt.X("x:Q", title=across)
+    means = alt.Chart(alt.NamedData("cloud")).transform_filter("!isValid(datum.query_id)")
+    each = alt.Chart(alt.NamedData("cloud")).transform_filter("isValid(datum.query_id)")
+    colour = alt.value(COLOURS[0])
+    told = [alt.Tooltip("x:Q", title=across)]
+    told += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high", *_BAND)]
+    y = alt.Y("mean:Q", title=label("mean", lang))
+    lines = each.mark_line(strokeWidth=1, opacity=0.2, interpolate="linear")
+    chart = alt.layer(
+        lines.encode(x, alt.Y("y:Q"), alt.Detail("query_id:N"), color=colour, tooltip=["query_id:N"]),
+        means.mark_area(opacity=0.12).encode(x, alt.Y("band_low:Q"), alt.Y2("band_high:Q"), color=colour),
+        means.mark_line(strokeWidth=3).encode(x, y, color=colour),
+        means.mark_point(filled=True, size=45, opacity=1).encode(x, y, color=colour, tooltip=told),
+    ).properties(width=_WIDTH, height=_HEIGHT)
+    return drawn(chart, "cloud", cloud_rows(found, run, str(one)), title)
+
+
+def cloud_rows(found: Curves, run: str, curve: str) -> list[dict[str, Any]]:
+    """Return the rows of a run's cloud: its means, and curves of queries at even steps of their height."""
+    means = found.mean().filter(curve=curve, run=run).select("x", "mean", "ci_low", "ci_high", *_BAND)
+    own = found.per_query.filter(curve=curve, run=run).select("query_id", "x", "y")
+    heights = own.group_by("query_id").agg(pl.col("y").mean()).sort("y", "query_id")
+    most = min(_CLOUD, max(1, _CLOUDS // len(found.runs)))
+    places = np.unique(np.linspace(0, max(heights.height - 1, 0), most).round().astype(np.int64))
+    kept = own.filter(
+        pl.col("query_id").is_in(heights["query_id"].gather(places[: heights.height]).implode())
+    )
+    return [*records(means), *records(kept.with_columns(pl.col("query_id").cast(pl.String)))]
+
+
+def _means(found: Curves, curve: str) -> pl.DataFrame:
+    """Return the means with the ends of their intervals: drawn, or normal; none where no band is drawn."""
+    rows = found.mean().filter(curve=curve)
+    if found.resampling.resamples == 1:
+        reach = _NORMAL * pl.col("se") if len(found.runs) <= _BANDS else pl.lit(None, pl.Float64)
+        rows = rows.with_columns(ci_low=pl.col("mean") - reach, ci_high=pl.col("mean") + reach)
+    return rows.select("run", "x", "mean", "ci_low", "ci_high")
+
+
+def _across(curve: object, lang: str) -> str:
+    if isinstance(curve, AtK):
+        return label("cutoff", lang)
+    return label("fpr" if str(curve).startswith("ROC") else "recall", lang)

@@ -1,0 +1,241 @@
+"""Charts of retention: the triangle as a heatmap, the curve over ages, who came when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankstone.errors import BadOption, UsageError, nearest, printable
+from rankstone.reports.chart_style import COLOURS, by_system, drawn, label, legible, needed, records
+
+if TYPE_CHECKING:
+    from rankstone.online.retention_result import Retention
+
+
+__all__ = [
+    "curve_rows",
+    "heatmap_rows",
+    "heatmap_title",
+    "period_rows",
+    "retention_curve",
+    "retention_heatmap",
+    "retention_periods",
+]
+
+_WIDTH: Final = 640
+_HEIGHT: Final = 320
+#: cohorts and ages that a heatmap shows, at most: the last ones, the first ones
+_COHORTS, _AGES = 60, 60
+#: lines whose bands can be told apart
+_BANDS: Final = 4
+#: lines that a chart shows, at most: those of the most users
+_LINES: Final = 8
+#: the share of a line's users that has reached an age which is drawn
+_REACHED: Final = 0.1
+#: periods that bars are drawn of, at most: the last ones
+_PERIODS: Final = 400
+#: cells that have room for a number
+_TOLD: Final = 14
+#: the share of cells whose colours are told apart
+_TOP: Final = 0.98
+_NAME: Final = 40
+_NONE: Final = "–"
+
+
+def retention_heatmap(found: Retention, segment: str | None = None, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+    """Return the triangle: a row a cohort, a column an age; what is not known stays empty.
+
+    Parameters
+    ----------
+    segment
+        Which one, where users are told apart; the largest unless given.
+    """
+    alt = needed("altair")
+    rows, _ = heatmap_rows(found, segment)
+    ages, dates = rows["at"].n_unique(), rows["cohort"].n_unique()
+    known = found.cohorts.filter(pl.col("age") > 0)["rate"]
+    top = known.quantile(_TOP) or 1.0  # a cohort of one comes back as a whole or not at all
+    told = [
+        alt.Tooltip("cohort:N", title=label("cohort", lang)),
+        alt.Tooltip("at:N", title=label(found.calendar.unit, lang)),
+        alt.Tooltip("size:Q", title=label("size", lang), format=",d"),
+        alt.Tooltip("retained:Q", title=label("retained", lang), format=",d"),
+        *(alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%") for name in _RATES),
+    ]
+    base = alt.Chart(alt.NamedData("heatmap"))
+    by_age = alt.EncodingSortField("age", op="min")
+    across = alt.X("at:O", title=label(found.calendar.unit, lang)).sort(by_age)
+    across = across.axis(labelAngle=0, labelOverlap=True, orient="top", grid=False)
+    down = alt.Y("cohort:O", title=label("cohort", lang)).axis(grid=False, labelOverlap=True)
+    colour = alt.Color("rate:Q", title=label("rate", lang))
+    colour = colour.scale(scheme="blues", domain=[0, top], clamp=True).legend(format="%", orient="right")
+    cells = base.mark_rect(stroke="rgba(128,138,148,0.35)", strokeWidth=0.5).encode(
+        across, down, colour, tooltip=told
+    )
+    chart = cells
+    if ages <= _TOLD:
+        dark = f"datum.rate > {0.55 * top}"
+        number = base.mark_text(fontSize=11).encode(
+            across,
+            down,
+            alt.Text("rate:Q", format=".0%"),
+            color=alt.condition(dark, alt.value("white"), alt.value("#1b1f24")),
+            tooltip=told,
+        )
+        chart = alt.layer(cells, number)
+    height = max(60, min(24, 1_000 // max(dates, 1)) * dates)
+    return drawn(
+        chart.properties(width=_WIDTH, height=height),
+        "heatmap",
+        records(rows),
+        heatmap_title(found, segment, lang=lang),
+    )
+
+
+def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+    """Return retention over age, a line a segment, with Wilson's interval as a band up to four lines."""
+    alt = needed("altair")
+    rows, lines = curve_rows(found)
+    look = by_system(lines, found.by or label("rate", lang))
+    if found.by is None:
+        look = {name: channel.legend(None) for name, channel in look.items()}
+    unit = label(found.calendar.unit, lang)
+    across = label("reached", lang, unit=unit)
+    brackets = found.windows.kind == "bracket"
+    shared: dict[str, Any] = {"title": across}
+    x = (
+        alt.X("at:O", **shared).sort(None).axis(labelAngle=0)
+        if brackets
+        else alt.X("day:Q", **shared).axis(tickMinStep=1, format="d")
+    )
+    told = [alt.Tooltip("run:N", title=legible(found.by))] if found.by else []
+    told += [alt.Tooltip("at:N", title=unit)]
+    told += [alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%") for name in (*_RATES, "mean")]
+    told += [alt.Tooltip(f"{name}:Q", title=label(name, lang), format=",d") for name in ("users", "cohorts")]
+    base = alt.Chart(alt.NamedData("retention"))
+    y = alt.Y("rate:Q", title=label("rate", lang)).axis(format="%").scale(domainMin=0)
+    ends = base.mark_area(opacity=0.15 if len(lines) <= _BANDS else 0)
+    band = ends.encode(x, alt.Y("low:Q"), alt.Y2("high:Q"), look["color"])
+    line = base.mark_line().encode(x, y, look["color"])
+    few = rows.height <= _AGES * len(lines)
+    points = base.mark_point(filled=True, size=36 if few else 12, opacity=1)
+    points = points.encode(x, y, look["color"], look["shape"], tooltip=told)
+    chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
+    return drawn(chart, "retention", records(rows), _title(found, "curve", lang))
+
+
+def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN401 - Altair's chart
+    """Return who came when: new and returning users of every period, one above the other."""
+    alt = needed("altair")
+    kinds = [label(name, lang) for name in ("new", "returning")]
+    rows = period_rows(found).with_columns(
+        kind=pl.col("kind").replace_strict(["new", "returning"], kinds, return_dtype=pl.String)
+    )
+    colour = alt.Color("kind:N", title=None, legend=alt.Legend(orient="bottom"))
+    colour = colour.scale(domain=kinds, range=[COLOURS[1], COLOURS[0]])
+    when = alt.X("period:T", title=label("period", lang))
+    unit = {"day": "yearmonthdate", "week": "yearmonthdate", "month": "yearmonth"}[found.calendar.unit]
+    told = [alt.Tooltip("period:T", title=label("period", lang), format="%Y-%m-%d")]
+    told += [
+        alt.Tooltip("kind:N", title=None),
+        alt.Tooltip("users:Q", title=label("users", lang), format=",d"),
+    ]
+    bars = alt.Chart(alt.NamedData("periods")).mark_bar()
+    chart = bars.encode(
+        when.timeUnit(f"utc{unit}"),
+        alt.Y("users:Q", title=label("users", lang)).stack("zero"),
+        colour,
+        alt.Order("kind:N", sort="descending"),
+        tooltip=told,
+    )
+    return drawn(
+        chart.properties(width=_WIDTH, height=_HEIGHT),
+        "periods",
+        records(rows),
+        _title(found, "periods", lang),
+    )
+
+
+def heatmap_title(found: Retention, segment: str | None = None, *, lang: str = "en") -> str:
+    """Return what the heatmap of a segment is called, and how much of the triangle it shows."""
+    title, by = _title(found, "heatmap", lang), found.by
+    if by is not None:
+        title += f", {printable(by, _NAME)} {printable(_segment(found, segment) or _NONE, _NAME)}"
+    _, cut = heatmap_rows(found, segment)
+    return title + (label("cut", lang, **cut) if cut else "")
+
+
+def _title(found: Retention, what: str, lang: str) -> str:
+    unit = label(found.calendar.unit, lang)
+    return label(what, lang, unit=unit, kind=label(found.windows.kind, lang))
+
+
+_RATES: Final = ("rate", "low", "high")
+
+
+def heatmap_rows(found: Retention, segment: str | None = None) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Return the cells of a heatmap, and of how many cohorts and ages they are where it does not show all.
+
+    Cohorts without users, and cohorts and ages that nothing is known of, have no cells.
+    """
+    rows = found.cohorts.filter(pl.col("rate").is_not_null())
+    if found.by is not None:
+        rows = rows.filter(pl.col(found.by).eq_missing(pl.lit(_segment(found, segment)))).drop(found.by)
+    cohorts, ages = rows["cohort"].unique().sort(), rows.select("at", "age").unique().sort("age", "at")["at"]
+    last, first = cohorts.tail(_COHORTS), ages.head(_AGES)
+    kept = rows.filter(pl.col("cohort").is_in(last.implode()), pl.col("at").is_in(first.implode()))
+    cut = len(cohorts) > len(last) or len(ages) > len(first)
+    told = {"cohorts": len(last), "of_cohorts": len(cohorts), "ages": len(first), "of_ages": len(ages)}
+    return kept.with_columns(pl.col("cohort").cast(pl.String)).drop("censored"), told if cut else {}
+
+
+def _segment(found: Retention, segment: str | None) -> str | None:
+    """Return the name of a segment, the largest unless one is named."""
+    assert found.by is not None  # noqa: S101 - asked before
+    sizes = (
+        found.periods.group_by(found.by)
+        .agg(pl.col("new").sum())
+        .sort("new", found.by, descending=[True, False])
+    )
+    names = sizes[found.by].to_list()
+    if segment is None:
+        return str(names[0]) if names[0] is not None else None
+    if segment not in names:
+        known = [name for name in names if name is not None]
+        close = nearest(segment, known, n=1)
+        raise BadOption(
+            f"there is no segment {printable(segment)}",
+            expected=", ".join(printable(name, _NAME) for name in known[:12]),
+            fix=f"did you mean {printable(close[0])}?" if close else None,
+        )
+    return segment
+
+
+def curve_rows(found: Retention) -> tuple[pl.DataFrame, list[str]]:
+    """Return the points of the curve, and the names of its lines, those of the most users first.
+
+    The age at which everybody is seen because it is the cohort's own has no point, nor have ages that so few
+    users have reached that the line would only tell of them.
+    """
+    name = pl.lit(label("all")) if found.by is None else pl.col(found.by).fill_null(_NONE)
+    rows = found.curve.filter(pl.col("rate").is_not_null())
+    rows = rows.with_columns(run=name.cast(pl.String), day=pl.col("age") + found.windows.origin)
+    if found.audit.registrations is None and found.windows.kind != "bracket":
+        rows = rows.filter(pl.col("age") > 0)
+    rows = rows.filter(pl.col("users") >= _REACHED * pl.col("users").max().over("run"))
+    if not rows.height:
+        raise UsageError("no cohort was watched for so long: there is nothing to draw")
+    order = rows.group_by("run").agg(pl.col("users").max()).sort("users", "run", descending=[True, False])
+    lines = order["run"].head(_LINES).to_list()
+    kept = rows.filter(pl.col("run").is_in(lines))
+    return kept.select("run", "at", "day", *_RATES, "mean", "users", "retained", "cohorts"), lines
+
+
+def period_rows(found: Retention) -> pl.DataFrame:
+    """Return a row a period and kind of user, new or returning, of the last periods."""
+    rows = found.periods.group_by("period", maintain_order=True).agg(pl.col("new", "returning").sum())
+    long = rows.tail(_PERIODS).unpivot(
+        ["new", "returning"], index="period", variable_name="kind", value_name="users"
+    )
+    return long.with_columns(pl.col("period").cast(pl.String))

@@ -1,0 +1,361 @@
+"""Scores of several runs, query by query, as sums that can be added up in any order.
+
+Comes in: rows of scores, those of a query (and of a cluster of queries) all of them.  Goes out: exact sums,
+counts, and Poisson resamples drawn by the name of each unit.  So no digit depends on partitions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+import polars as pl
+
+from rankstone.comparison.score_matrix import ROUNDING, keys_of
+from rankstone.measures.core.aggregation import ExactSum
+from rankstone.measures.core.measure import Status
+from rankstone.spark.executor_task import Travelling
+from rankstone.stats.poisson_bootstrap import PoissonBootstrap
+from rankstone.stats.random_streams import tolerance
+from rankstone.stats.sampling_units import Units, df_of_sums, remainder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Columns = tuple[int, int]
+
+__all__ = ["TOLD", "Counting", "Differences", "Drawing", "Merging", "Resampled", "Summed"]
+
+#: what tasks give back: sums, as JSON
+TOLD: Final = "told string"
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """One measure's scores of some queries that all runs have a value for, a column a run."""
+
+    values: Floats
+    units: Units
+    names: pl.Series
+    left_out: int
+
+    def differences(self, pair: Columns) -> Units:
+        return self.units.difference(*pair)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task(Travelling):
+    """Turns rows of scores into sums.
+
+    Attributes
+    ----------
+    runs
+        How many there are.
+    weighted
+        Of each measure, whether its queries weigh what they say.
+    pairs
+        Columns of runs that are held against each other, ``one - other``.
+    """
+
+    runs: int
+    weighted: tuple[bool, ...]
+    pairs: tuple[Columns, ...]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Turn Arrow batches of scores into one row of sums."""
+        import pyarrow as pa
+
+        given = list(batches)
+        if given:
+            rows: Any = pl.from_arrow(pa.Table.from_batches(given))
+            told = [self.summed(at, scores).told() for at, scores in enumerate(self._scores(rows))]
+            yield pa.RecordBatch.from_pydict({"told": [json.dumps(told)]})
+
+    def summed(self, _at: int, _scores: _Scores) -> Any:  # noqa: ANN401 - of one measure, as the task says
+        raise NotImplementedError
+
+    def _scores(self, rows: pl.DataFrame) -> Iterator[_Scores]:
+        queries = rows.select("query_id", "unit").unique(subset="query_id", maintain_order=True)
+        places = queries.select("query_id").with_row_index("at")
+        at = rows.join(places, on="query_id", how="left", maintain_order="left")["at"].to_numpy()
+        run, shape = rows["run"].to_numpy(), (queries.height, self.runs, len(self.weighted))
+        table = {name: np.full(shape, np.nan) for name in ("value", "weight", "status")}
+        for name, whole in table.items():
+            whole[at, run] = rows[name].explode().cast(pl.Float64).to_numpy().reshape(-1, shape[2])
+        dropped = table["status"] == Status.dropped
+        table["value"][dropped] = table["status"][dropped] = np.nan
+        for measure, weighted in enumerate(self.weighted):
+            value = table["value"][:, :, measure]
+            has = ~np.isnan(value).any(axis=1)
+            weight = table["weight"][has, :, measure].max(axis=1) if weighted else np.ones(int(has.sum()))
+            some = int((~np.isnan(table["status"][:, :, measure])).any(axis=1).sum())
+            names, cluster = np.unique(queries["unit"].to_numpy()[has], return_inverse=True)
+            units = Units.of(value[has], weight=weight, cluster=cluster.astype(np.int64))
+            yield _Scores(value[has], units, pl.Series(names, dtype=pl.String), some - int(has.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Counting(_Task):
+    """Sums of scores and of differences."""
+
+    def summed(self, _at: int, scores: _Scores) -> Summed:
+        """Sum up one measure's scores."""
+        total, size = scores.units.total, scores.units.size
+        between = [scores.differences(pair).total[:, 0] for pair in self.pairs]
+        columns = [size, *total.T, *between, *map(np.abs, between)]
+        largest = float(np.abs(scores.values).max(initial=0.0))
+        ends = float(size.min(initial=np.inf)), float(size.max(initial=0.0))
+        sums = [_exact(column) for column in columns]
+        return Summed(sums, len(scores.values), len(size), scores.left_out, largest, *ends)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing(_Task):
+    """What takes the means to be known: spread, wins and losses, and resamples.
+
+    Attributes
+    ----------
+    means
+        Of each measure, the mean difference of every pair.
+    largest
+        Of each measure, the largest score: a difference that is nothing beside it is rounding.
+    resamples
+        Of each measure, how many are drawn; 0 for none.
+    seed
+        Of the resamples.
+    sizes
+        Of each measure, what all queries weigh.
+    """
+
+    means: tuple[tuple[float, ...], ...]
+    largest: tuple[float, ...]
+    resamples: tuple[int, ...]
+    seed: int
+    sizes: tuple[float, ...]
+
+    def summed(self, at: int, scores: _Scores) -> Resampled:
+        """Sum up what one measure's differences are around their means."""
+        size, squares, counts = scores.units.size, [], []
+        share = size / self.sizes[at]
+        rest = remainder(share)
+        between = np.concatenate([scores.differences(pair).total for pair in self.pairs], axis=1)
+        for column, mean in zip(between.T, self.means[at], strict=True):
+            scatter = column - size * mean
+            squares += [_exact(scatter * scatter), _exact(scatter**2 / rest)]
+        leverage = share**2 / rest
+        shares = [_exact(share**2), _exact(leverage), _exact(leverage**2)]
+        for one, other in self.pairs:
+            differences = scores.values[:, one] - scores.values[:, other]
+            differences[np.abs(differences) <= ROUNDING * self.largest[at]] = 0.0
+            counts.append([int((np.sign(differences) == sign).sum()) for sign in (1, 0, -1)])
+        stream = None
+        if self.resamples[at]:
+            stream = PoissonBootstrap(len(self.pairs), resamples=self.resamples[at], seed=self.seed)
+            stream.add(between, size, keys_of(scores.names), threads=1)
+        return Resampled(squares, shares, np.array(counts), stream)
+
+
+@dataclass(eq=False)
+class Summed:
+    """What one measure's scores come to.
+
+    Attributes
+    ----------
+    sums
+        Of the units' sizes, of each run's totals, of each pair's differences, and of their sizes.
+    n, units, left_out
+        Queries, units of them, and queries that some run has no value for.
+    largest
+        The largest score.
+    least, most
+        The smallest and the largest size of a unit.
+    """
+
+    sums: list[ExactSum]
+    n: int
+    units: int
+    left_out: int
+    largest: float
+    least: float
+    most: float
+
+    def merge(self, other: Self) -> None:
+        """Take in other queries."""
+        _merge(self.sums, other.sums)
+        self.n += other.n
+        self.units += other.units
+        self.left_out += other.left_out
+        self.largest = max(self.largest, other.largest)
+        self.least, self.most = min(self.least, other.least), max(self.most, other.most)
+
+    def told(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        return {**vars(self), "sums": [one.told() for one in self.sums]}
+
+    @classmethod
+    def read(cls, told: dict[str, Any]) -> Self:
+        """Return what :meth:`told` told."""
+        return cls(**{**told, "sums": [ExactSum.read(one) for one in told["sums"]]})
+
+    @property
+    def size(self) -> float:
+        """What all queries weigh."""
+        return self.sums[0].value()
+
+    def means(self, runs: int) -> tuple[list[float], list[float], list[float]]:
+        """Return the mean of each run, the mean difference of each pair, and the sum of its sizes."""
+        values = [one.value() for one in self.sums[1:]]
+        pairs = (len(values) - runs) // 2
+        means = [value / self.size for value in values[: runs + pairs]]
+        return means[:runs], means[runs:], values[runs + pairs :]
+
+
+@dataclass(eq=False)
+class Resampled:
+    """What one measure's differences are around their means.
+
+    Attributes
+    ----------
+    squares
+        Of each pair, the sum of squares around the mean, and that of squares over 1 less the unit's share.
+    shares
+        Sums of squared shares of units, of their leverages and of the squares of these: degrees of freedom
+        follow from them.
+    counts
+        int64 ``[pairs, 3]``: wins, ties, losses.
+    stream
+        Resamples; ``None`` where none are drawn.
+    """
+
+    squares: list[ExactSum]
+    shares: list[ExactSum]
+    counts: NDArray[np.int64]
+    stream: PoissonBootstrap | None
+
+    def merge(self, other: Self) -> None:
+        """Take in other queries."""
+        _merge(self.squares, other.squares)
+        _merge(self.shares, other.shares)
+        self.counts = self.counts + other.counts
+        if self.stream is not None and other.stream is not None:
+            self.stream.merge(other.stream)
+
+    def told(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        stream = None if self.stream is None else self.stream.told()
+        sums = {name: [one.told() for one in getattr(self, name)] for name in ("squares", "shares")}
+        return {**sums, "counts": self.counts.tolist(), "stream": stream}
+
+    @classmethod
+    def read(cls, told: dict[str, Any]) -> Self:
+        """Return what :meth:`told` told."""
+        squares, shares = ([ExactSum.read(one) for one in told[name]] for name in ("squares", "shares"))
+        counts, stream = np.array(told["counts"]), told["stream"]
+        drawn = None if stream is None else PoissonBootstrap.read(stream, len(counts))
+        return cls(squares, shares, counts, drawn)
+
+    def robust(self, pair: int) -> tuple[float, float]:
+        """Return a pair's sum of squares for CR2, and the degrees of freedom of Bell and McCaffrey."""
+        own, leverage, squares = (one.value() for one in self.shares)
+        return self.squares[2 * pair + 1].value(), df_of_sums(own, leverage, squares)
+
+
+@dataclass(frozen=True)
+class Merging(Travelling):
+    """Makes one row of several rows of sums.
+
+    Attributes
+    ----------
+    kind
+        What the sums are.
+    """
+
+    kind: type[Summed | Resampled]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Turn Arrow batches of sums into one row of sums."""
+        import pyarrow as pa
+
+        texts = [text for batch in batches for text in batch.column(0).to_pylist()]
+        if texts:
+            yield pa.RecordBatch.from_pydict(
+                {"told": [json.dumps([one.told() for one in self.merged(texts)])]}
+            )
+
+    def merged(self, texts: Iterable[str]) -> list[Any]:
+        """Return what several rows come to together, measure by measure."""
+        whole: list[Any] = []
+        for text in texts:
+            parts = [self.kind.read(one) for one in json.loads(text)]
+            for one, more in zip(whole, parts, strict=bool(whole)):
+                one.merge(more)
+            whole = whole or parts
+        return whole
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """What t-tests look at, of sums: see :class:`rankstone.stats.paired_tests.Differences`.
+
+    Attributes
+    ----------
+    value
+        The mean difference.
+    squares
+        The sum of squares around it.
+    absolute
+        The sum of the differences' sizes.
+    units
+        How many are independent.
+    size
+        What they weigh together.
+    robust
+        For clusters of unequal size, the sum of squares for CR2 and the degrees of freedom.
+    """
+
+    value: float
+    squares: float
+    absolute: float
+    units: int
+    size: float
+    robust: tuple[float, float] | None = None
+
+    def __len__(self) -> int:
+        return self.units
+
+    @property
+    def mean(self) -> Floats:
+        """The mean, float64 ``[1]``."""
+        return np.array([self.value])
+
+    @property
+    def rounding(self) -> float:
+        """By how much two sums of them may differ and still be called equal."""
+        return tolerance(np.array([self.absolute]))
+
+    def robust_error(self) -> tuple[Floats, float]:
+        """Return the standard error of the mean, float64 ``[1]``, and its degrees of freedom."""
+        n = self.units
+        if n < 2:  # noqa: PLR2004 - one has no spread
+            return np.array([math.nan]), 0
+        if self.robust is None:
+            return np.array([math.sqrt(self.squares * (n / (n - 1))) / self.size]), n - 1
+        squares, df = self.robust
+        return np.array([math.sqrt(squares) / self.size]), df
+
+
+def _exact(values: Floats) -> ExactSum:
+    found = ExactSum()
+    found.add(values)
+    return found
+
+
+def _merge(sums: Sequence[ExactSum], others: Sequence[ExactSum]) -> None:
+    for one, more in zip(sums, others, strict=True):
+        one.merge(more)

@@ -1,0 +1,401 @@
+"""Which of several runs is better, on a cluster: sums where the scores are, sentences here.
+
+What a comparison on a cluster came to: rows of pairs here, scores of queries there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import polars as pl
+
+from rankstone.comparison.compare_systems import How
+from rankstone.comparison.comparison_result import tabled
+from rankstone.comparison.pairwise_tests import Layout
+from rankstone.comparison.score_matrix import ALONE, systems_of
+from rankstone.comparison.score_sources import check_means
+from rankstone.comparison.test_families import ALL_PAIRS, concluded
+from rankstone.comparison.verdict import Statistics, margins, sure
+from rankstone.errors import BadOption, NotComparable, UsageError, printable
+from rankstone.evaluation.request import of_rankings
+from rankstone.io.attributes import read_attributes
+from rankstone.spark.score_sums import TOLD, Counting, Differences, Drawing, Merging, Resampled, Summed
+from rankstone.spark.spark_evaluation import evaluate, sized
+from rankstone.spark.spark_scores import telling_failures
+from rankstone.stats.mean_intervals import Estimate
+from rankstone.stats.paired_tests import paired_t
+from rankstone.tables.phrases import check_language
+from rankstone.tables.results import Result, given
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.comparison.test_families import Family
+    from rankstone.hits.alignment_audit import Audit
+    from rankstone.measures.core.definition import Span
+    from rankstone.measures.core.measure import Measure
+    from rankstone.spark.spark_scores import SparkScores
+    from rankstone.tables.sheet import Sheet
+
+
+__all__ = ["SparkComparison", "compare"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkComparison(Result):
+    """Which systems are better, and how sure that is; scores of queries are on the cluster.
+
+    Attributes
+    ----------
+    systems, baseline, primary, measures, families, how, lang
+        As of :class:`rankstone.comparison.comparison_result.Comparison`.
+    table
+        One row a measure and pair, as of ``Comparison``; without ``es_hsd``.
+    by_system
+        One row a system and measure, see :meth:`mean`.
+    scores
+        What they come from; kept until ``scores.unpersist()``.
+    """
+
+    systems: tuple[str, ...]
+    baseline: str | None
+    primary: tuple[str, ...]
+    measures: tuple[str, ...]
+    table: pl.DataFrame
+    by_system: pl.DataFrame
+    families: tuple[Family, ...]
+    how: How
+    scores: SparkScores
+    lang: str = "en"
+    digits: int = 4
+
+    #: what one machine knows, and nobody asked for here
+    segments: ClassVar[None] = None
+    judged: ClassVar[None] = None
+
+    @property
+    def replicates(self) -> dict[str, list[str]]:
+        """Every system is one run."""
+        return {system: [system] for system in self.systems}
+
+    @property
+    def pool_bias(self) -> list[tuple[str, str]]:
+        """Not looked for."""
+        return []
+
+    @property
+    def audit(self) -> Audit:
+        """What alignment did."""
+        return self.scores.audit
+
+    @cached_property
+    def conventions(self) -> dict[str, Any]:
+        """Every option and parameter the numbers depend on."""
+        told = {**self.how.as_dict(), "correction": self.families[0].correction}
+        return {**self.scores.conventions, "comparison": told}
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`table`."""
+        return self.table
+
+    def mean(self) -> pl.DataFrame:
+        """Return one row a system and measure."""
+        return self.by_system
+
+    def sheet(self, digits: int | None = None) -> Sheet:
+        """Return what people read; ``digits`` are decimals."""
+        from rankstone.comparison.comparison_tables import sheet
+
+        return sheet(self, self.digits if digits is None else digits)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each question of the primary family."""
+        from rankstone.comparison.comparison_tables import sentences
+
+        return sentences(self, self.digits)
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts."""
+        return given(
+            verdict=self.sentences(),
+            systems=self.systems,
+            baseline=self.baseline,
+            primary=self.primary,
+            means=self.mean(),
+            comparisons=self.table,
+            audit=self.audit,
+            conventions=self.conventions,
+            inputs=self.scores.inputs,
+        )
+
+
+#: what is known in sums
+_TEST: Final = "t"
+_INTERVALS: Final = ("poisson", "t")
+#: rows of sums that come here
+_FEW: Final = 8
+
+
+def compare(
+    qrels: Any,  # noqa: ANN401 - pyspark's DataFrame
+    runs: Mapping[str, Any],
+    measures: str | Measure | Sequence[str | Measure],
+    *,
+    baseline: str | None = None,
+    primary: str | Measure | Sequence[str | Measure] | None = None,
+    cluster: str | None = None,
+    queries: object = None,
+    columns: Mapping[str, str] | None = None,
+    lang: str = "en",
+    test: str = _TEST,
+    interval: str = "poisson",
+    correction: str | None = None,
+    confidence: float = 0.95,
+    margin: float | None = None,
+    power: float = 0.8,
+    resamples: int | None = None,
+    seed: int = 0,
+    **options: Any,  # noqa: ANN401 - checked by evaluate
+) -> SparkComparison:
+    """Say which of several runs is better, and how sure that is, with scores that stay on the cluster.
+
+    The numbers are those of ``rankstone.compare(…, test="t", interval="poisson")``, digit for digit, however
+    rows are spread: what is added up is whole numbers, and how often a resample holds a query is drawn by
+    the query's id (Hanley and MacGibbon 2006; Chamandy et al. 2012).
+
+    Parameters
+    ----------
+    qrels, runs, measures, columns, **options
+        As for :func:`rankstone.spark.evaluate`; at least two runs.
+    baseline, primary, lang
+        As for :func:`rankstone.compare`.
+    cluster
+        A column of ``queries``, the user or session of each: what is drawn and counted is clusters.
+    queries
+        As for :func:`rankstone.compare`: a table that fits into memory.
+    test, interval
+        ``t``; and ``poisson`` or ``t``: others look at all queries at once.
+    correction, confidence, margin, power, resamples, seed
+        As for :class:`rankstone.comparison.compare_systems.How`.
+
+    Returns
+    -------
+    SparkComparison
+        A row a pair and measure here, the scores they come from there.
+
+    Raises
+    ------
+    InputError, UsageError
+        As for :func:`rankstone.compare`.
+
+    Examples
+    --------
+    >>> import rankstone.spark
+    >>> found = rankstone.spark.compare(qrels, {"old": old, "new": new}, "nDCG@10")  # doctest: +SKIP
+    >>> found.sentences()  # doctest: +SKIP
+    ['new is better than old by nDCG@10: +0.0121 [+0.0104, +0.0139]']
+    """
+    check_language(lang)
+    how = How(
+        test=test, interval=interval, correction=correction, confidence=confidence, margin=margin,
+        power=power, resamples=resamples, seed=seed,
+    )  # fmt: skip
+    wanted = of_rankings(measures)
+    _check(how, wanted)
+    layout = Layout.of(_systems(runs), tuple(map(str, wanted)), baseline, primary)
+    correction = layout.correction(how)
+    clusters = _clusters(cluster, queries, columns)
+    asked: dict[str, Any] = {} if queries is None else {"queries": queries}
+    scores = evaluate(qrels, dict(runs), wanted, columns=columns, **asked, **options)
+    try:
+        with telling_failures(", ".join(layout.systems)):
+            counted, drawn = _summed(scores, layout.pairs, clusters, how)
+    except BaseException:
+        scores.unpersist()
+        raise
+    summed = _Sums(layout, wanted, how, counted, drawn, clusters is not None)
+    found = [
+        concluded(name, summed.statistics(group), 0, how, correction) for name, group in layout.groups.items()
+    ]
+    return SparkComparison(
+        systems=layout.systems,
+        baseline=layout.baseline,
+        primary=layout.primary,
+        measures=tuple(name for group in layout.groups.values() for name in group),
+        table=tabled([row for _, rows in found for row in rows]),
+        by_system=summed.means(),
+        families=tuple(family for family, _ in found),
+        how=how,
+        scores=scores,
+        lang=lang,
+    )
+
+
+def _check(how: How, measures: Sequence[Measure]) -> None:
+    """Refuse what looks at all queries at once."""
+    check_means(measures)
+    sessions = next((measure for measure in measures if measure.unit is not None), None)
+    if sessions is not None:
+        raise BadOption(f"{sessions} is about sessions, which tasks do not have whole", fix=_COLLECT)
+    for name, known in (("test", (_TEST,)), ("interval", _INTERVALS)):
+        if getattr(how, name) not in known:
+            raise BadOption(
+                f"{name}={getattr(how, name)} looks at all queries at once",
+                expected=" or ".join(known),
+                fix=_COLLECT,
+            )
+    if how.correction in ALL_PAIRS:
+        raise BadOption(f"correction={how.correction} looks at all queries at once", fix=_COLLECT)
+
+
+_COLLECT: Final = "scores = rankstone.spark.evaluate(…).collect(), then rankstone.compare_scores(scores, …)"
+
+
+def _systems(runs: object) -> tuple[str, ...]:
+    if not isinstance(runs, dict) or len(runs) < 2:  # noqa: PLR2004 - two make a pair
+        raise UsageError("a comparison needs two runs or more, by name", expected='{"old": df, "new": df}')
+    systems = systems_of([str(name) for name in runs])
+    if len(systems) < len(runs):
+        several = next(name for name, replicates in systems.items() if len(replicates) > 1)
+        raise BadOption(f"several runs of {printable(several)} are one system here", fix=_COLLECT)
+    return tuple(systems)
+
+
+def _clusters(cluster: str | None, queries: object, columns: Mapping[str, str] | None) -> pl.DataFrame | None:
+    """Return the cluster of each query."""
+    if cluster is None:
+        return None
+    if queries is None:
+        raise BadOption(
+            f"{printable(cluster)} needs a table of queries", fix="queries={query: {column: value}}"
+        )
+    about = read_attributes(queries, "query_id", columns).collect(cluster)
+    return about.select(pl.col("query_id").cast(pl.String), unit=pl.col(cluster).cast(pl.String))
+
+
+def _summed(
+    scores: SparkScores, pairs: Sequence[tuple[int, int]], clusters: pl.DataFrame | None, how: How
+) -> tuple[list[Summed], list[Resampled]]:
+    """Let Spark bring the scores of each query together, and add up what tasks tell of them."""
+    weighted = tuple(measure.agg == "weighted" for measure in scores.measures)
+    given = len(scores.frames), weighted, tuple(pairs)
+    with sized(next(iter(scores.frames.values())).sparkSession.conf):
+        rows = _side_by_side(scores, clusters).persist()
+        try:
+            counted = _added_up(rows, Counting(*given), Summed)
+            if not counted:
+                raise NotComparable("no query has a score")
+            for measure, one in zip(scores.measures, counted, strict=True):
+                if not one.n:
+                    raise NotComparable(
+                        f"no query has a value of {measure} for every system",
+                        given=", ".join(map(printable, scores.frames)),
+                        fix="do the query ids match?",
+                    )
+                if not one.size > 0:
+                    raise NotComparable(f"the queries of {measure} weigh nothing together")
+            means = tuple(tuple(one.means(given[0])[1]) for one in counted)
+            many = [
+                how.draws(one.units) if how.interval == "poisson" and one.units > 1 else 0 for one in counted
+            ]
+            largest = tuple(one.largest for one in counted)
+            drawing = Drawing(
+                *given, means, largest, tuple(many), how.seed, tuple(one.size for one in counted)
+            )
+            return counted, _added_up(rows, drawing, Resampled)
+        finally:
+            rows.unpersist()
+
+
+def _side_by_side(scores: SparkScores, clusters: pl.DataFrame | None) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+    """Return the scores of all runs, those of a unit in one partition."""
+    from pyspark.sql import functions as fn
+
+    whole = None
+    for at, frame in enumerate(scores.frames.values()):
+        query_id = fn.col("query_id").cast("string").alias("query_id")
+        rows = frame.select(query_id, fn.lit(at).alias("run"), "value", "weight", "status")
+        whole = rows if whole is None else whole.unionByName(rows)
+    assert whole is not None  # noqa: S101 - there are two runs or more
+    if clusters is None:
+        whole = whole.withColumn("unit", fn.col("query_id"))
+    else:
+        table = whole.sparkSession.createDataFrame(clusters.to_arrow())
+        alone = fn.concat(fn.lit(ALONE), fn.col("query_id"))
+        whole = whole.join(table, "query_id", "left").withColumn("unit", fn.coalesce("unit", alone))
+    return whole.repartition("unit")
+
+
+def _span(declared: Span) -> tuple[float, float]:
+    """Return the lowest and highest difference of a measure, infinite where it has no bound."""
+    low, high = declared
+    most = math.inf if low is None or high is None else high - low
+    return -most, most
+
+
+def _added_up(rows: Any, task: Counting | Drawing, kind: type[Any]) -> list[Any]:  # noqa: ANN401 - pyspark's
+    """Return the sums of each measure, merged there until few are left, and here."""
+    merging = Merging(kind)
+    few = rows.mapInArrow(task, TOLD).repartition(_FEW).mapInArrow(merging, TOLD)
+    return merging.merged(text for (text,) in few.collect())
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Makes statistics of what came from the cluster."""
+
+    layout: Layout
+    measures: Sequence[Measure]
+    how: How
+    counted: Sequence[Summed]
+    drawn: Sequence[Resampled]
+    clustered: bool
+
+    def statistics(self, measures: Sequence[str]) -> list[Statistics]:
+        """Return what is known of every pair by some measures."""
+        names, pairs = [str(measure) for measure in self.measures], range(len(self.layout.pairs))
+        return [self._pair(names.index(text), pair) for text in measures for pair in pairs]
+
+    def _pair(self, at: int, pair: int) -> Statistics:
+        """Return what is known of a pair."""
+        counted, drawn = self.counted[at], self.drawn[at]
+        of_runs, between, sizes = counted.means(len(self.layout.systems))
+        robust = drawn.robust(pair) if self.clustered and counted.least < counted.most else None
+        squares = drawn.squares[2 * pair].value()
+        known = Differences(between[pair], squares, sizes[pair], counted.units, counted.size, robust)
+        errors, df = known.robust_error()
+        error = float(errors[0])
+        span = _span(self.measures[at].span)
+        found = Estimate(known.value, error, len(known), df=df, span=span)
+        if drawn.stream is not None:
+            draws = drawn.stream.means()[:, pair]
+            linear = float(replace(known, robust=None).robust_error()[0][0])
+            found = Estimate(known.value, linear, len(known), "poisson", draws, span=span)
+        one, other = self.layout.pairs[pair]
+        direction = self.measures[at].card.direction
+        wins, ties, losses = drawn.counts[pair].tolist()[:: -1 if direction == "lower" else 1]
+        p = sure(paired_t(known))
+        return Statistics(
+            measure=str(self.measures[at]), found=found, p=p,
+            system=self.layout.systems[one], versus=self.layout.systems[other],
+            n=counted.n, units=counted.units, left_out=counted.left_out,
+            mean=of_runs[one], mean_versus=of_runs[other],
+            wins=wins, ties=ties, losses=losses, direction=direction,
+            p_t=p, margins=margins(found, self.how.margin),
+        )  # fmt: skip
+
+    def means(self) -> pl.DataFrame:
+        """Return a row a system and measure."""
+        rows = [
+            (system, str(measure), mean, counted.n, 1, None, None)
+            for measure, counted in zip(self.measures, self.counted, strict=True)
+            for system, mean in zip(
+                self.layout.systems, counted.means(len(self.layout.systems))[0], strict=True
+            )
+        ]
+        schema = {"system": pl.String, "measure": pl.String, "mean": pl.Float64, "n": pl.Int64}
+        rest = {"runs": pl.Int64, "sd": pl.Float64, "judged": pl.Float64}
+        return pl.DataFrame(rows, {**schema, **rest}, orient="row")

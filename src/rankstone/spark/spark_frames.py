@@ -1,0 +1,367 @@
+"""Spark's frames as rows of one kind: judgments, a run and excluded pairs one below the other.
+
+Files as Spark opens them, on whatever file system it knows: judgments, runs, pairs.
+
+Arrays in columns of a Spark frame, unfolded to a row for each document, as lists in local tables are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import polars as pl
+
+from rankstone.errors import BadOption, MixedIds, UnknownFormat, UsageError, printable
+from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
+from rankstone.io.csv_dialect import SEPARATORS
+from rankstone.io.trec_text import QRELS, RUN
+from rankstone.spark.executor_task import DECLARED, EXCLUDED, JUDGMENT, RETRIEVED
+from rankstone.spark.spark_scores import exact, telling_failures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankstone.hits.alignment_options import AlignmentOptions, Order
+
+
+__all__ = ["Given", "Rows", "SparkFrame", "arrays_of", "opened", "session", "unfolded", "without_items"]
+
+#: columns of TREC text by position
+_QRELS: Final = {"query_id": 0, "doc_id": 2, "relevance": 3}
+_RUN: Final = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}
+_FILE_NUMBERS: Final = ("relevance", "score", "rank", "position")
+_SUFFIXES: Final = {
+    ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl",
+    ".ndjson": "jsonl", ".orc": "orc", ".txt": "trec", ".run": "trec", ".qrels": "trec", ".trec": "trec",
+}  # fmt: skip
+_FORMATS: Final = tuple(dict.fromkeys(_SUFFIXES.values()))
+
+
+def session(master: str | None = None) -> Any:  # noqa: ANN401 - pyspark's SparkSession
+    """Return the session there is, or a new one; ``master`` as spark-submit was told unless given."""
+    import warnings
+
+    from pyspark.sql import SparkSession
+
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+    building = SparkSession.builder.appName("rankstone").config("spark.ui.showConsoleProgress", "false")
+    found = (building if master is None else building.master(master)).getOrCreate()
+    found.sparkContext.setLogLevel("ERROR")
+    return found
+
+
+def opened(
+    session: Any,  # noqa: ANN401 - pyspark's SparkSession
+    path: str,
+    form: str | None,
+    columns: Mapping[str, str],
+    *,
+    run: bool,
+) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+    """Open a file, a folder or a glob: in texts ids are texts, and what is to be a number is one.
+
+    Parameters
+    ----------
+    session
+        Spark's.
+    path
+        Whatever Spark can open.
+    form
+        Its format; by its suffix unless given, Parquet where it has none, text where it is packed.
+    columns
+        {their name: our name}: which columns are numbers; and what was said of CSV, where nothing is guessed.
+    run
+        Whether TREC text is a run, and not judgments.
+    """
+    from pyspark.sql import functions as fn
+
+    usual = ".txt" if path.endswith(".gz") else ".parquet"
+    suffix = next((one for one in _SUFFIXES if path.removesuffix(".gz").lower().endswith(one)), usual)
+    kind = form or _SUFFIXES[suffix]
+    if kind not in _FORMATS:
+        raise UnknownFormat(f"Spark does not read {kind} here", where=path, expected=", ".join(_FORMATS))
+    with telling_failures(path):
+        if kind == "trec":
+            parts = fn.split(fn.trim("value"), r"\s+")
+            places = _RUN if run else _QRELS
+            line, layout = fn.trim("value"), RUN if run else QRELS
+            said = (line != "") & (~line.startswith("#") | line.rlike(layout.row))
+            lines = session.read.text(path).where(said)
+            frame = lines.select(
+                *(fn.try_element_at(parts, fn.lit(at + 1)).alias(n) for n, at in places.items())
+            )
+        elif kind in ("csv", "tsv"):
+            said = CsvOptions.of(columns)
+            frame = session.read.csv(path, header=True, sep=said.separator or SEPARATORS[kind])
+            if isinstance(columns, Renames):
+                columns.csv_files.append(path)
+        else:
+            frame = session.read.format({"jsonl": "json"}.get(kind, kind)).load(path)
+    texts = {name for name, of in frame.dtypes if of == "string" and columns.get(name, name) in _FILE_NUMBERS}
+    if texts and kind in SEPARATORS and CsvOptions.of(columns).decimal == ",":  # a point is none then
+        frame = frame.withColumns({name: fn.translate(name, ",.", ".,") for name in texts})
+    return frame.withColumns({name: exact(name, "string") for name in texts}) if texts else frame
+
+
+_ARRAY: Final = "array<"
+_LIST_NUMBERS: Final = ("score", "rank", "relevance")
+#: a row that has a position of its own is this far from the next, so that places fit in between
+_APART: Final = 1 << 32
+
+
+def arrays_of(types: Mapping[str, str]) -> list[str]:
+    """Return the names of the columns that hold arrays of what documents have one of."""
+    return [name for name in ("doc_id", *_LIST_NUMBERS) if types.get(name, "").startswith(_ARRAY)]
+
+
+def without_items(frame: Any, array: str) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+    """Return the ids of the rows whose array is empty."""
+    from pyspark.sql import functions as fn
+
+    return frame.where(fn.size(array) == 0).select("query_id")
+
+
+def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+    """Return a frame with a row for each item of the arrays; ``position`` says where an item stood.
+
+    A cell beside the arrays counts for all items of its row.  An empty array has no rows.  A missing one,
+    or one that is shorter than the others, leaves a row without a value, which is refused where rows are
+    read.
+
+    Raises
+    ------
+    UsageError
+        When some columns hold an array and others a single value.
+    """
+    from pyspark.sql import functions as fn
+
+    arrays = arrays_of(types)
+    alone = [other for other in ("doc_id", *_LIST_NUMBERS) if other in types and other not in arrays]
+    if "doc_id" in alone or set(alone) & {"score", "rank"}:
+        raise UsageError(
+            f"{arrays[0]} of {name} is an array a row, and {alone[0]} one a row",
+            expected=f"one {alone[0]} for each {arrays[0]}: arrays in both columns, or in neither",
+        )
+    some = frame.where(fn.coalesce(fn.size(arrays[0]), fn.lit(-1)) != 0)
+    others = [other for other in types if other not in arrays and other != "position"]
+    zipped = fn.posexplode_outer(fn.arrays_zip(*arrays)).alias("_place", "_item")
+    start = fn.col("position").cast("bigint") * _APART if "position" in types else fn.lit(0).cast("bigint")
+    rows = some.select(*others, start.alias("_start"), zipped)
+    return rows.select(
+        *others,
+        *(fn.col(f"_item.{array}").alias(array) for array in arrays),
+        (fn.col("_start") + fn.coalesce(fn.col("_place"), fn.lit(0))).alias("position"),
+    )
+
+
+_WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
+_NUMBERS: Final = (*_WHOLE, "float", "double")
+#: options whose answer is the order of rows, which rows of a cluster do not have
+_BY_ORDER: Final = {
+    "order": ("input",),
+    "ties": ("input", "reverse_input"),
+    "duplicates": ("first_keep_rank", "first_drop", "last_drop"),
+    "duplicate_judgments": ("first", "last"),
+}
+
+
+class SparkFrame(Protocol):
+    """A DataFrame of pyspark, whose types are not at hand here."""
+
+    def mapInArrow(self, *args: object, **kwargs: object) -> object:  # noqa: N802 - pyspark's name
+        """Apply a function to batches."""
+
+
+class Rows:
+    """A frame of Spark's with our column names.
+
+    Parameters
+    ----------
+    frame
+        Spark's DataFrame, of any kind of session.
+    name
+        What to call it in messages.
+    columns
+        {their name: our name}.
+
+    Columns of arrays are unfolded.
+    """
+
+    def __init__(self, frame: Any, name: str, columns: Mapping[str, str]) -> None:  # noqa: ANN401 - pyspark's
+        if not hasattr(frame, "mapInArrow"):
+            raise UsageError(
+                f"{name} are a {type(frame).__name__}" if name == "judgments" else f"{name} is no DataFrame",
+                expected="a DataFrame of Spark",
+                fix="spark.read.parquet(…), or rankstone.evaluate for everything else",
+            )
+        chosen = renames(frame.columns, columns, name)
+        kept = frame.drop(*hidden(frame.columns, chosen))
+        self.frame = kept.withColumnsRenamed(chosen)
+        self.name = name
+        self.types: dict[str, str] = dict(self.frame.dtypes)
+        arrays = arrays_of(self.types)
+        #: ids of rows whose arrays are empty; ``None`` where there are no arrays
+        self.unanswered = without_items(self.frame, arrays[0]) if arrays else None
+        if arrays:
+            self.frame = unfolded(self.frame, self.types, name)
+            self.types = dict(self.frame.dtypes)
+        #: whether the rows were arrays of documents and nothing else: their order is the ranking
+        self.listed = arrays == ["doc_id"] and not {"score", "rank", "relevance"} & set(self.types)
+
+    def ordered_by(self, order: Order) -> Order:
+        """Return what gives the order of lists: what is asked for, or the only order that there is."""
+        if self.listed:
+            return "input"
+        return "rank" if order == "score" and "rank" in self.types and "score" not in self.types else order
+
+    def require(self, *names: str) -> Rows:
+        """Return the frame, once it is sure to have these columns, ids as ids and numbers as numbers."""
+        require(self.types, names, self.name, self.frame.columns)
+        for name in names:
+            kinds = ("string", *_WHOLE) if name in ("query_id", "doc_id") else _NUMBERS
+            kind = self.types[name]
+            if name not in ("subtopic", "subgroup") and kind not in kinds and not kind.startswith("decimal"):
+                raise UsageError(
+                    f"the column {name} of {self.name} is {printable(kind)}", expected=" or ".join(kinds)
+                )
+        return self
+
+    def id_type(self, name: str) -> str:
+        """Return ``string`` or ``bigint``."""
+        return "string" if self.types[name] == "string" else "bigint"
+
+    def rows(self, types: Mapping[str, str], number: str | None, further: Sequence[str] = ()) -> Any:  # noqa: ANN401
+        """Return ids, what is to be ``number``, what measures read beside, ``position`` if there is one."""
+        from pyspark.sql import functions as fn
+
+        chosen = [fn.col(name).cast(types[name]).alias(name) for name in ("query_id", "doc_id")]
+        found = fn.lit(None).cast("double") if number is None else exact(number, self.types[number])
+        chosen.append(found.alias("number"))
+        if "position" in self.types:
+            chosen.append(fn.col("position").cast("bigint").alias("position"))
+        for name in further:
+            cast = "string" if name in ("subtopic", "subgroup") else "double"
+            chosen.append(fn.col(name).cast(cast).alias(name))
+        return self.frame.select(*chosen)
+
+
+def id_types(tables: Sequence[Rows]) -> dict[str, str]:
+    """Return the type of each id column, the same in all frames."""
+    found = {}
+    for name in ("query_id", "doc_id"):
+        kinds = {table.name: table.id_type(name) for table in tables}
+        if len(set(kinds.values())) > 1:
+            raise MixedIds(
+                f"{name} is a text on one side and a whole number on the other",
+                given=", ".join(f"{table} {kind}" for table, kind in kinds.items()),
+                expected="texts on both sides, or whole numbers on both sides",
+                fix=f"cast one of them: df.withColumn('{name}', df.{name}.cast('string'))",
+            )
+        found[name] = next(iter(kinds.values()))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What was given, checked, as rows of a few columns.
+
+    Attributes
+    ----------
+    judged
+        ``query_id``, ``doc_id``, the grade as ``number``, columns that measures read beside, ``position``.
+    listed
+        The run: ``query_id``, ``doc_id``, what orders it as ``number``, ``position``.
+    excluded
+        Pairs to leave out; ``None`` where there are none.
+    query_id
+        The type of the ids of queries.
+    """
+
+    judged: Any
+    listed: Any
+    excluded: Any
+    query_id: str
+
+    @classmethod
+    def of(
+        cls,
+        qrels: Rows,
+        run: Rows,
+        exclude: Rows | None,
+        options: AlignmentOptions,
+        further: Sequence[str],
+        declared: pl.Series | None = None,
+    ) -> Given:
+        """Check what was given: columns, types, and the order that some options ask for.
+
+        Queries with an empty array of judgments, and those that ``declared`` names, are marked rows of
+        judgments without a document.
+        """
+        for table in (run, qrels):
+            _check_order(table, options)
+        qrels.require("query_id", "doc_id", "relevance", *further)
+        by = None if options.order == "input" else options.order
+        run.require("query_id", "doc_id", *([] if by is None else [by]))
+        others = [] if exclude is None else [exclude.require("query_id", "doc_id")]
+        types = id_types([qrels, run, *others])
+        excluded = [other.rows(types, None) for other in others]
+        return cls(
+            _with_declared(qrels, types, further, declared),
+            run.rows(types, by),
+            next(iter(excluded), None),
+            types["query_id"],
+        )
+
+    def together(self) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+        """Return all rows in one frame, by ``kind``."""
+        from pyspark.sql import functions as fn
+
+        frames = {JUDGMENT: self.judged, RETRIEVED: self.listed, EXCLUDED: self.excluded}
+        marked = [
+            frame.withColumn("kind", fn.lit(kind).cast("tinyint"))
+            for kind, frame in frames.items()
+            if frame is not None
+        ]
+        whole = marked[0]
+        for rows in marked[1:]:
+            whole = whole.unionByName(rows, allowMissingColumns=True)
+        return whole
+
+
+def _with_declared(
+    qrels: Rows, types: Mapping[str, str], further: Sequence[str], declared: pl.Series | None
+) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+    """Return the rows of judgments, and marked ones of queries that were said to have none."""
+    from pyspark.sql import functions as fn
+
+    rows = qrels.rows(types, "relevance", further)
+    found = [] if qrels.unanswered is None else [qrels.unanswered]
+    if declared is not None:
+        ids = declared if types["query_id"] == "string" else declared.cast(pl.Int64, strict=False)
+        names = ids.drop_nulls().to_frame("query_id")
+        found += [rows.sparkSession.createDataFrame(names.to_arrow())] if len(names) else []
+    if found:
+        rows = rows.withColumn(DECLARED, fn.lit(False))
+    for frame in found:
+        marked = frame.select(fn.col("query_id").cast(types["query_id"]).alias("query_id"))
+        marked = marked.withColumn(DECLARED, fn.lit(True))
+        rows = rows.unionByName(marked, allowMissingColumns=True)
+    return rows
+
+
+def _check_order(table: Rows, options: AlignmentOptions) -> None:
+    """Refuse options that ask for the order of rows where these do not say where they stood."""
+    if "position" in table.types:
+        table.require("position")
+        return
+    judged = table.name == "judgments"
+    for option, values in _BY_ORDER.items():
+        asked = getattr(options, option)
+        if asked in values and judged == (option == "duplicate_judgments"):
+            raise BadOption(
+                f"{option}={asked} asks for the order of rows, and rows of a cluster have none",
+                where=table.name,
+                expected="a column position that says where each row stood",
+                fix="columns={'their_name': 'position'}, or choose another value",
+            )

@@ -1,0 +1,270 @@
+"""What a cluster computed: means here, scores of queries there.
+
+What Spark says when it cannot go on, as one sentence instead of two stacks.
+
+Numbers of Spark's as float64; those that a float64 cannot hold end the job, by name.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from rankstone.errors import InputError, MissingExtra, RankstoneError, printable
+from rankstone.evaluation.scores import RunScores, Scores
+from rankstone.evaluation.stored_scores import Origin, SummedScores
+from rankstone.io.number_columns import DIGITS, LARGEST, too_long
+from rankstone.measures.core.measure import Scored, Status
+from rankstone.spark.executor_task import NUMBERS, version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankstone.errors import BadValue
+    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.judged_pool import QueryTable
+    from rankstone.measures.core.measure import Measure
+    from rankstone.spark.spark_evaluation import Computed
+
+
+__all__ = ["SparkScores", "exact", "found_in", "telling_failures"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkScores(SummedScores):
+    """Scores of one or more runs, those of queries on the cluster.
+
+    Attributes
+    ----------
+    computed
+        Run name → what Spark computed, and keeps until :meth:`unpersist`.
+    """
+
+    computed: Mapping[str, Computed]
+
+    @classmethod
+    def of(
+        cls,
+        computed: Mapping[str, Computed],
+        measures: tuple[Measure, ...],
+        options: AlignmentOptions,
+        queries: QueryTable | None,
+    ) -> SparkScores:
+        """Make scores of what Spark computed."""
+        there = Origin("Spark")
+        told = {name: one.told for name, one in computed.items()}
+        return cls(measures, told, options, queries, there, dict.fromkeys(computed, there), computed)
+
+    @property
+    def frames(self) -> dict[str, Any]:
+        """Run name → Spark's DataFrame with a row for each query, numbers in arrays, one for each measure."""
+        return {name: one.frame for name, one in self.computed.items()}
+
+    def unpersist(self) -> None:
+        """Let Spark forget the scores of queries; whoever asks for them again has them computed again."""
+        for one in self.computed.values():
+            one.unpersist()
+
+    # -- queries -------------------------------------------------------------------------------------
+    @cached_property
+    def per_query(self) -> Any:  # noqa: ANN401 - pyspark's DataFrame
+        """Spark's DataFrame with one row per run, query and measure.
+
+        Columns ``run``, ``query_id``, ``measure``, ``value`` (null where undefined), ``numerator``,
+        ``denominator``, ``weight`` and ``status``, as of :attr:`rankstone.Scores.per_query`.
+        """
+        from pyspark.sql import functions as fn
+
+        names = fn.array(*(fn.lit(str(measure)) for measure in self.measures))
+        words = fn.array(*(fn.lit(status.name) for status in Status))
+        parts = []
+        for run, frame in self.frames.items():
+            zipped = fn.explode(fn.arrays_zip(names.alias("measure"), *NUMBERS, "status")).alias("one")
+            rows = frame.select("query_id", zipped)
+            value = fn.col("one.value")
+            told = rows.where(fn.col("one.status") != int(Status.dropped)).select(
+                fn.lit(run).alias("run"),
+                fn.col("query_id").cast("string").alias("query_id"),
+                fn.col("one.measure").alias("measure"),
+                fn.when(~fn.isnan(value), value).alias("value"),
+                *(fn.col(f"one.{name}").alias(name) for name in NUMBERS[1:]),
+                fn.element_at(words, fn.col("one.status").cast("int") + 1).alias("status"),
+            )
+            parts.append(told)
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.unionByName(part)
+        return whole
+
+    def collect(self) -> Scores:
+        """Return the same as one machine holds it; the scores of all queries must fit into its memory."""
+        runs = {name: _run_scores(frame, self.measures, self.queries) for name, frame in self.frames.items()}
+        return Scores(runs, self.measures, self.audit, self.conventions, self.inputs)
+
+
+def _run_scores(
+    frame: Any,  # noqa: ANN401 - pyspark's DataFrame
+    measures: tuple[Measure, ...],
+    table: QueryTable | None,
+) -> RunScores:
+    """Return one run's scores, judged queries first, each kind by id: rows of a cluster have no order."""
+    rows: Any = pl.from_arrow(frame.toArrow())
+    rows = rows.sort("judged", "query_id", descending=[True, False])
+    columns = {name: _matrix(rows[name], len(measures)) for name in (*NUMBERS, "status")}
+    by_measure = {
+        measure: Scored(
+            columns["numerator"][:, at],
+            columns["denominator"][:, at],
+            columns["value"][:, at],
+            columns["status"][:, at].astype(np.int8),
+            columns["weight"][:, at],
+        )
+        for at, measure in enumerate(measures)
+    }
+    names = rows["query_id"]
+    return RunScores(names, by_measure, None if table is None else table.take(names))
+
+
+def _matrix(lists: pl.Series, width: int) -> Any:  # noqa: ANN401 - an array
+    return lists.explode().to_numpy().reshape(-1, width) if len(lists) else np.empty((0, width))
+
+
+#: what a job that ends says, between words that no number has in it
+_INEXACT: Final = re.compile(r"rankstone: the (\w+) ([-+.\d]+) has more digits")
+
+
+def exact(name: str, kind: str) -> Any:  # noqa: ANN401 - pyspark's Column
+    """Return a column as float64; a whole number or decimal that would tie with its neighbours is an error.
+
+    Parameters
+    ----------
+    name
+        What the column is called.
+    kind
+        Its type; a text that is no number becomes null.
+    """
+    from pyspark.sql import functions as fn
+
+    column = fn.col(name)
+    number = column.try_cast("double")
+    if kind not in ("bigint", "string") and not kind.startswith("decimal"):
+        return number
+    text = column.cast("string")
+    written = fn.regexp_extract(text, r"^\s*[+-]?(\d+(?:\.\d*)?)\s*$", 1)
+    digits = fn.length(fn.regexp_replace(fn.regexp_replace(written, r"\.", ""), "^0+|0+$", ""))
+    whole = fn.regexp_extract(written, r"^(\d+)(?:\.0*)?$", 1).try_cast("bigint")
+    same = fn.coalesce(whole == fn.abs(number).try_cast("bigint"), fn.lit(False))
+    bad = (fn.abs(number) >= float(LARGEST)) & (digits > DIGITS) & ~same
+    said = fn.concat(fn.lit(f"rankstone: the {name} "), fn.trim(text), fn.lit(" has more digits"))
+    return fn.when(bad, fn.raise_error(said).cast("double")).otherwise(number)
+
+
+def found_in(said: str, where: str) -> BadValue | None:
+    """Return the error for a job that ended on such a number."""
+    found = _INEXACT.search(said)
+    return None if found is None else too_long(found[1], found[2], where)
+
+
+#: letters of what Spark says
+_SAID = 300
+#: what a process of Python on an executor says when a package is not there
+_MISSING: Final = re.compile(
+    r"No module named '(rankstone|polars|numpy|pyarrow)['.]|(PyArrow) >?=? ?[\d.]+ must be installed"
+)
+#: what it says when its rankstone is another than the one that sent the task
+_OTHER: Final = re.compile(
+    r"executors have rankstone [^\n]+"
+    r"|No module named 'rankstone\.[^\n]+"
+    r"|(?:Can't get attribute|cannot import name|has no attribute)[^\n]*rankstone[^\n]*"
+)
+_PYTHON: Final = re.compile(r"PYTHON_VERSION_MISMATCH\][^\n]*")
+_ENDED: Final = re.compile(
+    r"Python worker exited unexpectedly|Python worker failed to connect back|ExecutorLostFailure"
+)
+_INSTALL: Final = (
+    'pip install "rankstone[spark]=={version}" where executors run, or send an environment (docs/spark.md)'
+)
+
+
+@contextmanager
+def telling_failures(where: str) -> Iterator[None]:
+    """Turn errors of Spark's, a file that is no Parquet say, into one of ours that names ``where``."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark"):
+            raise
+        java = getattr(error, "java_exception", None)
+        said = str(error), None if java is None else str(java.toString())
+        raise found_in("\n".join(filter(None, said)), where) or _driver_error(where, *said) from error
+
+
+def _driver_error(where: str, said: str, java: str | None) -> RankstoneError:
+    """Say what Spark's words come to.
+
+    >>> print(_driver_error("run", "ModuleNotFoundError: No module named 'rankstone'", None).what)
+    executors have no rankstone
+    """
+    whole = f"{said}\n{java or ''}"
+    place, install = printable(where), _INSTALL.format(version=version())
+    if found := _OTHER.search(whole):
+        return MissingExtra(
+            "executors have another rankstone than this one",
+            where=place,
+            given=printable(found[0], _SAID),
+            expected=f"rankstone {version()}",
+            fix=install,
+        )
+    if found := _MISSING.search(whole):
+        package = (found[1] or found[2]).lower()
+        return MissingExtra(f"executors have no {package}", where=place, fix=install)
+    if found := _PYTHON.search(whole):
+        return MissingExtra(
+            "executors run another Python than this one",
+            where=place,
+            given=printable(found[0], _SAID),
+            fix="PYSPARK_PYTHON names the Python of executors; its minor version has to be this one's",
+        )
+    if found := _ENDED.search(whole):
+        return RankstoneError(
+            "a process on an executor ended before its task did",
+            where=place,
+            given=printable(_line(said, found[0]), _SAID),
+            fix="was there too little memory? more of it (spark.executor.memoryOverhead), more partitions, "
+            "or broadcast=0, which sends no judgments along",
+        )
+    if "Traceback (most recent call last)" in said:
+        return RankstoneError(
+            "a Python function failed on an executor",
+            where=place,
+            given=printable(_last_of_traceback(said), _SAID),
+            fix="is it one of your own, that the frames were made by? If not, it is a mistake of ours: the "
+            "stack above this message tells where",
+        )
+    lines = (java or said).strip().splitlines()
+    return InputError(
+        "Spark cannot open or read this",
+        where=place,
+        given=printable(lines[0] if lines else "", _SAID),
+        fix="is it whole, and of the format that its suffix says? --format-in names another",
+    )
+
+
+def _line(text: str, part: str) -> str:
+    return next((line.strip() for line in text.splitlines() if part in line), part)
+
+
+def _last_of_traceback(text: str) -> str:
+    r"""Return the line that names the error of the last stack of Python's.
+
+    >>> _last_of_traceback("Traceback (most recent call last):\n  File x\n    f()\nValueError: no\n at org.x")
+    'ValueError: no'
+    """
+    stack = text[text.rindex("Traceback (most recent call last)") :].splitlines()[1:]
+    return next((line for line in stack if line and not line[0].isspace()), "")

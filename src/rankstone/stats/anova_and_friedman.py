@@ -1,0 +1,273 @@
+"""Two-way analysis of variance without replication: systems, blocked on queries.
+
+Ranks of systems within queries: Friedman's test, and Nemenyi's of all pairs.
+
+Both ask whether systems take the same places, not whether their means are equal: how far apart two scores
+are plays no part.  What is assumed is that systems without a difference are exchangeable within a query.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "Blocked",
+    "Friedman",
+    "friedman",
+    "hsd_reach",
+    "nemenyi",
+    "nemenyi_reach",
+    "ranks",
+    "tukey_hsd",
+    "two_way",
+]
+
+#: a sum of squares below this share of all squares is what rounding leaves of none
+_ROUNDING: Final = 1e-28
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """An analysis of variance of ``score = system + query + error`` (Fisher 1925).
+
+    Attributes
+    ----------
+    systems, queries, residual
+        Sums of squares.
+    df
+        Degrees of freedom of systems, queries and error.
+    error
+        Mean square of the error: the variance that neither system nor query explains.
+    f, p
+        The F statistic of systems and its p; NaN where there is no error to divide by.
+    """
+
+    systems: float
+    queries: float
+    residual: float
+    df: tuple[int, int, int]
+    error: float
+    f: float
+    p: float
+
+
+def two_way(scores: Floats) -> Blocked:
+    """Analyse scores of systems for the same queries.
+
+    Parameters
+    ----------
+    scores
+        float64 ``[queries, systems]``, without NaN, at least two of each.
+
+    Examples
+    --------
+    >>> found = two_way(np.array([[0.1, 0.2], [0.4, 0.6], [0.5, 0.7]]))
+    >>> round(found.f, 6), found.df
+    (25.0, (1, 2, 2))
+    """
+    n, m = scores.shape
+    grand = scores.mean()
+    system, query = scores.mean(axis=0) - grand, scores.mean(axis=1) - grand
+    residual = scores - grand - system - query[:, None]
+    squares = [float(part) for part in (n * (system**2).sum(), m * (query**2).sum(), (residual**2).sum())]
+    if squares[2] <= _ROUNDING * float((scores**2).sum()):
+        squares[2] = 0.0
+    df = m - 1, n - 1, (m - 1) * (n - 1)
+    error = squares[2] / df[2] if df[2] else math.nan
+    f = squares[0] / df[0] / error if error and df[0] else math.nan
+    return Blocked(squares[0], squares[1], squares[2], df, error, f, _f_tail(f, df[0], df[2]))
+
+
+def _f_tail(f: float, between: int, within: int) -> float:
+    from scipy import special
+
+    return math.nan if math.isnan(f) else float(special.fdtrc(between, within, f))
+
+
+def hsd_reach(scores: Floats, alpha: float = 0.05) -> float:
+    """Return the difference of means from which on Tukey's p is at most ``alpha``, blocked on queries.
+
+    Parameters
+    ----------
+    scores
+        float64 ``[queries, systems]``, without NaN, at least two of each.
+    alpha
+        Chance of any false claim among all pairs.
+    """
+    from scipy import stats
+
+    found = two_way(scores)
+    quantile = float(stats.studentized_range.ppf(1 - alpha, scores.shape[1], found.df[2]))
+    return quantile * math.sqrt(found.error / len(scores))
+
+
+def tukey_hsd(scores: Floats) -> Floats:
+    """Return p of Tukey's honestly significant difference for every pair, blocked on queries.
+
+    The difference of two means is studentised by the error that queries leave (Tukey 1953), so what makes
+    all systems do badly on a hard query does not count against any.
+
+    Parameters
+    ----------
+    scores
+        float64 ``[queries, systems]``, without NaN, at least two of each.
+
+    Returns
+    -------
+    NDArray
+        float64 ``[systems, systems]``, adjusted for all pairs.
+
+    Examples
+    --------
+    With two systems it is the paired t-test.
+
+    >>> scores = np.array([[0.1, 0.2], [0.4, 0.6], [0.5, 0.7]])
+    >>> p = tukey_hsd(scores)[0, 1]
+    >>> round(float(p), 6) == round(two_way(scores).p, 6)
+    True
+    """
+    from scipy import stats
+
+    found, mean = two_way(scores), scores.mean(axis=0)
+    gap = np.abs(mean[:, None] - mean[None, :])
+    if not found.error:
+        return np.where(gap > 0, 0.0, 1.0)
+    q = gap * np.sqrt(len(scores) / found.error)
+    p: Floats = stats.studentized_range.sf(q, scores.shape[1], found.df[2])
+    return p
+
+
+def ranks(scores: Floats, *, rounding: float = 1e-12) -> Floats:
+    """Return the place of each score among those of its query, float64 ``[queries, systems]``.
+
+    The lowest is 1; equal scores share the mean of their places.
+
+    Parameters
+    ----------
+    scores
+        float64 ``[queries, systems]``, without NaN.
+    rounding
+        Scores that are closer than this share of the largest are equal.
+
+    Examples
+    --------
+    >>> ranks(np.array([[0.1, 0.5, 0.5], [0.9, 0.2, 0.4]])).tolist()
+    [[1.0, 2.5, 2.5], [3.0, 1.0, 2.0]]
+    """
+    from scipy import stats
+
+    order = np.argsort(scores, axis=1, kind="stable")
+    apart = np.diff(np.take_along_axis(scores, order, axis=1), axis=1, prepend=-np.inf)
+    places = np.cumsum(apart > rounding * np.abs(scores).max(initial=0.0), axis=1)
+    found = np.empty(scores.shape)
+    np.put_along_axis(found, order, stats.rankdata(places, axis=1), axis=1)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Friedman:
+    """Friedman's test of several systems, over the same queries.
+
+    Attributes
+    ----------
+    chi_square, p_chi_square
+        Friedman's statistic (1937), corrected for ties, and its p; NaN where all scores of every query are
+        equal.
+    f, p
+        Iman and Davenport's F of it (1980), which keeps closer to its level, and its p.
+    df
+        Degrees of freedom of systems and of error.
+    """
+
+    chi_square: float
+    p_chi_square: float
+    f: float
+    p: float
+    df: tuple[int, int]
+
+
+def friedman(scores: Floats) -> Friedman:
+    """Test whether systems take the same places within queries.
+
+    Parameters
+    ----------
+    scores
+        float64 ``[queries, systems]``, without NaN, at least two of each.
+
+    Examples
+    --------
+    Three queries that agree on the order of three systems.
+
+    >>> found = friedman(np.array([[0.1, 0.2, 0.3], [0.4, 0.6, 0.7], [0.5, 0.7, 0.9]]))
+    >>> found.chi_square, round(found.p_chi_square, 4)
+    (6.0, 0.0498)
+    """
+    from scipy import special
+
+    places = ranks(scores)
+    n, m = scores.shape
+    between = float(((places.mean(axis=0) - (m + 1) / 2) ** 2).sum())
+    df = m - 1, (m - 1) * (n - 1)
+    if not (variance := _variance(places)):
+        return Friedman(math.nan, math.nan, math.nan, math.nan, df)
+    chi_square = n * between / variance
+    rest = n * (m - 1) - chi_square
+    f = (n - 1) * chi_square / rest if rest > 1e-9 * n else math.inf
+    p = 0.0 if math.isinf(f) else float(special.fdtrc(*df, f))
+    return Friedman(chi_square, float(special.chdtrc(m - 1, chi_square)), f, p, df)
+
+
+def _variance(places: Floats) -> float:
+    """Return the variance of a place if every order were as likely; m(m + 1)/12 without ties."""
+    n, m = places.shape
+    squares = float(((places - (m + 1) / 2) ** 2).sum())
+    return squares / float(n * (m - 1))
+
+
+def nemenyi(scores: Floats) -> Floats:
+    """Return p of the difference of mean ranks of every pair, adjusted for all pairs (Nemenyi 1963).
+
+    The difference is held against the studentised range, with the variance that ties leave.
+
+    Parameters
+    ----------
+    scores
+        float64 ``[queries, systems]``, without NaN, at least two of each.
+
+    Returns
+    -------
+    NDArray
+        float64 ``[systems, systems]``.
+
+    Examples
+    --------
+    >>> nemenyi(np.array([[0.1, 0.2, 0.3], [0.4, 0.6, 0.7], [0.5, 0.7, 0.9]]))[0].round(3).tolist()
+    [1.0, 0.438, 0.038]
+    """
+    from scipy import stats
+
+    places = ranks(scores)
+    mean = places.mean(axis=0)
+    error = math.sqrt(_variance(places) / len(places))
+    if not error:
+        return np.ones((len(mean), len(mean)))
+    p: Floats = stats.studentized_range.sf(np.abs(mean[:, None] - mean) / error, len(mean), np.inf)
+    return p
+
+
+def nemenyi_reach(scores: Floats, alpha: float = 0.05) -> float:
+    """Return the difference of mean ranks from which on p is at most ``alpha``, the critical difference."""
+    from scipy import stats
+
+    places = ranks(scores)
+    quantile = float(stats.studentized_range.ppf(1 - alpha, scores.shape[1], np.inf))
+    return quantile * math.sqrt(_variance(places) / len(places))

@@ -1,0 +1,254 @@
+"""The intervals that are used unless another method is chosen: of a mean, and of a difference of means.
+
+Both know the range that values can have, so an interval has some width even where all values are the same,
+and stays inside the range.  Which limit is used follows from the data (see ``bounded_means``).
+
+How large a difference is beside what varies from query to query.
+
+What an interval of a difference says, in a word.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.stats.bounded_means import END, adaptive, difference_limit, difference_p, share_limits
+from rankstone.stats.mean_intervals import Estimate
+from rankstone.stats.sampling_units import Units, effective_df
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankstone.stats.mean_intervals import Span
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "FEW_CLUSTERS",
+    "BoundedDifference",
+    "BoundedMean",
+    "d_z",
+    "difference_estimate",
+    "hedges",
+    "mean_estimates",
+    "verdict",
+]
+
+#: with fewer clusters intervals are rough: coverage was found between .92 and .96
+FEW_CLUSTERS: Final = 20
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BoundedMean(Estimate):
+    """A mean of values within a range.
+
+    Its limits are :func:`~rankstone.stats.bounded_means.worst_case` from both ends, where the unit at the end
+    weighs 0.8 for values at the ends or all alike, and down to 0.4 for those that spread between.  For 0 and
+    1 these are nearly those of Clopper and Pearson (coverage .942 or more).  Clusters: t with CR2; where one
+    of them lies at an end, two more clusters, one at each end and half as large as the average, and the
+    limits of as many independent values as have the same variance (Korn and Graubard 1998).
+
+    Attributes
+    ----------
+    total, size
+        As of :class:`~rankstone.stats.sampling_units.Units`, one column; shares of the range.
+    clustered
+        Whether units are clusters of queries.
+    """
+
+    total: Floats
+    size: Floats
+    clustered: bool = False
+
+    def limits(self, alpha: float) -> tuple[float, float]:
+        """Return both limits, each at a one-sided level."""
+        low, high = self.span
+        if not low < high:
+            return math.nan, math.nan
+        values = self.total / self.size
+        if np.ptp(self.size) or self.clustered:
+            ends = self._clustered(values, alpha)
+        else:
+            both = share_limits(values[:, None], alpha, self.method)
+            ends = float(both[0][0]), float(both[1][0])
+        return low + (high - low) * ends[0], low + (high - low) * ends[1]
+
+    def _clustered(self, values: Floats, alpha: float) -> tuple[float, float]:
+        from scipy import special
+
+        units = Units(self.total[:, None], self.size, clustered=True)
+        q = -float(special.stdtrit(effective_df(self.size), alpha))
+        if values.min() > 0 and values.max() < 1 and np.ptp(values) and self.method != "worst_case":
+            mean, reach = float(units.mean[0]), q * float(units.robust_error()[0][0])
+            return max(mean - reach, 0.0), min(mean + reach, 1.0)
+        half = self.size.mean() / 2
+        total, size = np.append(self.total, [0, half])[:, None], np.append(self.size, [half, half])
+        more = Units(total, size, clustered=True)
+        mean, error = float(more.mean[0]), float(more.robust_error()[0][0])
+        normal = -float(special.ndtri(alpha))
+        whole = math.fsum(self.size)
+        n = min(max(mean * (1 - mean) / error**2 * (normal / q) ** 2, 1.0), whole)
+        hits = float(units.mean[0]) * n
+        low = special.betaincinv(hits, n - hits + END, alpha) if hits > 0 else 0.0
+        high = special.betaincinv(hits + END, n - hits, 1 - alpha) if hits < n else 1.0
+        return float(low), float(high)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BoundedDifference(Estimate):
+    """A mean of paired differences, none of which is larger than the range of values.
+
+    Its lower limit is the larger of two, :func:`~rankstone.stats.bounded_means.adaptive` and
+    ``worst_case`` (``worst_case`` alone for that method); the upper one is the
+    lower one of the differences the other way round.  Clusters: t with CR2, unless some of them show no
+    difference.
+
+    Attributes
+    ----------
+    total, size
+        As of :class:`~rankstone.stats.sampling_units.Units`, one column.
+    clustered
+        Whether units are clusters of queries.
+    """
+
+    total: Floats
+    size: Floats
+    clustered: bool = False
+
+    def limits(self, alpha: float) -> tuple[float, float]:
+        """Return both limits, each at a one-sided level."""
+        if not self.span[1] > 0:
+            return math.nan, math.nan
+        lower, upper = (
+            difference_limit(sign * self.total[:, None], self.size, self.span[1], alpha, **self._kind)
+            for sign in (1, -1)
+        )
+        return float(lower[0]), -float(upper[0])
+
+    def p_above(self, limit: float) -> float:
+        """Return the one-sided level at which the lower limit is ``limit``."""
+        return float(difference_p(self.total[:, None], self.size, self.span[1], limit, **self._kind)[0])
+
+    def p_below(self, limit: float) -> float:
+        """Return the one-sided level at which the upper limit is ``limit``."""
+        return float(difference_p(-self.total[:, None], self.size, self.span[1], -limit, **self._kind)[0])
+
+    @property
+    def _kind(self) -> dict[str, Any]:
+        """How limits are found: clusters that all show a difference, not all the same, are dense."""
+        dense = self.clustered and self.method != "worst_case" and len(self.size) > 1
+        return {"method": self.method, "dense": dense and bool(self.total.all()) and self.error > 0}
+
+    @property
+    def spread(self) -> float:
+        """The standard error with one more unit at the worst credible loss: what is planned with."""
+        if len(self.size) < 2 or self._kind["dense"]:  # noqa: PLR2004 - one unit has no spread
+            return self.error
+        both = (adaptive(sign * self.total[:, None], self.size, self.span[1]) for sign in (1, -1))
+        return max(float(found.error[0]) for found in both)
+
+
+def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> list[Estimate]:
+    """Estimate the mean of each column of values within a range.
+
+    Parameters
+    ----------
+    units
+        Totals ``[units, columns]`` and sizes.
+    spans
+        The lowest and highest possible value of each column.
+    method
+        ``auto`` or ``worst_case``.
+
+    Examples
+    --------
+    >>> ones = Units.of(np.ones((10, 1)))
+    >>> [round(end, 4) for end in mean_estimates(ones, [(0.0, 1.0)])[0].interval(0.95)]
+    [0.7201, 1.0]
+    """
+    some = units.size > 0
+    size, (error, df) = units.size[some], units.robust_error()
+    found: list[Estimate] = []
+    for at, (low, high) in enumerate(spans):
+        share = (units.total[some, at] - low * size) / (high - low) if high > low else 0 * size
+        total = np.clip(share, 0.0, size)
+        told = {"value": float(units.mean[at]), "error": float(error[at]), "units": len(size), "df": df}
+        kind = {"method": method, "span": (low, high), "clustered": units.clustered}
+        found.append(BoundedMean(**told, **kind, total=total, size=size))  # type: ignore[arg-type]
+    return found
+
+
+def difference_estimate(units: Units, span: Span, method: str = "auto") -> BoundedDifference:
+    """Estimate the mean of one column of paired differences.
+
+    Parameters
+    ----------
+    units
+        Totals ``[units, 1]`` and sizes.
+    span
+        The lowest and highest possible value of the scores.
+    method
+        ``auto`` or ``worst_case``.
+
+    Examples
+    --------
+    >>> same = Units.of(np.zeros((10, 1)))
+    >>> [round(end, 4) for end in difference_estimate(same, (0.0, 1.0)).interval(0.95)]
+    [-0.3085, 0.3085]
+    """
+    some, most = units.size > 0, span[1] - span[0]
+    error, df = units.robust_error()
+    total = np.where(
+        np.abs(units.total[some, 0]) <= units.rounding / max(len(units), 1), 0.0, units.total[some, 0]
+    )
+    return BoundedDifference(
+        value=float(units.mean[0]), error=float(error[0]), units=int(some.sum()), df=df, method=method,
+        span=(-most, most), total=total, size=units.size[some], clustered=units.clustered,
+    )  # fmt: skip
+
+
+def d_z(difference: float, deviation: float) -> float | None:
+    """Return Cohen's d of paired scores: the mean difference over the differences' standard deviation.
+
+    ``None`` where nothing varies (Cohen 1988).
+
+    >>> d_z(0.05, 0.2)
+    0.25
+    """
+    return difference / deviation if deviation > 0 else None
+
+
+def hedges(n: int) -> float:
+    """Return what d_z of n queries is multiplied by to be free of bias (Hedges 1981), exactly.
+
+    With ν = n - 1 degrees of freedom ``Γ(ν/2) / (√(ν/2) Γ((ν-1)/2))``, about ``1 - 3/(4ν - 1)``.  NaN below
+    three queries.
+
+    >>> round(hedges(50), 4)
+    0.9846
+    """
+    df = n - 1
+    if df < 2:  # noqa: PLR2004 - the mean of t has no value with one degree of freedom
+        return math.nan
+    return math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
+
+
+def verdict(ends: tuple[float, float], direction: str, margin: float | None) -> str:
+    """Return what an interval of a difference says.
+
+    >>> verdict((0.01, 0.05), "higher", None), verdict((-0.01, 0.01), "lower", 0.02)
+    ('better', 'equivalent')
+    """
+    low, high = ends
+    if margin is not None and -margin < low and high < margin:
+        return "equivalent"
+    if low > 0 or high < 0:
+        above = low > 0
+        if direction == "neither":
+            return "higher" if above else "lower"
+        return "better" if above == (direction == "higher") else "worse"
+    return "inconclusive"

@@ -1,0 +1,273 @@
+"""Intervals of means: Student's t, and the bootstrap in four forms.
+
+Efron and Tibshirani (An Introduction to the Bootstrap, 1993) for percentiles and the studentised bootstrap,
+Efron (JASA 82, 1987) for BCa.  What is drawn again is units: queries, or clusters of queries as a whole.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone.errors import BadOption, between_0_and_1, nearest
+from rankstone.stats.poisson_bootstrap import PoissonBootstrap
+from rankstone.stats.random_streams import Whole, draws, in_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rankstone.stats.sampling_units import Units
+
+    Floats = NDArray[np.float64]
+    Span = tuple[float, float]
+
+__all__ = ["METHODS", "RESAMPLED", "Estimate", "estimates"]
+
+#: method → what it is
+METHODS: Final = {
+    "auto": "by the range of the measure and what the data show",
+    "worst_case": "worst case (Gaffke 2005): one more query at the worst possible value",
+    "t": "Student's t",
+    "bca": "bootstrap, bias-corrected and accelerated (Efron 1987)",
+    "percentile": "bootstrap, percentiles",
+    "studentised": "bootstrap, studentised",
+    "poisson": "Poisson bootstrap, percentiles",
+}
+#: those that draw resamples
+RESAMPLED: Final = ("bca", "percentile", "studentised", "poisson")
+#: rows of counts times units that a block holds: memory stays bounded whatever the number of units
+_BLOCK: Final = 1 << 20
+#: levels are looked for down to this one, by halving their logarithm
+_LEAST_LEVEL: Final = 1e-300
+_HALVINGS: Final = 60
+#: a share of squares that is only rounding
+_ROUNDING: Final = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A mean, and how uncertain it is.
+
+    Attributes
+    ----------
+    value
+        The mean.
+    error
+        Its standard error; NaN for a single unit.
+    units
+        How many independent units it is made of.
+    method
+        One of :data:`METHODS`.
+    drawn
+        The mean of each resample, float64; for ``studentised`` its distance from the mean in its own
+        standard errors; ``None`` for ``t``.
+    acceleration
+        How fast the standard error changes with the mean, of BCa.
+    df
+        Degrees of freedom of t.
+    span
+        The lowest and highest mean there can be, where that is known.
+
+    Examples
+    --------
+    >>> from rankstone.stats.sampling_units import Units
+    >>> units = Units.of(np.array([[0.1], [0.2], [0.2], [0.5]]))
+    >>> [round(end, 6) for end in estimates(units)[0].interval(0.95)]
+    [-0.025608, 0.525608]
+    """
+
+    value: float
+    error: float
+    units: int
+    method: str = "t"
+    drawn: Floats | None = None
+    acceleration: float = 0.0
+    df: float = math.nan
+    span: Span = (-math.inf, math.inf)
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return both ends; NaN where one unit says nothing of the spread, or no resample does."""
+        between_0_and_1("confidence", confidence)
+        return self.limits((1 - confidence) / 2)
+
+    @property
+    def spread(self) -> float:
+        """The standard error that is planned with."""
+        return self.error
+
+    def limits(self, tail: float) -> tuple[float, float]:
+        """Return both limits, each at a one-sided level.
+
+        Values that are all the same have no spread to go by: their limits are those of a share of 0 or 1
+        (Clopper and Pearson 1934), or NaN where no range of values is known.
+        """
+        if math.isnan(self.error):
+            return math.nan, math.nan
+        if self.error == 0:
+            (low, high), share = self.span, tail ** (1 / self.units)
+            known = math.isfinite(low) and math.isfinite(high)
+            ends = low + (self.value - low) * share, high - (high - self.value) * share
+            return ends if known else (math.nan, math.nan)
+        if self.drawn is None:
+            reach = self.error * -_t_quantile(tail, self.df)
+            return self.value - reach, self.value + reach
+        if self.method == "bca":
+            return self._bca(tail)
+        low, high = _quantiles(self.drawn, tail, 1 - tail)
+        studentised = self.value - high * self.error, self.value - low * self.error
+        return studentised if self.method == "studentised" else (low, high)
+
+    def p_above(self, limit: float) -> float:
+        """Return the one-sided level at which the lower limit is ``limit``: small for a mean far above."""
+        return self._level(lambda tail: self.limits(tail)[0] >= limit)
+
+    def p_below(self, limit: float) -> float:
+        """Return the one-sided level at which the upper limit is ``limit``: small for a mean far below."""
+        return self._level(lambda tail: self.limits(tail)[1] <= limit)
+
+    def _level(self, reached: Callable[[float], bool]) -> float:
+        """Return the smallest level at which a limit is reached, 1 where none up to a half is."""
+        low, high = math.log(_LEAST_LEVEL), math.log(0.5)
+        if not reached(0.5):
+            return 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if reached(math.exp(middle)) else (middle, high)
+        return math.exp(high)
+
+    def _bca(self, tail: float) -> tuple[float, float]:
+        from scipy import special
+
+        drawn = self.drawn
+        assert drawn is not None  # noqa: S101 - BCa has resamples
+        below = (drawn < self.value).mean() / 2 + (drawn <= self.value).mean() / 2
+        bias = special.ndtri(below)
+        z = bias + np.array([1.0, -1.0]) * special.ndtri(tail)
+        low, high = map(float, special.ndtr(bias + z / (1 - self.acceleration * z)))
+        return _quantiles(drawn, low, high) if math.isfinite(low + high) else (math.nan, math.nan)
+
+
+def _t_quantile(share: float, df: float) -> float:
+    from scipy import special
+
+    return float(special.stdtrit(df, share))
+
+
+def _quantiles(drawn: Floats, low: float, high: float) -> tuple[float, float]:
+    """Return two quantiles; NaN where they are not finite numbers."""
+    with np.errstate(invalid="ignore"):  # between two infinite distances there is nothing
+        ends = np.quantile(drawn, [low, high])
+    return (float(ends[0]), float(ends[1])) if np.isfinite(ends).all() else (math.nan, math.nan)
+
+
+def estimates(
+    units: Units,
+    method: str = "t",
+    *,
+    span: Span = (-math.inf, math.inf),
+    resamples: int = 10_000,
+    seed: int = 0,
+    keys: NDArray[np.uint64] | None = None,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[Estimate]:
+    """Estimate the mean of each column, and its uncertainty.
+
+    Parameters
+    ----------
+    units
+        Totals ``[units, columns]`` and sizes.
+    method
+        ``t``, or one of :data:`RESAMPLED`.
+    span
+        The lowest and highest mean there can be, where that is known.
+    resamples
+        How many, of the bootstrap.
+    seed
+        Makes intervals reproducible, bit by bit, on any number of threads.  All columns are drawn together,
+        and a column's numbers do not depend on those beside it.
+    keys
+        For ``poisson``: uint64 ``[units]``, what tells units apart wherever they are met; their places
+        unless given.
+    threads, progress
+        As for :func:`~rankstone.stats.random_streams.in_blocks`.
+    """
+    known = ("t", *RESAMPLED)
+    if method not in known:
+        close = nearest(method, known, n=1)
+        raise BadOption(
+            f"there is no interval {method!r}",
+            expected=", ".join(known),
+            fix=f"did you mean {close[0]!r}?" if close else None,
+        )
+    mean, error = units.mean, units.standard_error()
+    method = "t" if len(units) < 2 else method  # noqa: PLR2004 - a single unit has nothing to draw from
+    if method == "t":
+        error, df = units.robust_error()
+        return [
+            Estimate(float(m), float(e), len(units), df=df, span=span)
+            for m, e in zip(mean, error, strict=True)
+        ]
+    if method == "poisson":
+        stream = PoissonBootstrap(units.total.shape[1], resamples=resamples, seed=seed)
+        stream.add(units.total, units.size, keys, threads=threads, progress=progress)
+        drawn = stream.means()
+    else:
+        drawn = _drawn(units, method, resamples, seed, threads, progress)
+    faster = _accelerations(units) if method == "bca" else np.zeros(len(mean))
+    return [
+        Estimate(
+            float(mean[at]), float(error[at]), len(units), method, drawn[:, at], float(faster[at]), span=span
+        )
+        for at in range(len(mean))
+    ]
+
+
+def _drawn(
+    units: Units,
+    method: str,
+    resamples: int,
+    seed: int,
+    threads: int | None,
+    progress: Callable[[int], None] | None,
+) -> Floats:
+    """Return the mean, or its studentised distance, in every resample, float64 ``[resamples, columns]``."""
+    scatter, size = units.scatter(), units.size[:, None]
+    parts = [scatter, size]
+    if method == "studentised":
+        parts += [scatter**2, scatter * size, size**2]
+    whole = Whole.of(np.concatenate(parts, axis=1))
+    columns, n = scatter.shape[1], len(units)
+    each = max(1, _BLOCK // max(n, 1))
+
+    def block(at: int) -> Floats:
+        sums = whole.summed(draws(n, seed, range(at * each, min((at + 1) * each, resamples))))
+        moved, weight = sums[:, :columns], sums[:, columns : columns + 1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shift = moved / weight
+            if method != "studentised":
+                return shift + units.mean
+            squares, products = sums[:, columns + 1 : 2 * columns + 1], sums[:, 2 * columns + 1 : -1]
+            rest = squares - 2 * shift * products + shift**2 * sums[:, -1:]
+            rest = np.where(rest > _ROUNDING * squares, rest, 0.0)  # a resample of equal values has no spread
+            error = np.sqrt(rest * (n / (n - 1))) / weight
+            return np.where(shift == 0, 0.0, shift / error)
+
+    return np.concatenate(list(in_blocks(block, -(-resamples // each), threads, progress)))
+
+
+def _accelerations(units: Units) -> Floats:
+    """Return BCa's acceleration of each column, from what the mean is without each unit (the jackknife)."""
+    scatter = units.scatter()
+    influence = scatter / (units.size.sum() - units.size)[:, None]  # mean less the mean without the unit
+    influence = influence - influence.mean(axis=0)
+    squares = (influence**2).sum(axis=0)
+    cubes = (influence**3).sum(axis=0)
+    faster: Floats = np.zeros(len(cubes))
+    np.divide(cubes, 6 * squares**1.5, out=faster, where=squares > 0)
+    return faster

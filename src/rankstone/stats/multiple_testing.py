@@ -1,0 +1,231 @@
+"""Several questions at once: p-values corrected for the family, and the level its intervals have.
+
+The largest of many statistics: p-values and a critical value that hold for all of them at once.
+
+Westfall and Young (Resampling-Based Multiple Testing, 1993): where the largest statistic of a family seldom
+exceeds a value by chance alone, so does each of them, however they depend on each other.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone.errors import BadOption, BadValue, nearest, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["CORRECTIONS", "SIMULTANEOUS", "adjusted", "critical", "family_level", "p_values"]
+
+#: correction → who, and what it holds
+CORRECTIONS: Final = {
+    "holm": "Holm 1979: the chance of any false claim, whatever the dependence",
+    "bonferroni": "Bonferroni (Dunn 1961): the same, in one step",
+    "holm_sidak": "Holm with Šidák's levels: the same, for p-values that are independent or "
+    "positively dependent",
+    "sidak": "Šidák 1967: the same, in one step, for such p-values or of two-sided t-tests",
+    "hochberg": "Hochberg 1988: the same, for p-values that are independent or positively dependent",
+    "hommel": "Hommel 1988: the same, for such p-values; never claims less than Hochberg",
+    "bh": "Benjamini and Hochberg 1995: the share of false claims among all claims, for such p-values",
+    "by": "Benjamini and Yekutieli 2001: the same, whatever the dependence",
+    "none": "no correction",
+}
+#: corrections whose intervals all hold together with the family's confidence
+SIMULTANEOUS: Final = ("bonferroni", "sidak")
+
+
+def adjusted(p: Sequence[float] | Floats, correction: str = "holm") -> Floats:
+    """Return p-values corrected for being several.
+
+    Parameters
+    ----------
+    p
+        float64 ``[questions]``, between 0 and 1.
+    correction
+        One of :data:`CORRECTIONS`.
+
+    Returns
+    -------
+    NDArray
+        float64 ``[questions]``: a claim may be made where this is at most alpha.
+
+    Raises
+    ------
+    BadValue
+        When a p-value is missing or not between 0 and 1, or when they are not one row of numbers.
+    BadOption
+        When there is no such correction.
+
+    Examples
+    --------
+    >>> adjusted([0.01, 0.04, 0.03], "holm").tolist()
+    [0.03, 0.06, 0.06]
+    """
+    values = _p_values(p)
+    _check(correction)
+    n = len(values)
+    if correction == "none" or not n:
+        return values.copy()
+    if correction in ("bh", "by"):
+        from scipy import stats
+
+        found: Floats = stats.false_discovery_control(values, method=correction)
+        return found
+    if correction == "bonferroni":
+        return np.minimum(values * n, 1.0)
+    if correction == "sidak":
+        return _any_of(values, n)
+    order = np.argsort(values, kind="stable")
+    result = np.empty(n)
+    result[order] = np.minimum(_stepped(values[order], correction), 1.0)
+    return result
+
+
+def _any_of(p: Floats, tests: int | NDArray[np.int64]) -> Floats:
+    """Return the chance that any of so many independent tests has a p as small."""
+    with np.errstate(divide="ignore"):  # p = 1
+        found: Floats = -np.expm1(tests * np.log1p(-p))
+    return found
+
+
+def _stepped(p: Floats, correction: str) -> Floats:
+    """Return corrected p of p in ascending order, by procedures in steps."""
+    left = np.arange(len(p), 0, -1)
+    if correction == "holm":
+        return np.maximum.accumulate(p * left)
+    if correction == "holm_sidak":
+        return np.maximum.accumulate(_any_of(p, left))
+    if correction == "hochberg":
+        return np.minimum.accumulate((p * left)[::-1])[::-1]
+    return _hommel(p)
+
+
+def _hommel(p: Floats) -> Floats:
+    """Return Hommel's corrected p: the largest p of Simes' test over all sets that a question is in.
+
+    Of the sets of one size the worst holds the question and the largest of the others.
+    """
+    found = p.copy()
+    for size in range(2, len(p) + 1):
+        largest = p[-size:]
+        others = (size * largest[1:] / np.arange(2, size + 1)).min()
+        np.maximum(found, np.minimum(size * np.minimum(p, largest[0]), others), out=found)
+    return found
+
+
+def family_level(p: Sequence[float] | Floats, correction: str = "holm", alpha: float = 0.05) -> float:
+    """Return the level of each interval of a family: it excludes 0 where the claim stands.
+
+    All intervals of a family have one level, that at which the procedure stopped.  With m questions and r
+    claims: Bonferroni alpha/m; Holm and Hochberg alpha/(m - r), alpha where all are claimed; Hommel alpha/j,
+    j the most questions that Simes' test leaves open together; Šidák the same as Bonferroni and Holm with
+    1 - (1 - alpha)^(1/i) in place of alpha/i; BH (r + 1)·alpha/m, at most alpha, nearly the false coverage
+    level of Benjamini and Yekutieli (2005); BY the same over the sum of 1/i.
+
+    Only Bonferroni's and Šidák's intervals (:data:`SIMULTANEOUS`) hold together with confidence 1 - alpha.
+    The others answer whether there is a difference; each interval holds by itself with confidence 1 - level.
+
+    Examples
+    --------
+    >>> family_level([0.001, 0.2], "holm"), family_level([0.3, 0.2], "holm")
+    (0.05, 0.025)
+    """
+    corrected = adjusted(p, correction)
+    m, claims = len(corrected), int((corrected <= alpha).sum())
+    if correction == "none" or not m:
+        return alpha
+    if correction in ("bonferroni", "sidak"):
+        return _each(alpha, m, correction)
+    if correction in ("holm", "hochberg", "holm_sidak"):
+        return _each(alpha, max(m - claims, 1), correction)
+    if correction == "hommel":
+        return alpha / max(_left_open(np.sort(np.asarray(p, np.float64)), alpha), 1)
+    share = alpha * min(claims + 1, m) / m
+    return share if correction == "bh" else share / float((1.0 / np.arange(1, m + 1)).sum())
+
+
+def _each(alpha: float, questions: int, correction: str) -> float:
+    """Return the level of each of so many questions."""
+    return -math.expm1(math.log1p(-alpha) / questions) if "sidak" in correction else alpha / questions
+
+
+def _left_open(p: Floats, alpha: float) -> int:
+    """Return how many of the largest p, in ascending order, Simes' test does not reject together, at most."""
+    for size in range(len(p), 0, -1):
+        if (p[-size:] * size > alpha * np.arange(1, size + 1)).all():
+            return size
+    return 0
+
+
+def _p_values(p: Sequence[float] | Floats) -> Floats:
+    """Return p-values as an array; refuse what is none."""
+    try:
+        values = np.asarray(p, np.float64)
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))
+    if values.ndim != 1:
+        raise BadValue(
+            "p-values are no row of numbers", given=printable(repr(p), 60), expected="[0.01, 0.2, …]"
+        )
+    bad = np.flatnonzero(~((values >= 0) & (values <= 1)))  # a NaN is neither
+    if len(bad):
+        raise BadValue(
+            f"p[{bad[0]}] is no p-value" + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""),
+            given=f"{values[bad[0]]:.6g}",
+            expected="numbers between 0 and 1; a question without an answer has no place in the family",
+            fix="leave it out: adjusted([x for x in p if x == x])" if np.isnan(values[bad]).all() else None,
+        )
+    return values
+
+
+def _check(correction: str) -> None:
+    if correction not in CORRECTIONS:
+        close = nearest(correction, CORRECTIONS, n=1)
+        raise BadOption(
+            f"there is no correction {correction!r}",
+            expected=", ".join(CORRECTIONS),
+            fix=f"did you mean {close[0]!r}?" if close else None,
+        )
+
+
+#: statistics that are closer than this are equal: scores carry rounding errors
+_EQUAL: Final = 1e-10
+
+
+def p_values(statistics: Floats, largest: Floats) -> Floats:
+    """Return the share of draws, the observed one among them, whose largest statistic is at least as large.
+
+    Parameters
+    ----------
+    statistics
+        float64, any shape, 0 or more.
+    largest
+        float64 ``[draws]``, descending: the largest statistic of each draw.
+
+    Examples
+    --------
+    >>> p_values(np.array([2.5, 0.5]), np.array([3.0, 2.0, 1.0])).tolist()
+    [0.5, 1.0]
+    """
+    at_least = np.searchsorted(-largest, -(statistics - _EQUAL), side="right")
+    p: Floats = (1 + at_least) / (1 + len(largest))
+    return p
+
+
+def critical(largest: Floats, alpha: float) -> float:
+    """Return the statistic above which p is at most ``alpha``; infinite where there are too few draws.
+
+    Examples
+    --------
+    >>> critical(np.array([3.0, 2.0, 1.0]), 0.5) > 2.0, critical(np.array([3.0, 2.0, 1.0]), 0.05)
+    (True, inf)
+    """
+    rank = math.floor(alpha * (len(largest) + 1) - 1 + 1e-9)
+    return math.inf if rank < 0 else float(largest[rank]) + _EQUAL

@@ -1,0 +1,308 @@
+"""Tests of paired scores beside randomisation: t, Wilcoxon, sign, McNemar, and equivalence by two t-tests.
+
+The paired randomisation test: how often chance alone makes so large a gap.
+
+Fisher's test (The Design of Experiments, 1935): if both systems are alike, the sign of each query's
+difference is a coin's.  Few queries: every way the coins can fall.  Many: a sample of them, the observed way
+among them, so that no p is 0 (Phipson and Smyth 2010).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from rankstone.errors import BadOption
+from rankstone.stats.random_streams import Whole, in_blocks, raw, tolerance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rankstone.stats.sampling_units import Units
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = [
+    "EXACT_UP_TO",
+    "PAIRED",
+    "Differences",
+    "SignFlips",
+    "mcnemar",
+    "paired_t",
+    "sign_flips",
+    "sign_test",
+    "t_tail",
+    "tost",
+    "wilcoxon",
+]
+
+
+class Differences(Protocol):
+    """What t-tests look at: one column of differences, as ``Units`` has it."""
+
+    @property
+    def mean(self) -> Floats:
+        """Their mean, float64 ``[1]``."""
+
+    @property
+    def rounding(self) -> float:
+        """By how much two sums of them may differ and still be called equal."""
+
+    def robust_error(self) -> tuple[Floats, float]:
+        """Return the standard error of the mean, float64 ``[1]``, and its degrees of freedom."""
+
+    def __len__(self) -> int: ...
+
+
+def t_tail(t: float, df: float) -> float:
+    """Return the chance that Student's t is above ``t``."""
+    from scipy import special
+
+    return float(special.stdtr(df, -t)) if not math.isinf(t) else float(t < 0)
+
+
+def paired_t(units: Differences, shift: float = 0.0) -> float:
+    """Return two-sided p of Student's paired t-test, for one column of differences.
+
+    Clusters are units of their own, so dependence inside them does no harm.  Where nothing varies there is
+    nothing to test with: p is 1.  NaN for a single unit.
+
+    Examples
+    --------
+    >>> from rankstone.stats.sampling_units import Units
+    >>> round(paired_t(Units.of(np.array([[0.1], [0.2], [0.2]]))), 6)
+    0.03775
+    """
+    statistic, df = _t(units, shift)
+    return min(1.0, 2 * t_tail(abs(statistic), df))
+
+
+def _t(units: Differences, shift: float) -> tuple[float, float]:
+    """Return the t statistic of the mean less ``shift``, 0 where nothing varies, and degrees of freedom."""
+    mean, (error, df) = float(units.mean[0]) - shift, units.robust_error()
+    if abs(mean) * len(units) <= units.rounding or error[0] == 0:
+        return 0.0 if not np.isnan(error[0]) else math.nan, df
+    return mean / float(error[0]), df
+
+
+def tost(units: Differences, margin: float) -> tuple[float, float]:
+    """Return p of two one-sided t-tests (Schuirmann 1987): not inferior, and not superior, by a margin.
+
+    The first is small where the mean is above ``-margin`` (non-inferiority), the second where it is below
+    ``margin``; the larger of the two is p of equivalence.
+
+    Examples
+    --------
+    >>> from rankstone.stats.sampling_units import Units
+    >>> low, high = tost(Units.of(np.array([[0.01], [-0.01], [0.02], [0.0]])), 0.05)
+    >>> max(low, high) < 0.01
+    True
+    """
+    if not margin > 0:
+        raise BadOption(
+            f"margin={margin!r} is no margin", expected="a difference above 0 that does not matter"
+        )
+    (low, df), (high, _) = _t(units, -margin), _t(units, margin)
+    return t_tail(low, df), t_tail(-high, df)
+
+
+def _per_query(units: Units) -> Floats:
+    """Return one mean difference for each unit that counts, what is only rounding as 0."""
+    some = units.size > 0
+    means: Floats = units.total[some, 0] / units.size[some]
+    return np.where(np.abs(means) <= tolerance(means) / max(len(means), 1), 0.0, means)
+
+
+def wilcoxon(units: Units) -> float:
+    """Return two-sided p of Wilcoxon's signed-rank test (1945); differences of 0 are left out.
+
+    It asks about the median of averages of two differences, not about the mean.
+
+    Examples
+    --------
+    >>> from rankstone.stats.sampling_units import Units
+    >>> wilcoxon(Units.of(np.array([[0.1], [0.2], [0.3], [-0.4], [0.5]])))
+    0.4375
+    """
+    from scipy import stats
+
+    differences = _per_query(units)
+    if not differences.any():
+        return 1.0
+    return float(stats.wilcoxon(differences).pvalue)
+
+
+def sign_test(units: Units) -> float:
+    """Return two-sided p of the sign test: wins and losses as tosses of a coin, ties left out.
+
+    Examples
+    --------
+    >>> from rankstone.stats.sampling_units import Units
+    >>> sign_test(Units.of(np.array([[0.1], [0.2], [0.3], [0.0]])))
+    0.25
+    """
+    differences = _per_query(units)
+    return _coin(int((differences > 0).sum()), int((differences < 0).sum()))
+
+
+def _coin(wins: int, losses: int) -> float:
+    from scipy import special
+
+    n = wins + losses
+    return 1.0 if not n else min(1.0, 2 * float(special.bdtr(min(wins, losses), n, 0.5)))
+
+
+def mcnemar(units: Units) -> float:
+    """Return two-sided p of McNemar's exact test (1947), for measures that are 0 or 1: success or not.
+
+    Raises
+    ------
+    BadOption
+        When a difference is neither -1, 0 nor 1.
+
+    Examples
+    --------
+    >>> from rankstone.stats.sampling_units import Units
+    >>> mcnemar(Units.of(np.array([[1.0], [1.0], [1.0], [0.0], [-1.0]])))
+    0.625
+    """
+    differences = _per_query(units)
+    if not np.isin(differences, (-1.0, 0.0, 1.0)).all():
+        raise BadOption(
+            "McNemar's test is for measures that are 0 or 1",
+            given=f"a difference of {differences[~np.isin(differences, (-1.0, 0.0, 1.0))][0]:g}",
+            expected="Success@k, or another test",
+        )
+    return _coin(int((differences > 0).sum()), int((differences < 0).sum()))
+
+
+#: tests without a random number, by name
+PAIRED: Final[dict[str, Callable[[Units], float]]] = {
+    "t": paired_t,
+    "wilcoxon": wilcoxon,
+    "sign": sign_test,
+    "mcnemar": mcnemar,
+}
+
+#: up to so many differences other than 0, all ways their signs can fall are looked at
+EXACT_UP_TO: Final = 20
+#: flips of one block
+_BLOCK: Final = 4096
+#: random flips of a byte: eight differences' signs at once
+_SIGNS: Final = (
+    1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+).T
+
+
+@dataclass(frozen=True, slots=True)
+class SignFlips:
+    """What the test found.
+
+    Attributes
+    ----------
+    p
+        Two-sided, in (0, 1].
+    exact
+        Whether every way the signs can fall was looked at.
+    flips
+        How many ways were looked at.
+    """
+
+    p: float
+    exact: bool
+    flips: int
+
+
+def sign_flips(
+    differences: Floats,
+    *,
+    flips: int = 100_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[SignFlips]:
+    """Test whether the mean of differences is 0, for each of several columns.
+
+    Parameters
+    ----------
+    differences
+        float64 ``[units, columns]``, without NaN: for each unit the sum of its queries' differences.
+    flips
+        How many random flips, where there are more than :data:`EXACT_UP_TO` differences other than 0.
+    seed
+        Makes p reproducible, bit by bit, on any number of threads.
+    threads, progress
+        As for :func:`~rankstone.stats.random_streams.in_blocks`.
+
+    Returns
+    -------
+    list
+        One :class:`SignFlips` a column: ``p`` is the share of flips (the observed signs among them)
+        whose sum is as far from 0 as the observed one; sums that differ by rounding only are equal.
+
+    Examples
+    --------
+    Three of three queries better: of the 8 ways the signs can fall, 2 are as extreme.
+
+    >>> sign_flips(np.array([[0.1], [0.2], [0.4]]))
+    [SignFlips(p=0.25, exact=True, flips=8)]
+    """
+    found: list[SignFlips | None] = [_exact(column[column != 0]) for column in differences.T]
+    left = [at for at, one in enumerate(found) if one is None]
+    if left:
+        hits = _as_extreme(differences[:, left], flips, seed, threads, progress)
+        for at, count in zip(left, hits, strict=True):
+            found[at] = SignFlips((1 + int(count)) / (1 + flips), exact=False, flips=flips)
+    return [one for one in found if one is not None]
+
+
+def _exact(differences: Floats) -> SignFlips | None:
+    """Look at every way the signs can fall; ``None`` where there are too many."""
+    if len(differences) > EXACT_UP_TO:
+        return None
+    sums = np.zeros(1)
+    for size in np.abs(differences)[:-1]:  # the last sign stays: the other half is the mirror image
+        sums = np.concatenate([sums + size, sums - size])
+    last = np.abs(differences[-1:]).sum()
+    extreme = np.abs(sums + last) >= abs(differences.sum()) - tolerance(differences)
+    return SignFlips(float(extreme.mean()), exact=True, flips=2 ** len(differences))
+
+
+def _as_extreme(
+    differences: Floats,
+    flips: int,
+    seed: int,
+    threads: int | None,
+    progress: Callable[[int], None] | None,
+) -> Ints:
+    """Count random flips whose sum is as far from 0 as the observed one, int64 ``[columns]``.
+
+    Eight units share a byte of random signs, so their sum is one of 256 that are made beforehand.
+    """
+    units, columns = differences.shape
+    groups = -(-units // 8)
+    padded = np.zeros((groups * 8, columns))
+    padded[:units] = differences
+    whole = Whole.of(padded)
+    tables = (whole.whole.T.reshape(columns, groups, 8) @ _SIGNS).astype(np.int64).swapaxes(0, 1)
+    observed = np.abs(whole.whole.sum(axis=0)).astype(np.int64)
+    slack = np.ldexp([tolerance(column) for column in differences.T], whole.bits)
+    least = observed - np.ceil(slack + units).astype(np.int64)  # units: rounding to whole numbers
+
+    def block(number: int) -> Ints:
+        size = min(_BLOCK, flips - number * _BLOCK)
+        signs = raw(seed, number, size=groups * _BLOCK // 8).view(np.uint8).reshape(groups, _BLOCK)
+        found = np.zeros((columns, size), np.int64)
+        for group in range(groups):
+            found += tables[group].take(signs[group, :size], axis=1)
+        extreme: Ints = np.count_nonzero(np.abs(found) >= least[:, None], axis=1)
+        return extreme
+
+    counts: Ints = sum(in_blocks(block, -(-flips // _BLOCK), threads, progress), np.zeros(columns, np.int64))
+    return counts

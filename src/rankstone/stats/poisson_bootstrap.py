@@ -1,0 +1,189 @@
+"""The bootstrap for streams: every unit counts a Poisson number of times, whoever meets it and when.
+
+Counts of a multinomial resample are nearly independent Poisson numbers of mean 1, so sums can be made in one
+pass, in parts and in any order, and put together later (Hanley and MacGibbon 2006; Chamandy et al. 2012).  A
+unit's counts come from its key and the seed alone.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.errors import BadOption
+from rankstone.stats.random_streams import in_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Keys = NDArray[np.uint64]
+
+__all__ = ["PoissonBootstrap"]
+
+#: units times resamples worked on at a time: what a processor's cache holds
+_SLICE: Final = 1 << 17
+#: slices that one thread takes on
+_SLICES: Final = 32
+#: values are whole multiples of 2^-32, so that sums are exact in any order
+_BITS: Final = 32
+#: a slice's sums below this are exact as float64, and all sums below the other as int64
+_EXACT: Final = 2.0 ** (53 - _BITS) / 13
+_MOST: Final = 2.0 ** (61 - _BITS)
+#: chance that a Poisson number of mean 1 is at most 0, 1, 2 …, of 2^48
+_AT_MOST: Final = np.floor(
+    np.cumsum([math.exp(-1) / math.factorial(count) for count in range(13)]) * 2.0**48
+).astype(np.uint64)
+_FIRSTS: Final = np.arange(1 << 16, dtype=np.uint64) << np.uint64(32)
+_OPEN: Final = 255
+#: the count that the first 16 of 48 random bits decide, or that they do not
+_COUNTS: Final = np.where(
+    np.searchsorted(_AT_MOST, _FIRSTS, side="right")
+    == np.searchsorted(_AT_MOST, _FIRSTS + np.uint64(0xFFFFFFFF), side="right"),
+    np.searchsorted(_AT_MOST, _FIRSTS, side="right"),
+    _OPEN,
+).astype(np.uint8)
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+class PoissonBootstrap:
+    """Resampled means of a stream.
+
+    Parameters
+    ----------
+    columns
+        How many means at once.
+    resamples
+        How many resamples.
+    seed
+        Streams of one seed can be put together.
+
+    Examples
+    --------
+    >>> values, size = np.arange(6.0)[:, None] / 5, np.ones(6)
+    >>> keys = np.arange(6, dtype=np.uint64)
+    >>> whole, half, other = (PoissonBootstrap(1, resamples=100) for _ in range(3))
+    >>> whole.add(values, size, keys)
+    >>> half.add(values[:2], size[:2], keys[:2])
+    >>> other.add(values[2:], size[2:], keys[2:])
+    >>> half.merge(other)
+    >>> np.array_equal(whole.means(), half.means(), equal_nan=True)
+    True
+    """
+
+    def __init__(self, columns: int, *, resamples: int = 10_000, seed: int = 0) -> None:
+        self.resamples, self.seed = resamples, seed
+        self.seen = 0
+        self._largest = 0.0
+        self._sums = np.zeros((resamples, columns + 1), np.int64)
+
+    def add(
+        self,
+        total: Floats,
+        size: Floats,
+        keys: Keys | None = None,
+        *,
+        threads: int | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Take in units.
+
+        Parameters
+        ----------
+        total
+            float64 ``[units, columns]``: sums over the queries of each.
+        size
+            float64 ``[units]``: how many queries those are.
+        keys
+            uint64 ``[units]``: what tells units apart; how many were seen before each unless given.
+        threads, progress
+            As for :func:`~rankstone.stats.random_streams.in_blocks`.
+        """
+        if keys is None:
+            keys = np.arange(self.seen, self.seen + len(size), dtype=np.uint64)
+        self.seen += len(size)
+        both = np.concatenate([total, size[:, None]], axis=1)
+        largest = float(np.abs(both).max(initial=0.0))
+        self._check(self._largest + largest * len(both))
+        self._largest += largest * len(both)
+        whole = np.rint(np.ldexp(both, _BITS))
+        step = max(1, min(_SLICE // self.resamples, int(_EXACT / (largest or 1.0))))
+        each = step * _SLICES
+
+        def block(at: int) -> Ints:
+            sums = np.zeros_like(self._sums)
+            for begin in range(at * each, min((at + 1) * each, len(size)), step):
+                part = slice(begin, min(begin + step, (at + 1) * each))
+                sums += (self._counts(keys[part]).T @ whole[part]).astype(np.int64)
+            return sums
+
+        for sums in in_blocks(block, -(-len(size) // each), threads, progress):
+            self._sums += sums
+
+    @staticmethod
+    def _check(total: float) -> None:
+        if not total < _MOST:
+            raise BadOption(
+                "these values are too large to be summed exactly",
+                given=f"a total of up to {total:g}",
+                expected=f"less than {_MOST:g}: divide them all by a number first",
+            )
+
+    def merge(self, other: PoissonBootstrap) -> None:
+        """Take in what another stream of the same seed has seen; no unit may be in both."""
+        if (self.seed, self._sums.shape) != (other.seed, other._sums.shape):
+            raise BadOption(
+                "these streams do not belong together",
+                expected="the same seed, resamples and columns in both",
+            )
+        self._check(self._largest + other._largest)
+        self._largest += other._largest
+        self._sums += other._sums
+        self.seen += other.seen
+
+    def told(self) -> dict[str, Any]:
+        """Return what was seen as JSON can hold it."""
+        sums = b64encode(zlib.compress(self._sums.astype("<i8").tobytes(), 1)).decode()
+        return {"seed": self.seed, "seen": self.seen, "largest": self._largest, "sums": sums}
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any], columns: int) -> PoissonBootstrap:
+        """Return the stream of so many columns that :meth:`told` told of."""
+        sums = np.frombuffer(zlib.decompress(b64decode(told["sums"])), "<i8").reshape(-1, columns + 1)
+        found = cls(columns, resamples=len(sums), seed=told["seed"])
+        found.seen, found._largest, found._sums = told["seen"], told["largest"], sums.astype(np.int64)
+        return found
+
+    def means(self) -> Floats:
+        """Return the mean of each resample, float64 ``[resamples, columns]``; NaN where it holds nothing."""
+        total, size = self._sums[:, :-1], self._sums[:, -1:]
+        means: Floats = np.full(total.shape, np.nan)
+        np.divide(total, size, out=means, where=size > 0)
+        return means
+
+    def _counts(self, keys: Keys) -> Floats:
+        """Return how often each resample holds each unit, float64 ``[units, resamples]``."""
+        start = _mixed(_mixed(keys + np.uint64(1)) ^ _mixed(np.array([self.seed], np.uint64) + np.uint64(2)))
+        place = np.arange(-(-self.resamples // 4), dtype=np.uint64) * _GOLDEN
+        words = _mixed(start[:, None] + place)
+        first = words.view(np.uint16)[:, : self.resamples]
+        counts = _COUNTS.take(first)
+        unit, resample = np.nonzero(counts == _OPEN)
+        more = _mixed(start[unit] ^ _mixed(resample.astype(np.uint64) + _GOLDEN)) >> np.uint64(32)
+        bits = (first[unit, resample].astype(np.uint64) << np.uint64(32)) | more
+        counts[unit, resample] = np.searchsorted(_AT_MOST, bits, side="right")
+        return counts.astype(np.float64)
+
+
+def _mixed(words: Keys) -> Keys:
+    """Return words whose bits depend on all bits of the given ones (SplitMix64, Steele et al. 2014)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

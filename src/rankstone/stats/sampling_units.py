@@ -1,0 +1,164 @@
+"""What is independent of one another: queries, or clusters of queries that are drawn and flipped whole."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from rankstone.stats.random_streams import tolerance
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["Units", "df_of_sums", "effective_df", "remainder"]
+
+#: squared shares of units sum to more where one unit outweighs all others
+_ONE_UNIT: Final = 1 - 2e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Independent units: what each sums to, and how much it counts.
+
+    A query is a unit of its own; where queries come in clusters (a user's, a session's), the cluster is the
+    unit.  Means are over queries in both cases: all totals over all sizes.
+
+    Attributes
+    ----------
+    total
+        float64 ``[units, columns]``: sums over the queries of each unit, a column for each system.
+    size
+        float64 ``[units]``: how many queries there are in each, or what they weigh.
+    clustered
+        Whether units are clusters of queries.
+
+    Examples
+    --------
+    >>> units = Units.of(np.array([[0.5], [0.75], [1.0]]), cluster=np.array([0, 0, 1]))
+    >>> units.total.ravel().tolist(), units.size.tolist(), units.mean.tolist()
+    ([1.25, 1.0], [2.0, 1.0], [0.75])
+    """
+
+    total: Floats
+    size: Floats
+    clustered: bool = False
+
+    @classmethod
+    def of(cls, values: Floats, *, weight: Floats | None = None, cluster: Ints | None = None) -> Units:
+        """Make units of scores per query.
+
+        Parameters
+        ----------
+        values
+            float64 ``[queries, columns]``, without NaN.
+        weight
+            float64 ``[queries]``, 0 or more: what each query counts; 1 unless given.
+        cluster
+            int64 ``[queries]``, from 0: the cluster each query belongs to.
+        """
+        size: Floats = np.ones(len(values)) if weight is None else weight
+        total = values * size[:, None]
+        if cluster is None:
+            return cls(total, size)
+        groups = int(cluster.max(initial=-1)) + 1
+        columns = [_by_cluster(column, cluster, groups) for column in total.T]
+        return cls(np.stack(columns, axis=1), _by_cluster(size, cluster, groups), clustered=True)
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @cached_property
+    def rounding(self) -> float:
+        """By how much sums of such totals may differ and still be called equal."""
+        return tolerance(self.total)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """The mean of each column over queries, float64 ``[columns]``; sums are exact."""
+        size = math.fsum(self.size)
+        return np.array([math.fsum(column) / size for column in self.total.T])
+
+    def difference(self, one: int, other: int) -> Units:
+        """Return ``one - other``, two columns, as units of one column."""
+        return Units(
+            (self.total[:, one] - self.total[:, other])[:, None], self.size, clustered=self.clustered
+        )
+
+    def scatter(self) -> Floats:
+        """Return how far each unit's total lies from what its size lets expect, float64 ``[units, columns]``.
+
+        For queries of equal weight that is the deviation from the mean.
+        """
+        return self.total - self.size[:, None] * self.mean
+
+    def standard_error(self) -> Floats:
+        """Return the standard error of each mean, float64 ``[columns]``; NaN for a single unit.
+
+        For units of equal size ``s / √n``; for others that of a ratio of sums by linearisation (Cochran,
+        Sampling Techniques, 3rd edition 1977, §6.3), which is the cluster-robust one.
+        """
+        n = len(self)
+        if n < 2:  # noqa: PLR2004 - one unit has no spread
+            return np.full(self.total.shape[1], np.nan)
+        scatter = self.scatter()
+        squares = np.array([math.fsum(column) for column in (scatter * scatter).T])
+        error: Floats = np.sqrt(squares * (n / (n - 1))) / math.fsum(self.size)
+        return error
+
+    def robust_error(self) -> tuple[Floats, float]:
+        """Return the standard error of each mean, float64 ``[columns]``, and its degrees of freedom.
+
+        For clusters of unequal size the variance CR2 and the degrees of freedom of Bell and McCaffrey (Survey
+        Methodology 28, 2002): with few clusters the linearisation of :meth:`standard_error` is too small.
+        """
+        if (self.size > 0).sum() < 2:  # noqa: PLR2004 - one unit has no spread
+            return np.full(self.total.shape[1], np.nan), 0
+        if not self.clustered or not np.ptp(self.size):
+            return self.standard_error(), len(self) - 1
+        share = self.size[:, None] / math.fsum(self.size)
+        squares = self.scatter() ** 2 / remainder(share)
+        error: Floats = np.sqrt([math.fsum(column) for column in squares.T]) / math.fsum(self.size)
+        return error, effective_df(self.size)
+
+
+def effective_df(size: Floats) -> float:
+    """Return the degrees of freedom of a mean over units of such sizes (Bell and McCaffrey 2002).
+
+    Examples
+    --------
+    >>> effective_df(np.ones(10)), round(effective_df(np.array([8.0, 1.0, 1.0, 1.0, 1.0])), 2)
+    (9, 1.81)
+    """
+    if not np.ptp(size):
+        return len(size) - 1
+    share = size / math.fsum(size)
+    leverage = share**2 / remainder(share)
+    return df_of_sums(math.fsum(share**2), math.fsum(leverage), math.fsum(leverage**2))
+
+
+def df_of_sums(shares: float, leverage: float, squares: float) -> float:
+    """Return degrees of freedom from sums over units: of squared shares, of leverages, of their squares.
+
+    Where one unit has all but some 10⁻⁵ of the whole, its leverage is so large that the difference of the
+    squares keeps nothing of its products with others; these add less than 2·10⁻⁵ to the squared shares there.
+    """
+    return 1 / (shares if shares > _ONE_UNIT else shares + leverage**2 - squares)
+
+
+def remainder(share: Floats) -> Floats:
+    """Return 1 less each share; infinite for a unit that is all there is, which has no spread."""
+    rest: Floats = np.where(share < 1, 1 - share, np.inf)
+    return rest
+
+
+def _by_cluster(values: Floats, cluster: Ints, groups: int) -> Floats:
+    """Return the sum of each cluster, whose last bit does not depend on the order queries come in."""
+    order = np.lexsort((values, cluster))
+    return np.asarray(np.bincount(cluster[order], values[order], groups), np.float64)

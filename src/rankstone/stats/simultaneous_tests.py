@@ -1,0 +1,461 @@
+"""Max-|t|: the largest studentised difference between any two of m systems that chance alone would make.
+
+Every difference is held against its own standard error, so pairs may vary as differently as they like; the
+critical value is that of the largest |t| of all pairs and measures.  Two ways to draw it:
+
+- **sign flips**: the sign of everything a query says is a coin's (Westfall and Young 1993; Romano 1990).
+  Assumes that differences without an effect are symmetric about 0, jointly.
+- **the bootstrap**: queries are drawn again, and t is about the mean that was observed (Romano and Wolf 2005,
+  in one step).  Assumes no more than queries drawn alike and independently, but enough of them.
+
+Randomised Tukey HSD: the largest gap between any two of m systems that chance alone would make.
+
+If all systems are alike, their scores may change places within every query.  A pair differs when its gap is
+larger than the gap between the best and the worst of the shuffled systems nearly ever is; so the chance of
+one or more false alarms among all pairs is held at once (Carterette, TOIS 30(1), 2012).  What is assumed is
+that scores of systems without a difference are exchangeable within every query: no shape of a distribution,
+but the same one for all.  Systems with equal means and unequal spreads are not exchangeable: all pairs share
+one critical gap, which is too small for the pair that varies most.  Several measures are held at once, too:
+they are shuffled together, and each is put on the scale of its own error, as in the max-T procedure of
+Westfall and Young (1993).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rankstone.stats.anova_and_friedman import two_way
+from rankstone.stats.multiple_testing import critical, p_values
+from rankstone.stats.random_streams import Whole, draws, in_blocks, raw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Progress = Callable[[int], None]
+    Ints = NDArray[np.int64]
+
+__all__ = [
+    "MaxT",
+    "RandomisedTukey",
+    "flipped_max_t",
+    "randomised_tukey",
+    "randomised_tukeys",
+    "resampled_max_t",
+]
+
+#: numbers that a block of draws holds
+_BLOCK: Final = 1 << 19
+#: names the flips' stream of random numbers, which is no other one's
+_FLIPS: Final = 0x6D6178
+#: differences below this share of the largest score are rounding
+_ROUNDING: Final = 1e-12
+#: the least error of a resample, as a share of the observed one: resamples of sparse pairs may have none
+_LEAST: Final = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class MaxT:
+    """What was found of all pairs of systems, row less column.
+
+    Attributes
+    ----------
+    statistic
+        float64 ``[systems, systems, measures]``, 0 or more.
+    p
+        The same shape, adjusted for all pairs and measures; 1 on the diagonal.
+    low, high
+        The same shape: simultaneous intervals of the differences of means, which exclude 0 exactly where p
+        is at most ``alpha``.
+    largest
+        float64 ``[draws]``, descending.
+    """
+
+    statistic: Floats
+    p: Floats
+    low: Floats
+    high: Floats
+    largest: Floats
+
+
+def flipped_max_t(
+    totals: Floats,
+    sizes: Floats | None = None,
+    *,
+    alpha: float = 0.05,
+    flips: int = 100_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> MaxT:
+    """Flip the signs of whole units, and compare every pair with the largest absolute t.
+
+    Parameters
+    ----------
+    totals
+        float64 ``[units, systems, measures]``, without NaN: sums of scores over the queries of each unit.
+    sizes
+        float64 ``[units, measures]``: how many queries each unit holds, or their weight; 1 unless given.
+    alpha
+        Chance of any false claim, in (0, 1): the level of the intervals.
+    flips
+        How many, above 0; where there are no more ways than that, all of them.
+    seed
+        Makes p reproducible, bit by bit, on any number of threads.
+    threads, progress
+        As for :func:`~rankstone.stats.random_streams.in_blocks`.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(1).random((50, 3, 1)) + [[0.0], [0.0], [0.5]]
+    >>> found = flipped_max_t(scores, flips=2000)
+    >>> bool(found.p[0, 1, 0] > 0.1), bool(found.p[0, 2, 0] < 0.001)
+    (True, True)
+    """
+    sizes = _ones(totals) if sizes is None else sizes
+    whole = Whole.of(totals.reshape(len(totals), -1))
+    # under flips a pair's sum of squares stays, so |sum| over its root orders flips as |t| does
+    roots = _roots(totals)
+    signs, count = _signs(len(totals), flips, seed)
+    each = max(1, _BLOCK // max(len(totals), totals[0].size))
+
+    def block(at: int) -> Floats:
+        flipped = whole.summed(signs(at * each, min((at + 1) * each, count)))
+        return _largest(flipped.reshape(-1, *totals.shape[1:]), roots)
+
+    found = [np.empty(0), *in_blocks(block, -(-count // each), threads, progress)]
+    largest = np.sort(np.concatenate(found))[::-1]
+    sums = whole.summed(np.ones((1, len(totals)))).reshape(totals.shape[1:])
+    gaps = sums[:, None] - sums[None]
+    statistic = np.abs(gaps) / roots
+    low, high = _inverted(totals, sizes, gaps, critical(largest, alpha))
+    return MaxT(statistic, _without_diagonal(p_values(statistic, largest)), low, high, largest)
+
+
+def _ones(totals: Floats) -> Floats:
+    return np.ones((totals.shape[0], totals.shape[2]))
+
+
+def _without_diagonal(p: Floats) -> Floats:
+    itself = np.arange(len(p))
+    p[itself, itself] = 1.0
+    return p
+
+
+def _differences(totals: Floats, one: int) -> Floats:
+    """Return a system less every system, ``[units, systems, measures]``; what is only rounding is 0."""
+    found: Floats = totals[:, one, None] - totals
+    found[np.abs(found) <= _ROUNDING * np.abs(totals).max(axis=(0, 1), initial=0.0)] = 0.0
+    return found
+
+
+def _roots(totals: Floats) -> Floats:
+    """Return the root of each pair's sum of squares; infinite for systems whose scores are the same."""
+    squares = [(_differences(totals, one) ** 2).sum(axis=0) for one in range(totals.shape[1])]
+    roots: Floats = np.sqrt(np.stack(squares))
+    roots[roots == 0] = np.inf
+    return roots
+
+
+def _signs(units: int, flips: int, seed: int) -> tuple[Callable[[int, int], Floats], int]:
+    """Return what gives rows of random signs, or of all ways they can fall but the observed, and how many."""
+    ways = 2 ** (units - 1)  # the other half is the mirror image
+    if ways - 1 <= flips:
+        place = np.arange(units)
+
+        def every(begin: int, end: int) -> Floats:
+            return np.where(np.arange(begin + 1, end + 1)[:, None] >> place & 1, -1.0, 1.0)
+
+        return every, ways - 1
+    words = -(-units // 64)
+
+    def drawn(begin: int, end: int) -> Floats:
+        bits = raw(seed, _FLIPS, begin, size=(end - begin) * words).astype("<u8").view(np.uint8)
+        rows = np.unpackbits(bits.reshape(end - begin, -1), axis=1, count=units, bitorder="little")
+        return np.where(rows, -1.0, 1.0)
+
+    return drawn, flips
+
+
+def _largest(sums: Floats, roots: Floats) -> Floats:
+    """Return the largest statistic of each flip, of ``[flips, systems, measures]``."""
+    found = np.zeros(len(sums))
+    by_system = np.ascontiguousarray(np.moveaxis(sums, 0, -1))
+    for one in range(len(by_system) - 1):
+        gaps = by_system[one + 1 :] - by_system[one]
+        np.abs(gaps, out=gaps)
+        gaps *= (1.0 / roots[one, one + 1 :])[..., None]
+        np.maximum(found, gaps.max(axis=(0, 1)), out=found)
+    return found
+
+
+def _inverted(totals: Floats, sizes: Floats, gaps: Floats, limit: float) -> tuple[Floats, Floats]:
+    """Return the ends of all differences d under which |sum of D - d·size| over its root is within the limit.
+
+    For units of one size these are mean ± t·se.
+    """
+    size, squares = sizes.sum(axis=0), (sizes**2).sum(axis=0)
+    low, high = np.full(gaps.shape, -np.inf), np.full(gaps.shape, np.inf)
+    a = size**2 - limit**2 * squares
+    known = a > 0
+    if not known.any():
+        return low, high
+    for one in range(len(gaps)):
+        between = _differences(totals, one)
+        products = (between * sizes[:, None]).sum(axis=0)
+        b = size * gaps[one] - limit**2 * products
+        c = gaps[one] ** 2 - limit**2 * (between**2).sum(axis=0)
+        root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
+        low[one][:, known] = ((b - root) / a)[:, known]
+        high[one][:, known] = ((b + root) / a)[:, known]
+    return low, high
+
+
+def resampled_max_t(
+    totals: Floats,
+    sizes: Floats | None = None,
+    *,
+    alpha: float = 0.05,
+    resamples: int = 10_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> MaxT:
+    """Draw units again, and compare every pair with the largest absolute t about what was observed.
+
+    Parameters
+    ----------
+    totals, sizes, alpha, seed, threads, progress
+        As for :func:`flipped_max_t`.
+    resamples
+        How many, above 0.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(1).random((50, 3, 1)) + [[0.0], [0.0], [0.5]]
+    >>> found = resampled_max_t(scores, resamples=2000)
+    >>> bool(found.p[0, 1, 0] > 0.1), bool(found.p[0, 2, 0] < 0.001)
+    (True, True)
+    """
+    sizes = _ones(totals) if sizes is None else sizes
+    units, systems, measures = totals.shape
+    whole = [Whole.of(_moments(_differences(totals, one), sizes)) for one in range(systems)]
+    seen = [_studentised(part.summed(np.ones((1, units))), measures, units) for part in whole]
+    each = max(1, _BLOCK // max(units, 4 * systems * measures))
+
+    def block(at: int) -> Floats:
+        counts = draws(units, seed, range(at * each, min((at + 1) * each, resamples)))
+        found = np.zeros(len(counts))
+        for part, (mean, error) in zip(whole, seen, strict=True):
+            drawn, spread = _studentised(part.summed(counts), measures, units)
+            t = _over(np.abs(drawn - mean), np.maximum(spread, _LEAST * error))
+            np.maximum(found, t.max(axis=(1, 2)), out=found)
+        return found
+
+    largest = np.sort(np.concatenate(list(in_blocks(block, -(-resamples // each), threads, progress))))[::-1]
+    gaps, errors = (np.concatenate([one[part] for one in seen]) for part in (0, 1))
+    statistic = _over(np.abs(gaps), errors)
+    reach = np.where(errors > 0, critical(largest, alpha) * errors, np.inf)
+    p = _without_diagonal(p_values(statistic, largest))
+    return MaxT(statistic, p, gaps - reach, gaps + reach, largest)
+
+
+def _moments(between: Floats, sizes: Floats) -> Floats:
+    """Return what sums are taken of: differences, their squares and products with sizes, and sizes."""
+    parts = [between, between**2, between * sizes[:, None], sizes, sizes**2]
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+def _studentised(sums: Floats, measures: int, units: int) -> tuple[Floats, Floats]:
+    """Return means and their standard errors, ``[draws, systems, measures]``, of sums of moments.
+
+    The error is that of a ratio of sums, as in :meth:`rankstone.stats.Units.standard_error`.
+    """
+    weight, weights = (part[:, None] for part in np.split(sums[:, -2 * measures :], 2, axis=1))
+    first, squares, products = (
+        part.reshape(len(sums), -1, measures) for part in np.split(sums[:, : -2 * measures], 3, axis=1)
+    )
+    weight = np.where(weight > 0, weight, np.inf)  # units that weigh nothing together say nothing
+    mean = first / weight
+    rest = squares - 2 * mean * products + mean**2 * weights
+    rest[rest <= _ROUNDING * squares] = 0.0
+    return mean, np.sqrt(rest * (units / max(units - 1, 1))) / weight
+
+
+def _over(distance: Floats, error: Floats) -> Floats:
+    """Return t; 0 where there is no error to divide by, which says nothing."""
+    found: Floats = np.zeros(np.broadcast_shapes(distance.shape, error.shape))
+    np.divide(distance, error, out=found, where=error > 0)
+    return found
+
+
+#: keys sorted at a time: what a processor's cache holds
+_SIGN_BLOCK: Final = 1 << 16
+#: up to so many systems a key of 32 bits is wide enough: 28 random bits and the system's number
+_NARROW: Final = 16
+#: sums of so many bits are exact
+_EXACT_BITS: Final = 52
+
+
+@dataclass(frozen=True, eq=False)
+class RandomisedTukey:
+    """What shuffling found.
+
+    Attributes
+    ----------
+    gap
+        float64 ``[systems, systems, measures]``: difference of means, row less column.
+    p
+        float64 ``[systems, systems, measures]``: adjusted for all pairs and measures; 1 on the diagonal.
+    largest
+        float64 ``[shuffles]``, descending: the largest gap of each shuffle, in units of ``scale``.
+    scale
+        float64 ``[measures]``: what a gap is divided by, so that measures can be compared.
+    """
+
+    gap: Floats
+    p: Floats
+    largest: Floats
+    scale: Floats
+
+    def critical(self, alpha: float = 0.05) -> Floats:
+        """Return the gap above which p is at most ``alpha``, float64 ``[measures]``; infinite where none is.
+
+        ``gap ± critical`` are simultaneous intervals of 1 - alpha for all pairs and measures: one excludes 0
+        if and only if its p is at most ``alpha``.
+        """
+        found: Floats = critical(self.largest, alpha) * self.scale
+        return found
+
+
+def randomised_tukey(
+    totals: Floats,
+    sizes: Floats | None = None,
+    *,
+    shuffles: int = 100_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> RandomisedTukey:
+    """Shuffle systems within units, and compare every pair with the largest gap.
+
+    Parameters
+    ----------
+    totals
+        float64 ``[units, systems, measures]``, without NaN: sums of scores over the queries of each unit.
+    sizes
+        float64 ``[units, measures]``: how many queries each unit holds, or their weight; 1 unless given.
+    shuffles
+        How many.
+    seed
+        Makes p reproducible, bit by bit, on any number of threads.
+    threads, progress
+        As for :func:`~rankstone.stats.random_streams.in_blocks`.
+
+    Examples
+    --------
+    >>> scores = np.random.default_rng(1).random((50, 3, 1)) + [[0.0], [0.0], [0.5]]
+    >>> found = randomised_tukey(scores, shuffles=2000)
+    >>> bool(found.p[0, 1, 0] > 0.5), bool(found.p[0, 2, 0] < 0.001)
+    (True, True)
+    """
+    families = [(totals, np.ones((totals.shape[0], totals.shape[2])) if sizes is None else sizes)]
+    return randomised_tukeys(families, shuffles=shuffles, seed=seed, threads=threads, progress=progress)[0]
+
+
+def randomised_tukeys(
+    families: Sequence[tuple[Floats, Floats]],
+    *,
+    shuffles: int = 100_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[RandomisedTukey]:
+    """Do what :func:`randomised_tukey` does for several families, whose shuffles are the same.
+
+    Parameters
+    ----------
+    families
+        ``totals`` and ``sizes`` of each, of the same number of units and of systems.
+    shuffles, seed, threads, progress
+        As there; each family's result is what it would be alone.
+    """
+    scales = [_scale(totals, sizes) for totals, sizes in families]
+    scaled = [
+        totals / (scale * _weights(sizes)) for (totals, sizes), scale in zip(families, scales, strict=True)
+    ]
+    found = _largest_range(scaled, shuffles, seed, threads, progress)
+    return [_compared(*one) for one in zip(scaled, scales, found, strict=True)]
+
+
+def _weights(sizes: Floats) -> Floats:
+    return np.array([math.fsum(column) for column in sizes.T])
+
+
+def _scale(totals: Floats, sizes: Floats) -> Floats:
+    """Return the error of a mean of each measure, float64 ``[measures]``."""
+    scale: Floats = np.array([_error(totals[:, :, at]) for at in range(totals.shape[2])]) / _weights(sizes)
+    return scale
+
+
+def _compared(scaled: Floats, scale: Floats, largest: Floats) -> RandomisedTukey:
+    means = np.array([[math.fsum(column) for column in measure.T] for measure in np.moveaxis(scaled, 2, 0)])
+    gaps = np.moveaxis(means[:, :, None] - means[:, None, :], 0, 2)
+    p = p_values(np.abs(gaps), largest)
+    itself = np.arange(scaled.shape[1])
+    p[itself, itself] = 1.0
+    return RandomisedTukey(gaps * scale, p, largest, scale)
+
+
+def _error(totals: Floats) -> float:
+    """Return the residual standard deviation, 1 where there is none."""
+    return math.sqrt(two_way(totals).error) or 1.0
+
+
+def _largest_range(
+    scaled: Sequence[Floats],
+    shuffles: int,
+    seed: int,
+    threads: int | None,
+    progress: Callable[[int], None] | None,
+) -> list[Floats]:
+    """Return the largest gap of each shuffle for each family, descending, float64 ``[shuffles]`` each.
+
+    Random keys that end in a system's number are sorted: the numbers come out shuffled.
+    """
+    units, systems = scaled[0].shape[:2]
+    # one power of two for all measures of a family: their gaps are compared
+    bits = [_EXACT_BITS - math.frexp(float(np.abs(one).max(initial=0.0)) * units)[1] for one in scaled]
+    whole = [np.rint(np.ldexp(one, bit)).astype(np.int64) for one, bit in zip(scaled, bits, strict=True)]
+    begins = np.cumsum([0, *(one.shape[2] for one in whole[:-1])])
+    table = np.concatenate(whole, axis=2).reshape(units * systems, -1)
+    narrow = systems <= _NARROW
+    low = np.uint64((1 << (4 if narrow else systems.bit_length())) - 1)
+    width = np.dtype(np.uint32 if narrow else np.uint64)
+    first = (np.arange(units) * systems)[:, None]
+    each = max(1, _SIGN_BLOCK // (units * systems))
+
+    def block(at: int) -> Ints:
+        count = min(each, shuffles - at * each)
+        words = each * units * systems
+        keys: Any = raw(seed, at, size=-(-words // 2) if narrow else words).view(width)[:words]
+        keys = keys.reshape(each, units, systems)[:count]
+        keys &= (~low).astype(width)
+        keys |= np.arange(systems, dtype=width)
+        keys.sort(axis=-1)
+        keys &= low.astype(width)
+        places = keys.astype(np.int64) + first
+        drawn = table.take(places.ravel(), axis=0, mode="clip").reshape(count, units, -1)
+        sums = drawn.sum(axis=1).reshape(count, systems, -1)
+        gaps: Ints = np.maximum.reduceat(sums.max(axis=1) - sums.min(axis=1), begins, axis=1)
+        return gaps
+
+    found = np.concatenate(list(in_blocks(block, -(-shuffles // each), threads, progress)))
+    largest = np.sort(np.ldexp(found.astype(np.float64), [-bit for bit in bits]), axis=0)[::-1]
+    return [np.ascontiguousarray(column) for column in largest.T]

@@ -1,0 +1,45 @@
+"""The words around numbers, in every language they are shown in: data files, read when first needed."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from rankstone.errors import BadOption
+
+__all__ = ["LANGUAGES", "check_language", "phrase", "phrases"]
+
+LANGUAGES: Final = ("en", "zh")
+
+
+def check_language(lang: str) -> None:
+    """Refuse a language that results are not shown in."""
+    if lang not in LANGUAGES:
+        raise BadOption(f"lang={lang!r} is not known", expected=", ".join(LANGUAGES))
+
+
+@cache
+def _language(lang: str) -> dict[str, Any]:
+    check_language(lang)
+    return tomllib.loads((files("rankstone.tables") / "locales" / f"{lang}.toml").read_text(encoding="utf-8"))
+
+
+def phrases(section: str, lang: str) -> dict[str, str]:
+    """Return the phrases of a section of a language's file, by name.
+
+    >>> phrases("pages", "en")["curves"], phrases("pages", "zh")["curves"]
+    ('Curves', '曲线')
+    """
+    found: dict[str, str] = _language(lang)[section]
+    return found
+
+
+def phrase(section: str, name: str, lang: str = "en", **parts: object) -> str:
+    """Return a phrase with its parts filled in; a name without a phrase is its own words.
+
+    >>> phrase("comparison", "wtl", "zh"), phrase("explanation", "half_life")
+    ('胜/平/负', 'half life')
+    """
+    return phrases(section, lang).get(name, name.replace("_", " ")).format(**parts)

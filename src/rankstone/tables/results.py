@@ -1,0 +1,344 @@
+"""What all results have in common: they show themselves as tables, and write themselves to files."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import polars as pl
+
+from rankstone.errors import BadParameter, MissingExtra, UsageError, printable
+from rankstone.io.atomic_files import atomic
+from rankstone.io.csv_files import without_formulas
+from rankstone.tables.sheet import Sheet, Table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+
+__all__ = [
+    "HasMeans",
+    "Result",
+    "as_csv",
+    "as_json",
+    "as_json_lines",
+    "as_pandas",
+    "conventions_lines",
+    "given",
+    "plain_name",
+    "write_rows",
+]
+
+_LINES: Final = (".jsonl", ".ndjson")
+
+
+class Result:
+    """What every result can do.
+
+    A class says what its rows are (:meth:`to_frame`), what everything is as plain dicts (:meth:`report`) and
+    what people read (:meth:`sheet`); each format is written from these.
+    """
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the rows of the result."""
+        raise NotImplementedError
+
+    def lazy(self) -> pl.LazyFrame:
+        """Return the rows lazily: written from this, many millions of rows take no memory."""
+        return self.to_frame().lazy()
+
+    def report(self) -> dict[str, Any]:
+        """Return everything as plain dicts, ready for JSON."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain dicts."""
+        return self.report()
+
+    def sheet(self, digits: int = 4) -> Sheet:
+        """Return what people read; ``digits`` are decimals."""
+        return Sheet("", parts=(Table.of(self.to_frame(), digits=digits),), notes=tuple(self._notes()))
+
+    def _notes(self) -> Iterator[str]:
+        """Yield what was found in the data, and what the numbers depend on."""
+        audit, conventions = getattr(self, "audit", None), getattr(self, "conventions", None)
+        yield from () if audit is None else audit.lines()
+        yield from () if conventions is None else conventions_lines(conventions)
+
+    def text(self, width: int = 80) -> str:
+        """Return it for a page of so many columns."""
+        from rankstone.tables.sheet import text
+
+        return text(self.sheet(), width)
+
+    def to_markdown(self) -> str:
+        """Return what people read as Markdown."""
+        from rankstone.tables.markup import markdown
+
+        return markdown(self.sheet())
+
+    def to_latex(self) -> str:
+        """Return what people read as LaTeX: put it into a document that uses booktabs and amsmath."""
+        from rankstone.tables.markup import latex
+
+        return latex(self.sheet())
+
+    def to_html(self) -> str:
+        """Return what people read as a piece of HTML with its own style."""
+        from rankstone.tables.markup import html
+
+        return html(self.sheet())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        from rankstone.tables.sheet import page_width
+
+        return self.text(page_width())
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is not imported here
+        """Return the rows as a pandas frame (needs pandas)."""
+        return as_pandas(self.to_frame())
+
+    def write(self, path: str | os.PathLike[str], *, formulas: str = "keep") -> None:
+        """Write the result, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The file; its suffix says what is written: the rows (``.parquet``, ``.csv``, ``.jsonl``),
+            everything (``.json``), or what people read (``.md``, ``.tex``).
+        formulas
+            What becomes of texts in CSV that a spreadsheet would compute, such as an id ``=1+1``: ``keep``
+            writes them as they are, ``escape`` with an apostrophe before them.
+
+        Raises
+        ------
+        UsageError
+            When the suffix is no known one.  Pages are written by ``rankstone.report(result, path)``.
+        """
+        suffix = Path(path).suffix.lower()
+        texts = {".json": lambda: as_json(self.report()), ".md": self.to_markdown, ".tex": self.to_latex}
+        if suffix not in (*texts, *_LINES, ".csv", ".parquet", ".pq"):
+            page = suffix in (".html", ".htm")
+            raise UsageError(
+                f"{printable(path)}: results write no {'pages' if page else 'files with such a suffix'}",
+                expected=".csv, .json, .jsonl, .parquet, .md, .tex",
+                fix="rankstone.report(result, path) writes a page" if page else None,
+            )
+        if suffix not in texts:
+            write_rows(self.lazy(), path, formulas)
+            return
+        with atomic(path) as unfinished:
+            unfinished.write_text(texts[suffix](), encoding="utf-8")
+
+    if not TYPE_CHECKING:  # a type checker knows all names, and this would hide from it which there are not
+
+        def __getattr__(self, name: str) -> object:
+            """Say what to write instead of a name that there was once."""
+            kinds = [kind.__name__ for kind in type(self).__mro__]
+            instead = next(
+                (_removed()[key] for kind in kinds if (key := f"{kind}.{name}") in _removed()), None
+            )
+            message = f"{type(self).__name__!r} has no attribute {name!r}"
+            raise AttributeError(f"{message}: write {instead}" if instead else message, name=name, obj=self)
+
+
+@cache
+def _removed() -> dict[str, str]:
+    """Return names that there were once → what to write instead."""
+    import tomllib
+    from importlib.resources import files
+
+    return tomllib.loads((files("rankstone.tables") / "removed.toml").read_text(encoding="utf-8"))
+
+
+class _Averaged(Protocol):
+    """A result that has means."""
+
+    @property
+    def audit(self) -> Any:  # noqa: ANN401 - an Audit
+        """What was found in the data."""
+
+    @property
+    def conventions(self) -> Mapping[str, Any]:
+        """What the numbers depend on."""
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """Where everything came from."""
+
+    def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
+        """Return one row per run and measure."""
+
+    def has(self, status: str) -> bool:
+        """Say whether any query has a status."""
+
+    def to_dict(self) -> dict[str, dict[str, float | None]]:
+        """Return the means."""
+
+
+class HasMeans(Result):
+    """A result that has a mean for each run and measure."""
+
+    def to_dict(self: _Averaged) -> dict[str, dict[str, float | None]]:
+        """Return ``{run: {measure: mean}}``."""
+        means: dict[str, dict[str, float | None]] = {}
+        for run, measure, value, _, _ in self.mean().iter_rows():
+            means.setdefault(run, {})[measure] = value
+        return means
+
+    def to_flat_dict(self: _Averaged, prefix: str = "", *, plain: bool = False) -> dict[str, float]:
+        """Return means under one name each, for trackers of experiments; what has no value has no name.
+
+        Parameters
+        ----------
+        prefix
+            Stands before every name: ``val/``.
+        plain
+            Names of letters, digits, ``_`` and ``/``, which MLflow and all others take: ``nDCG_at_10``.
+
+        Returns
+        -------
+        dict
+            By measure; of several runs by run and measure, ``bm25/nDCG@10``.
+
+        Examples
+        --------
+        >>> import rankstone
+        >>> scores = rankstone.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0}}, "RR nDCG@10")
+        >>> scores.to_flat_dict("val/"), scores.to_flat_dict(plain=True)
+        ({'val/RR': 1.0, 'val/nDCG@10': 1.0}, {'RR': 1.0, 'nDCG_at_10': 1.0})
+        """
+        means = self.to_dict()
+        name = plain_name if plain else str
+        several = len(means) > 1
+        rows = [(run, measure, value) for run, of in means.items() for measure, value in of.items()]
+        flat = {f"{prefix}{name(r) + '/' if several else ''}{name(m)}": value for r, m, value in rows}
+        if len(flat) < len(rows):
+            raise BadParameter("two means have the same name", given=", ".join(flat), fix="leave plain out")
+        return {name: value for name, value in flat.items() if value is not None}
+
+    def report(self: _Averaged, by: str | Sequence[str] = ()) -> dict[str, Any]:
+        """Return everything as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
+        audit = self.audit.to_dict()
+        for without in ("missing", "no_relevant"):
+            means = self.mean(without=[without]).iter_rows() if self.has(without) else ()
+            for run, measure, value, n, _ in means:
+                others = audit["runs"][run].setdefault(f"means_without_{without}", {})
+                others[measure] = {"value": value, "n": n}
+        segments = {"segments": self.mean(by=by).to_dicts()} if by else {}
+        return {
+            "runs": self.to_dict(),
+            **segments,
+            "audit": audit,
+            "conventions": dict(self.conventions),
+            "inputs": dict(self.inputs),
+        }
+
+    def table(self: _Averaged) -> pl.DataFrame:
+        """Return the means as one row per run and one column per measure."""
+        return self.mean().pivot("measure", index="run", values="value", maintain_order=True)
+
+
+def plain_name(name: str) -> str:
+    """Return a name of letters, digits and ``_``.
+
+    >>> plain_name("AP(rel=2)@5")
+    'AP_rel_2_at_5'
+    """
+    return re.sub(r"\W+", "_", name.replace("@", "_at_")).replace("__at_", "_at_").strip("_")
+
+
+def given(**named: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever results hold
+    """Return what a report holds as plain dicts: rows of frames, audits and conventions.
+
+    >>> given(table=pl.DataFrame({"n": [1]}), command=None)
+    {'table': [{'n': 1}], 'command': None}
+    """
+    return {name: _plain(value) for name, value in named.items()}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever results hold
+    if isinstance(value, pl.DataFrame):
+        return value.to_dicts()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return dict(value) if hasattr(value, "keys") else list(value) if isinstance(value, tuple) else value
+
+
+def conventions_lines(conventions: Mapping[str, Any]) -> list[str]:
+    """Return the lines that say by which conventions numbers are made.
+
+    >>> conventions_lines({"alignment": {"ties": "docid_desc", "depth": None}, "defaults": {}})
+    ['conventions  ties=docid_desc']
+    """
+    if "convention" in conventions:
+        lines = [f"convention  {conventions['convention']}"]
+        for text, meaning in conventions["meaning"].items():
+            options = " ".join(f"{name}={value}" for name, value in meaning["options"].items())
+            lines.append(f"  {text} is {meaning['ours']}{f' with {options}' if options else ''}")
+        return lines
+    if "alignment" not in conventions:
+        known = {name: value for name, value in conventions.items() if value is not None}
+        shown = [f"{name}={printable(_listed(value), 40)}" for name, value in known.items()]
+        return [f"conventions  {' '.join(shown)}"] if shown else []
+    shown = [f"{name}={value}" for name, value in conventions["alignment"].items() if value is not None]
+    parameters = [f"{name}={value}" for name, value in conventions["defaults"].items()]
+    return ["conventions  " + " ".join(shown) + (" · " + " ".join(parameters) if parameters else "")]
+
+
+def _listed(value: object) -> object:
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(_listed(one)) for one in value)
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def write_rows(rows: pl.LazyFrame, path: str | os.PathLike[str], formulas: str = "keep") -> None:
+    """Write rows, whole or not at all, as the suffix says: Parquet, CSV or JSON lines."""
+    suffix = Path(path).suffix.lower()
+    with atomic(path) as unfinished:
+        if suffix == ".csv":
+            without_formulas(_without_lists(rows), formulas).sink_csv(unfinished)
+        elif suffix in _LINES:
+            rows.sink_ndjson(unfinished)
+        else:
+            rows.sink_parquet(unfinished)
+
+
+def as_json(told: object) -> str:
+    """Return a report as JSON, a line a value; what JSON has no word for, a date say, is a text."""
+    return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+
+
+def as_json_lines(frame: pl.DataFrame) -> str:
+    """Return the rows of a frame as JSON lines."""
+    rows = frame.iter_rows(named=True)
+    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+
+
+def as_csv(frame: pl.DataFrame, formulas: str = "keep") -> str:
+    """Return the rows of a frame as CSV; numbers of a list are divided by blanks."""
+    text: str = without_formulas(_without_lists(frame.lazy()), formulas).collect().write_csv()
+    return text
+
+
+def _without_lists(rows: pl.LazyFrame) -> pl.LazyFrame:
+    lists = [name for name, kind in rows.collect_schema().items() if isinstance(kind, pl.List)]
+    return rows.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists)
+
+
+def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not imported here
+    """Return a frame as one of pandas; texts and lists are Python objects, numbers NumPy's."""
+    try:
+        pandas = importlib.import_module("pandas")
+    except ImportError as error:
+        raise MissingExtra("pandas is not installed", fix='pip install "rankstone[pandas]"') from error
+    columns = frame.get_columns()
+    return pandas.DataFrame({c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns})

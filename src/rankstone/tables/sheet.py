@@ -1,0 +1,438 @@
+"""What is shown to people: sheets of lines and tables.
+
+Numbers become texts here and nowhere before.
+
+Sheets for a terminal, or for a pipe as wide as paper: nothing is wider than the page but a name.
+
+Names that stay apart, however little room there is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from itertools import takewhile
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from rich.cells import cell_len
+
+from rankstone.errors import printable
+from rankstone.tables.drawing import Drawing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+
+__all__ = ["Kind", "Part", "Sheet", "Table", "apart", "cell", "number", "page_width", "text", "wrapped"]
+
+#: what a column holds: an id keeps apart from others however narrow the page is, a text wraps at words
+Kind = Literal["number", "p", "interval", "id", "text"]
+
+#: digits after the point
+_DIGITS: Final = 4
+#: a p below this is shown as being below it
+_LEAST: Final = 0.0001
+_IDS: Final = frozenset(
+    ["run", "system", "versus", "query_id", "doc_id", "user", "item", "unit", "a", "b", "other"]
+)
+_P: Final = ("p", "p_adjusted", "p_sign", "p_randomisation")
+_NO_NAMES: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts, and what its columns mean.
+
+    Attributes
+    ----------
+    title
+        What stands above it; a table that stands alone has none.
+    head
+        Names of the columns.
+    rows
+        Cells, as they are shown; ids are the texts of strangers, which every format escapes.
+    kinds
+        What each column holds, see :data:`Kind`; ``True`` for a number and ``False`` for a text.
+    total
+        How many of the last rows sum up the others.
+    """
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    kinds: tuple[Kind | bool, ...]
+    total: int = 0
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Which columns end below one another: numbers, p-values, intervals."""
+        return tuple(kind not in ("id", "text", False) for kind in self.kinds)
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        title: str = "",
+        *,
+        digits: int = _DIGITS,
+        names: Mapping[str, str] = _NO_NAMES,
+        kinds: Mapping[str, Kind] = _NO_NAMES,
+    ) -> Table:
+        """Return a frame as it is shown.
+
+        Parameters
+        ----------
+        frame
+            The rows.
+        title
+            Of the table.
+        digits
+            Decimals.
+        names
+            Column → its heading, where that is not its name.
+        kinds
+            Column → what it holds, where its name and its type do not say so.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> Table.of(pl.DataFrame({"run": ["bm25"], "p_adjusted": [0.00001], "n": [1200]})).rows
+        (('bm25', '<0.0001', '1,200'),)
+        """
+        found = {name: kinds.get(name) or _kind(name, dtype) for name, dtype in frame.schema.items()}
+        rows = tuple(
+            tuple(cell(value, name, digits) for name, value in zip(found, row, strict=True))
+            for row in frame.iter_rows()
+        )
+        head = tuple(printable(names.get(name, name.replace("_", " ")), 40) for name in found)
+        return cls(title, head, rows, tuple(found.values()))
+
+
+def _kind(name: str, dtype: pl.DataType) -> Kind:
+    if name in _P:
+        return "p"
+    return "id" if name in _IDS else "number" if dtype.is_numeric() else "text"
+
+
+#: a table, lines under a heading, or what a terminal draws
+Part = Table | tuple[str, tuple[str, ...]] | Drawing
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Everything that is shown of a result.
+
+    Attributes
+    ----------
+    title
+        What stands above all; empty where a table stands alone.
+    formula, symbols
+        Lines below the title.
+    parts
+        Tables, lines under a heading, and drawings, in their order.
+    notes
+        What stands below: what was found in the data, and what the numbers depend on.
+    """
+
+    title: str
+    formula: str = ""
+    symbols: str = ""
+    parts: tuple[Part, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def readable(self) -> tuple[Table | tuple[str, tuple[str, ...]], ...]:
+        """The parts that every format has: all but drawings."""
+        return tuple(part for part in self.parts if not isinstance(part, Drawing))
+
+
+def number(value: float | bool | None) -> str:  # noqa: FBT001 - what measures record
+    """Return a number as it is shown: whole ones whole, others with four decimals.
+
+    >>> number(2.0), number(0.63093), number(True), number(None), number(1e-7)
+    ('2', '0.6309', 'yes', '–', '1e-07')
+    """
+    if value is None or isinstance(value, bool):
+        return cell(value)
+    if value == int(value) and abs(value) < 1e15:  # noqa: PLR2004 - whole as long as floats are
+        return str(int(value))
+    if abs(value) < 10**-_DIGITS:
+        return f"{value:.0e}"
+    return f"{value:.{_DIGITS}f}"
+
+
+def cell(value: object, name: str = "", digits: int = _DIGITS) -> str:
+    r"""Return a value as it is shown: ids and dates as they are, – for none, differences with their sign.
+
+    Parameters
+    ----------
+    value
+        What is shown.
+    name
+        Of its column: p-values have two figures.
+    digits
+        Decimals of fractions.
+
+    Examples
+    --------
+    >>> cell(0.5), cell(0.031234, "p"), cell(0.5, "difference", 2), cell(1200), cell(None), cell("a\n")
+    ('0.5000', '0.031', '+0.50', '1,200', '–', 'a\\n')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        if name in _P:
+            return f"<{_LEAST}" if value < _LEAST else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"  # noqa: PLR2004
+        return f"{value:+.{digits}f}" if name == "difference" else f"{value:.{digits}f}"
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) and name not in _IDS else printable(value, 300)
+
+
+#: the least that is left of a name
+_SHORTEST: Final = 8
+#: the least that is left of its end
+_END: Final = 3
+#: what the parts of a name end with
+_PART: Final = re.compile(r"[-_./:\\ ]")
+
+
+def apart(names: Iterable[str], width: int) -> dict[str, str]:
+    """Return names in so many characters: what all begin with is dropped, the middle cut, never the end.
+
+    Different names stay different; where so many characters do not suffice for that, they are longer.
+
+    >>> apart(["run.large.bm25-k1=0.9", "run.large.bm25-k1=1.2"], 12)
+    {'run.large.bm25-k1=0.9': '…k1=0.9', 'run.large.bm25-k1=1.2': '…k1=1.2'}
+    >>> apart(["a dense retriever of 2024", "bm25"], 12)["a dense retriever of 2024"]
+    'a d… of 2024'
+    """
+    known = list(dict.fromkeys(names))
+    longest = max(map(len, known), default=0)
+    if longest <= width:
+        return {name: name for name in known}
+    shared = _beginning(min(known), max(known)) if len(known) > 1 else ""
+    parts = [found.end() for found in _PART.finditer(shared)]
+    dropped = parts[-1] if parts else len(shared)
+    rest = {name: f"…{name[dropped:]}" if dropped > 1 else name for name in known}
+    for most in range(max(width, _SHORTEST), longest + 1):
+        for begin in range((most - 1) // 3, most - _END):
+            short = {name: _cut(text, most, begin) for name, text in rest.items()}
+            if len({*short.values()}) == len(known):
+                return short
+    return {name: name for name in known}
+
+
+def _beginning(one: str, other: str) -> str:
+    """Return what two texts begin with; of the first and the last of many, what all begin with."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(sign for sign, _ in same)
+
+
+def _cut(text: str, most: int, begin: int) -> str:
+    """Return a text without its middle, so many characters from its beginning."""
+    return text if len(text) <= most else f"{text[:begin]}…{text[begin + 1 - most :]}"
+
+
+#: columns of a page that is no terminal
+_PAPER: Final = 80
+#: the least that is left of a name or a text
+_NAME: Final = 8
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+
+
+def page_width() -> int:
+    """Return how many columns a page has: those of ``COLUMNS``, of the terminal, or 80 in a pipe."""
+    if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
+        return max(shutil.get_terminal_size((_PAPER, 24)).columns, 1)
+    return _PAPER
+
+
+def text(sheet: Sheet, width: int, *, notes: int | None = None, styled: bool = False) -> str:
+    """Return a sheet for a page.
+
+    Parameters
+    ----------
+    sheet
+        What is shown.
+    width
+        Columns of the page.
+    notes
+        Columns that notes have; those of the page unless given.  Programs look for whole lines.
+    styled
+        Whether heads are bold and notes are dim.
+    """
+    lines = [part for part in (sheet.title,) if part for part in wrapped(part, width)]
+    for line in filter(None, (sheet.formula, sheet.symbols)):
+        lines += wrapped(line, width, "  ")
+    for part in sheet.parts:
+        lines += [""] if lines else []
+        if isinstance(part, Drawing):
+            lines += part.rows(width, styled=styled)
+            continue
+        title, *_ = (part.title,) if isinstance(part, Table) else part
+        heading = wrapped(title, width) if isinstance(part, Table) else [title]
+        lines += heading if title else []
+        if isinstance(part, Table):
+            lines += _grid(part, width, styled=styled)
+        else:
+            indent = "  " if title else ""
+            lines += [row for line in part[1] for row in wrapped(line, width, indent)]
+    said = [row for line in sheet.notes for row in wrapped(line, notes or width)]
+    if said and (sheet.title or len(sheet.parts) > 1):
+        lines.append("")
+    lines += [f"{_DIM}{line}{_PLAIN}" for line in said] if styled else said
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def wrapped(line: str, width: int, indent: str = "") -> list[str]:
+    """Return a line as lines of so many columns, broken at blanks; words keep whole, but for Chinese.
+
+    >>> wrapped("alpha beta gamma", 11)
+    ['alpha beta', 'gamma']
+    """
+    lines, now, room = [], "", width - len(indent)
+    for word in _words(line):
+        if now.strip() and cell_len(now + word.rstrip()) > room:
+            lines.append(indent + now.rstrip())
+            now = word.lstrip()
+        else:
+            now += word
+    return [*lines, indent + now.rstrip()]
+
+
+def _words(line: str) -> Iterator[str]:
+    """Yield what may stand at the end of a line: words with the blanks behind them, and wide signs."""
+    word = ""
+    for sign, after in zip(line, [*line[1:], " "], strict=False):
+        word += sign
+        if (sign == " " and after != " ") or (cell_len(sign) > 1 and after not in "，。；：、）"):
+            yield word
+            word = ""
+    yield word
+
+
+def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
+    """Yield the lines of a table; one that is wider than the page is cut into several below each other."""
+    columns = [[head, *cells] for head, *cells in zip(table.head, *table.rows, strict=True)]
+    numeric = table.numeric
+    need = [
+        max([_longest_word(head) if number else cell_len(head), *map(cell_len, cells)])
+        for (head, *cells), number in zip(columns, numeric, strict=True)
+    ]
+    gap = 3 if table.title else 2
+    sides = 2 if table.title else 0
+    soft = [at for at, number in enumerate(numeric) if not number]
+    fixed = sum(need[at] for at in range(len(need)) if numeric[at])
+    least = {at: _least(columns[at], need[at], table.kinds[at]) for at in soft}
+    if table.title and fixed + sum(least.values()) + gap * len(need) - 1 > width:
+        gap, sides = 1, 0
+    room = width - sides - gap * (len(need) - 1)
+    first = next((at for at, number in enumerate(numeric) if number), len(numeric))
+    if fixed + sum(least.values()) > room:  # then numbers stand below each other
+        front = [*range(first)]
+        left = room - max((need[at] for at in range(first, len(need))), default=0)
+        _shrink(need, least, front, max(left, width // 2))
+        blocks: list[list[int]] = []
+        for at in range(first, len(need)):
+            taken = sum(need[other] + gap for other in (*front, *(blocks[-1] if blocks else ())))
+            if not blocks or taken + need[at] + sides > width:
+                blocks.append([])
+            blocks[-1].append(at)
+    else:
+        front, blocks = [], [[*range(len(need))]]
+        _shrink(need, least, soft, room - fixed)
+    fitted = [
+        [[line] for line in cells] if numeric[at] else _fitted(cells, need[at])
+        for at, (_, *cells) in enumerate(columns)
+    ]
+    for place, block in enumerate(blocks):
+        if place:
+            yield ""
+        yield from _block(table, [*front, *block], fitted, need, gap, styled=styled)
+
+
+def _block(
+    table: Table,
+    shown: Sequence[int],
+    cells: list[list[list[str]]],
+    need: list[int],
+    gap: int,
+    *,
+    styled: bool,
+) -> Iterator[str]:
+    """Yield the lines of some columns."""
+    heads = {at: wrapped(table.head[at], need[at]) for at in shown}
+    lines_of = {at: [*heads[at], *(line for lines in cells[at] for line in lines)] for at in shown}
+    wide = {at: max(map(cell_len, lines), default=0) for at, lines in lines_of.items()}
+    side = " " if gap == 3 else ""  # noqa: PLR2004 - of titled tables with room
+    between = " " * gap
+
+    def line(texts: list[str]) -> str:
+        return side + between.join(
+            " " * (wide[at] - cell_len(one)) + one
+            if table.numeric[at]
+            else one + " " * (wide[at] - cell_len(one))
+            for at, one in zip(shown, texts, strict=True)
+        )
+
+    def row(parts: dict[int, list[str]]) -> Iterator[str]:
+        for at in range(max(map(len, parts.values()), default=0)):
+            yield line([lines[at] if at < len(lines) else "" for lines in parts.values()])
+
+    for head in row(heads):
+        yield f"{_BOLD}{head.rstrip()}{_PLAIN}" if styled else head
+    rule = "─" * (sum(wide.values()) + gap * (len(shown) - 1) + 2 * len(side))
+    if table.title:
+        yield rule
+    for at in range(len(table.rows)):
+        if table.total and at == len(table.rows) - table.total:
+            yield ""
+        yield from row({column: cells[column][at] for column in shown})
+
+
+def _least(column: list[str], need: int, kind: object) -> int:
+    """Return how narrow a column of names or texts may become; the words of a text keep whole."""
+    return min(need, max([_NAME, *map(_longest_word, column)]) if kind == "text" else _NAME)
+
+
+def _shrink(need: list[int], least: dict[int, int], soft: Sequence[int], room: int) -> None:
+    """Make the widest of some columns narrower until they fit."""
+    while sum(need[at] for at in soft) > room:
+        narrower = [at for at in soft if need[at] > least[at]]
+        if not narrower:
+            return
+        need[max(narrower, key=lambda at: need[at])] -= 1
+
+
+def _fitted(cells: list[str], width: int) -> list[list[str]]:
+    """Return the lines of each cell: a word is a name that stays apart from others, words wrap."""
+    short = apart((one for one in cells if " " not in one), width)
+    return [[short[one]] if one in short else _indented(one, width) for one in cells]
+
+
+def _indented(one: str, width: int) -> list[str]:
+    bare = one.lstrip()
+    lines = wrapped(bare, width, one[: len(one) - len(bare)])
+    return [part for line in lines for part in _broken(line, width)]
+
+
+def _broken(line: str, width: int) -> Iterator[str]:
+    """Yield a line, and one with a word that is wider than the column in parts."""
+    while cell_len(line) > width:
+        at = max((n for n in range(1, len(line)) if cell_len(line[:n]) <= width), default=1)
+        yield line[:at]
+        line = line[at:]
+    yield line
+
+
+def _longest_word(head: str) -> int:
+    return max((cell_len(word) for word in head.split()), default=0)

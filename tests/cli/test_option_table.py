@@ -1,0 +1,117 @@
+"""One table of options: a name means the same in every command, and the page shows what there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+from docs.making.options import declared, with_table
+from tests.command_line import exit_code
+
+from rankstone.cli import cli
+from rankstone.cli.declaring import Option
+from rankstone.cli.options import ALIGNMENT, DIFFERS, PANELS, REMOVED
+
+ROOT = Path(__file__).resolve().parents[2]
+#: the command line of another program, option by option
+FOREIGN = {"trec-eval"}
+
+
+def commands(group: click.Group, above: str = "") -> list[tuple[str, click.Command]]:
+    """Return every command by its spelling."""
+    context, found = click.Context(group), list[tuple[str, click.Command]]()
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        spelled = f"{above} {name}".strip()
+        found += commands(command, spelled) if isinstance(command, click.Group) else [(spelled, command)]
+    return found
+
+
+def meaning(option: Option) -> tuple[Any, ...]:
+    """Return everything that says what an option means."""
+    return (option.declared, tuple(sorted(option.opts)), str(option.type), option.multiple, option.is_flag)
+
+
+def test_every_option_is_in_the_table() -> None:
+    """No command declares an option of its own; each option of the table has a command."""
+    found = set()
+    for name, command in commands(cli):
+        for param in command.params:
+            if isinstance(param, click.Option) and name not in FOREIGN:
+                assert isinstance(param, Option), f"{name}: {param.opts}"
+                found.add(param.listed)
+    assert found == {name for options in PANELS.values() for name in options}
+
+
+def test_a_name_has_one_meaning() -> None:
+    """The text is the same in all commands; values, defaults and types are, but where the table says why."""
+    names = [name for options in PANELS.values() for name in options]
+    assert len(names) == len(set(names))
+    differing = set()
+    for name, ways in declared().items():
+        assert len({option.declared.text for _, option in ways}) == 1, name
+        if len({meaning(option)[:1] + meaning(option)[2:] for _, option in ways}) > 1:
+            differing.add(name)
+    keywords = {"queries"}  # handed to Python under another name, and the same to the user
+    assert differing - keywords == set(DIFFERS)
+
+
+def test_the_page_shows_the_table() -> None:
+    """`make pages` has been run since an option changed."""
+    page = (ROOT / "docs/options.md").read_text(encoding="utf-8")
+    assert with_table(page) == page
+    for name in declared():
+        assert f"`--{name}`" in page, name
+
+
+def test_help_is_in_sections_and_panels() -> None:
+    """The commands stand in six sections; the options of alignment wait for --help-all."""
+    shown = CliRunner().invoke(cli, ["--help"]).output
+    sections = ["Score:", "Compare:", "Trust:", "Recommend and online:", "Learn:", "Reference:"]
+    places = [shown.index(section) for section in sections]
+    assert places == sorted(places)
+    short = CliRunner().invoke(cli, ["eval", "--help"]).output
+    everything = CliRunner().invoke(cli, ["eval", "--help-all"]).output
+    assert "--help-all" in short
+    for name in ALIGNMENT.split():
+        assert f"--{name} " in everything, name
+        assert f"  --{name} " not in short, name
+    for panel in ("Measures:", "Statistics:", "Input:", "Output:"):
+        assert panel in short, panel
+
+
+@pytest.mark.parametrize("name", ["retention", "clicks", "counterfactual", "interleave", "ab"])
+def test_commands_that_moved_say_where(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The old spelling is an error that names the new one."""
+    assert exit_code([name, "log.csv"]) == 2
+    assert f"rankstone {name} is now: rankstone online {name}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("old", REMOVED)
+def test_options_that_were_renamed_say_how(old: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The old option is an error that names the new one, in every command that had it."""
+    *command, flag = old.split()
+    group = {"ab": "online", "clicks": "online", "retention": "online", "train": "ltr"}
+    own = {"--truth": "eval", "--vs": "explain", "--curves": "curve", "--reach": "curve"}
+    name = command[0] if command else own[flag]
+    words = [group[name], name] if name in group else [name]
+    assert exit_code([*words, flag, "x"]) == 2
+    assert f"{flag} is now {REMOVED[old]}" in capsys.readouterr().err
+    assert REMOVED[old][2:] in declared()
+
+
+def test_one_threshold_for_all_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--rel 2 is rel=2 in every measure that has a threshold, as trec_eval -l 2."""
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 2\n")
+    (tmp_path / "run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
+    files = [str(tmp_path / "qrels"), str(tmp_path / "run")]
+    assert exit_code(["eval", *files, "--rel", "2", "-m", "RR P@2 nDCG@2", "--format", "csv"]) == 0
+    out = capsys.readouterr().out
+    assert "RR(rel=2),0.5" in out
+    assert "P(rel=2)@2,0.5" in out
+    assert exit_code(["eval", *files, "--rel", "2", "-m", "nDCG@2"]) == 2
+    assert "--rel changes none" in capsys.readouterr().err

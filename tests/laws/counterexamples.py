@@ -1,0 +1,195 @@
+"""Worlds in which measures break the laws that they do not claim: ``python -m tests.laws.counterexamples``.
+
+A law that a measure does not claim is broken somewhere, or the measure should claim it.  The worlds are kept
+in ``counterexamples.toml``; this module reads that file, and searches worlds for laws that lack one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import tomllib
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+from tests.laws.table import EVERY, measure
+
+from rankstone import Measure, UsageError
+from rankstone.testing.laws import LAWS, Law, World, small_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE: Final = Path(__file__).with_name("counterexamples.toml")
+#: a law by its name, a measure by its text
+Pair = tuple[str, str]
+NAMED: Final = {law.name: law for law in LAWS}
+_CANDIDATES: Final = {"candidates": 40}
+
+
+def not_claimed() -> list[Pair]:
+    """Return every law that could be checked for a measure of the table and that it does not claim."""
+    kinds = {text: measure(text) for text in EVERY}
+    return [
+        (law.name, text)
+        for law in LAWS
+        for text, kind in kinds.items()
+        if law.applies(kind) and not law.claimed(kind.claims)
+    ]
+
+
+def kept() -> tuple[dict[Pair, World], set[Pair]]:
+    """Return the world that is kept for each law and measure, and the pairs that are an open question."""
+    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    worlds: dict[Pair, World] = {}
+    for entry in data["world"]:
+        world = World(
+            pl.DataFrame(entry["judgments"]),
+            pl.DataFrame(entry["run"], schema_overrides={"score": pl.Float64}),
+            {**_CANDIDATES, **entry.get("options", {})},
+        )
+        worlds |= {(law, text): world for law, texts in entry["breaks"].items() for text in texts}
+    return worlds, {(law, text) for law, texts in data["open"].items() for text in texts}
+
+
+def breaks(pair: Pair, world: World) -> bool:
+    """Return True if a measure breaks a law in a world, or has no value that could keep it."""
+    law, kind = NAMED[pair[0]], measure(pair[1])
+    with unchecked():
+        try:
+            return law.broken(kind, world, 0) is not None
+        except (ArithmeticError, ValueError):  # the arrays of one order do not fit a block of ties
+            return True
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Let measures be scored under options that they refuse, because they do not claim to know the value."""
+    with patch.object(Measure, "check", lambda *_args, **_more: None):
+        yield
+
+
+# -- the search ------------------------------------------------------------------------------------------
+def candidates(law: Law, kind: Measure) -> Iterator[World]:
+    """Yield worlds of many queries: small ones, cut ones, long lists, few grades, grades below zero."""
+    for seed, queries in ((0, 100), (1, 1000)):
+        world = small_world(kind, queries, seed, ties=law.ties)
+        binary = pl.col("relevance").clip(0, 1)
+        negative = pl.when(pl.col("relevance") == 0).then(pl.lit(-1.0)).otherwise(pl.col("relevance"))
+        some = pl.when(pl.col("doc_id").str.ends_with("1")).then(negative).otherwise(pl.col("relevance"))
+        yield world
+        yield replace(world, judgments=world.judgments.with_columns(relevance=binary))
+        yield world.under(depth=2)
+        yield world.under(depth=3)
+        yield replace(world, judgments=world.judgments.with_columns(relevance=some))
+    yield _long(kind, law.ties)
+
+
+def _long(kind: Measure, ties: bool) -> World:  # noqa: FBT001 - as the law says
+    """Return lists of 9 to 14 documents, nearly all of them judged."""
+    draw = np.random.Generator(np.random.Philox(7))
+    judged: list[dict[str, Any]] = []
+    rows: list[tuple[str, str, float]] = []
+    for at in range(600):
+        query, size = f"q{at:04}", int(draw.integers(9, 15))
+        grades = draw.choice([0.0, 1.0, 2.0, 3.0, 5.0], size, p=[0.4, 0.2, 0.2, 0.1, 0.1])
+        top = 1.0 if "binary" in str(kind) else 3.0
+        for doc, grade in enumerate(grades.tolist()):
+            more = {name: float(draw.uniform(0.1, 1)) for name in kind.judgment_columns}
+            judged.append({"query_id": query, "doc_id": f"d{doc}", "relevance": min(grade, top), **more})
+        scores = draw.permutation(size)
+        if ties:
+            scores = np.where(scores < 3, 0, scores)
+        rows += [(query, f"d{doc}", float(score)) for doc, score in enumerate(scores.tolist())]
+    return World(
+        pl.DataFrame(judged), pl.DataFrame(rows, ["query_id", "doc_id", "score"], orient="row"), _CANDIDATES
+    )
+
+
+def search(pair: Pair) -> World | None:
+    """Return a world of one query in which a measure breaks a law that it does not claim."""
+    law, kind = NAMED[pair[0]], measure(pair[1])
+    if "groups" in kind.brings or kind.query_columns:
+        worlds: Iterator[World] = itertools.islice(candidates(law, kind), 4)
+    else:
+        worlds = candidates(law, kind)
+    for world in worlds:
+        with unchecked():
+            try:
+                wrong = law.broken(kind, world, 0)
+            except (ArithmeticError, ValueError):
+                wrong = None
+                for query in world.lists():
+                    if breaks(pair, world.only([query])):
+                        return world.only([query])
+            except UsageError:  # alignment knows no such order of these documents
+                continue
+        if wrong:
+            for query in [wrong[0], *world.lists()]:  # a law may draw at random, and otherwise for one query
+                if breaks(pair, alone := world.only([query])):
+                    return alone
+    return None
+
+
+def write(worlds: dict[Pair, World], unsettled: set[Pair]) -> None:
+    """Write worlds, each with what breaks there, and what is an open question."""
+    by_world: dict[str, set[Pair]] = {}
+    for pair, world in sorted(worlds.items(), key=lambda item: item[0]):
+        by_world.setdefault(_text(world), set()).add(pair)
+    lines = ["# Written by python -m tests.laws.counterexamples, where it says what this is.", ""]
+    lines += ["[open]", *_lists(unsettled)]
+    for body, broken in by_world.items():
+        lines += ["", "[[world]]", body, "[world.breaks]", *_lists(broken)]
+    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _lists(pairs: set[Pair]) -> Iterator[str]:
+    for law, of_law in itertools.groupby(sorted(pairs), key=lambda pair: pair[0]):
+        texts = "".join(f"    '{text}',\n" for _, text in of_law)
+        yield f'"{law}" = [\n{texts}]'
+
+
+def _text(world: World) -> str:
+    options = {name: value for name, value in world.options.items() if name not in _CANDIDATES}
+    rows = [("judgments", world.judgments), ("run", world.run)]
+    tables = []
+    for name, frame in rows:
+        written = "".join(f"    {_row(row)},\n" for row in frame.iter_rows(named=True))
+        tables.append(f"{name} = [\n{written}]")
+    return "\n".join([*tables, f"options = {_row(options)}"])
+
+
+def _row(row: dict[str, Any]) -> str:
+    return "{ " + ", ".join(f"{key} = {value!r}" for key, value in row.items()) + " }"
+
+
+def _cover(pairs: list[Pair], old: dict[Pair, World]) -> tuple[dict[Pair, World], set[Pair]]:
+    """Keep what still breaks, and try every world that is found for the pairs that are left."""
+    found: dict[Pair, World] = {}
+    missing: set[Pair] = set()
+    for pair in pairs:
+        tried = {id(world): world for (law, _), world in {**old, **found}.items() if law == pair[0]}.values()
+        world = next((world for world in tried if _fits(pair, world) and breaks(pair, world)), None)
+        world = world or search(pair)
+        if world is None:
+            missing.add(pair)
+        else:
+            found[pair] = world
+    return found, missing
+
+
+def _fits(pair: Pair, world: World) -> bool:
+    """Return True if a world has the columns that a measure reads, and no others."""
+    kind, columns = measure(pair[1]), set(world.judgments.columns)
+    wanted = {*kind.judgment_columns, *(["subtopic"] if "groups" in kind.brings else [])}
+    return columns == {"query_id", "doc_id", "relevance"} | wanted
+
+
+if __name__ == "__main__":
+    begun = kept()[0] if FILE.exists() and "--anew" not in sys.argv else {}
+    write(*_cover(not_claimed(), begun))

@@ -1,0 +1,53 @@
+"""Many rows of a table in one test, which tries them all and reports together what fails."""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["each"]
+
+_SHOWN = 80
+_PARAM = type(pytest.param())  # a row with a name of its own
+
+
+def each(
+    names: str | tuple[str, ...], rows: Iterable[Any], ids: Callable[[Any], object] = str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Call a test with every row, as ``pytest.mark.parametrize`` does, but as a single test.
+
+    For rows that take milliseconds and share no state: fixtures are made once for all of them.
+    """
+    called = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    table = list(rows)
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def all_rows(**fixtures: Any) -> None:
+            assert table, "the table is empty"
+            wrong: list[BaseException] = []
+            for row in table:
+                single = (row,) if len(called) == 1 else row
+                cells = row.values if isinstance(row, _PARAM) else single
+                try:
+                    test(**dict(zip(called, cells, strict=True)), **fixtures)
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - every row is tried
+                    name = getattr(row, "id", None) or " · ".join(str(ids(cell))[:_SHOWN] for cell in cells)
+                    error.add_note(f"row {name}")
+                    wrong.append(error)
+            if wrong:
+                message = f"{len(wrong)} of {len(table)} rows"
+                raise BaseExceptionGroup(message, wrong)
+
+        given = inspect.signature(test)
+        fixtures = [one for name, one in given.parameters.items() if name not in called]
+        all_rows.__signature__ = given.replace(parameters=fixtures)  # type: ignore[attr-defined]
+        return all_rows
+
+    return decorate

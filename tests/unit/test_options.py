@@ -1,0 +1,108 @@
+"""Options are defined once: signatures, click options, help and files agree with the fields."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import pytest
+from docs.making.upgrading import page
+from tests.spine import measured
+
+import rankstone
+from rankstone import AlignmentOptions, demo
+from rankstone.cli.declaring import declare
+from rankstone.cli.options import ALIGNMENT, ORDERING, WITHOUT_JUDGMENTS
+from rankstone.comparison.compare_systems import How, SettingsKeywords
+from rankstone.evaluation import EvaluationKeywords
+from rankstone.hits.alignment_options import (
+    CHOICES,
+    IMPUTATIONS,
+    ORDERINGS,
+    AlignmentKeywords,
+    OrderingKeywords,
+    described,
+)
+
+KINDS: dict[str, type] = {"N": int, "SCORE": float}
+
+
+def test_keywords_are_the_fields() -> None:
+    """The names and types that an editor completes are those of the dataclass."""
+    kinds = {one.name: get_args(one.type)[0] for one in fields(AlignmentOptions)}
+    assert AlignmentKeywords.__annotations__ == kinds
+    assert AlignmentKeywords.__required_keys__ == frozenset()
+    for name, words in ORDERINGS.items():
+        assert set(words) <= set(CHOICES[name])
+    assert set(OrderingKeywords.__annotations__) <= set(kinds)
+
+
+def test_the_first_value_of_an_option_is_its_default() -> None:
+    """So help says it, for every option that is a choice among words."""
+    for one in fields(AlignmentOptions):
+        if one.name in CHOICES:
+            assert CHOICES[one.name][0] == one.default, one.name
+
+
+@pytest.mark.parametrize(
+    ("names", "changes", "kinds"),
+    [(ALIGNMENT, {}, AlignmentKeywords), (ORDERING, WITHOUT_JUDGMENTS, OrderingKeywords)],
+)
+def test_click_options_are_the_fields(names: str, changes: Any, kinds: Any) -> None:
+    """Every option is a flag with all its values, in the order of the fields, and nothing else is."""
+    made = declare("any", {}, names, but=changes)(lambda **_: None).params
+    about = described(kinds.__annotations__)
+    assert [one.name for one in made] == [one.name for one in about]
+    for flag, one in zip(made, about, strict=True):
+        assert isinstance(flag, click.Option)
+        assert flag.opts == [f"--{one.name.replace('_', '-')}"]
+        assert flag.metavar is not None
+        values = flag.metavar.replace("(query|doc|global)_(mean|median)", "|".join(IMPUTATIONS))
+        assert (values, flag.help) == ("|".join(one.values), one.help)
+        assert flag.default is None or flag.default is click.core.UNSET  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", list(AlignmentKeywords.__annotations__))
+def test_every_option_is_documented(name: str) -> None:
+    """The docstring of the class has a paragraph for each field, and each field a line of help."""
+    assert f"\n    {name}\n" in str(AlignmentOptions.__doc__)
+    assert all(one.help for one in described())
+
+
+def test_removed_names_say_what_to_write() -> None:
+    """The error and the page are made of one table; names that never were are not in it."""
+    with pytest.raises(AttributeError, match=r"no attribute 'Alignment'; use rankstone\.AlignmentOptions"):
+        _ = rankstone.Alignment  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"no attribute 'evalute'$"):
+        _ = rankstone.evalute  # type: ignore[attr-defined]
+    for old in rankstone.removed_names():
+        assert old not in rankstone.__all__
+    written = Path(__file__).resolve().parents[2] / "docs" / "upgrading.md"
+    assert written.read_text("utf-8") == page()
+
+
+def test_help_names_every_option() -> None:
+    """`help(rankstone.evaluate)` shows what a signature of keywords leaves out: names, values, defaults."""
+    shown = " ".join(str(rankstone.evaluate.__doc__).split())
+    for one in described():
+        assert f"{one.name} {{{', '.join(one.values)}}}, default {one.default}:" in shown
+    for name in EvaluationKeywords.__annotations__:
+        assert name in shown
+
+
+def test_keywords_of_evaluation_are_what_prepared_reads() -> None:
+    """The names that verbs take by keyword are those that judgments are prepared with."""
+    read = inspect.signature(rankstone.Prepared._read).parameters  # noqa: SLF001 - what its keywords come to
+    own = {name for name, one in read.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert set(EvaluationKeywords.__annotations__) == own | set(AlignmentKeywords.__annotations__)
+    assert set(SettingsKeywords.__annotations__) == {one.name for one in fields(How)}
+
+
+def test_the_way_to_the_number_is_short() -> None:
+    """From the command to the contributions of a measure no more than 14 functions of ours are called."""
+    qrels, run = (str(Path(demo.__file__).parent / name) for name in ("qrels.txt", "bm25.run"))
+    _, spine = measured(["eval", qrels, run, "-m", "nDCG@10 AP"])
+    assert len(spine) <= 14, spine

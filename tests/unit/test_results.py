@@ -1,0 +1,184 @@
+"""What all results can do: show themselves in every format, and write themselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import rankstone
+from rankstone import demo
+from rankstone import online as behaviour
+from rankstone.errors import UsageError
+from rankstone.tables.markup import html, latex, markdown
+from rankstone.tables.results import Result
+from rankstone.tables.sheet import Sheet, Table, apart, text, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+EVIL = "<b>|a_b&\x1b[31m=1+1"
+QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1, "d": 1}}
+RUNS = {"one": {"q1": ["a", "b"], "q2": ["x", "c"]}, "two": {"q1": ["b", "a"], "q2": ["d", "c"]}}
+LOG = {"user_id": ["a", "b", "a"], "time": ["2024-01-01", "2024-01-01", "2024-01-02"]}
+CLICKS = {"query_id": ["q", "q", "q"], "doc_id": ["a", "b", "a"], "clicked": [1, 0, 0]}
+
+MADE: dict[str, Callable[[], Any]] = {
+    "Scores": lambda: rankstone.evaluate(QRELS, RUNS, "RR AP"),
+    "StoredScores": lambda: rankstone.evaluate(QRELS, RUNS, "RR AP", memory="800MB"),
+    "Comparison": lambda: rankstone.compare(demo.QRELS, demo.RUNS, "AP"),
+    "Plan": lambda: rankstone.power(0.2, [0.05]),
+    "Bounds": lambda: rankstone.bounds(QRELS, RUNS, "RR"),
+    "Curves": lambda: rankstone.curve(QRELS, RUNS, "RR@1,2"),
+    "Baseline": lambda: rankstone.baseline(QRELS, RUNS, "RR"),
+    "Thresholds": lambda: rankstone.thresholds(QRELS, RUNS, "RR"),
+    "Similarity": lambda: rankstone.diff(RUNS["one"], RUNS["two"], "Jaccard"),
+    "BeyondScores": lambda: rankstone.beyond(RUNS, "Entropy@2"),
+    "Explanation": lambda: rankstone.explain(QRELS, RUNS["one"], "AP", "q1"),
+    "ExplainedDifference": lambda: rankstone.explain(QRELS, RUNS["one"], "AP", "q2", vs=RUNS["two"]),
+    "Derivation": lambda: rankstone.diff(RUNS["one"], RUNS["two"], "Jaccard").explain("Jaccard", "q1"),
+    "Identification": lambda: rankstone.identify(QRELS, RUNS["one"], "0.75", "RR"),
+    "CheckReport": lambda: rankstone.check(QRELS, RUNS),
+    "Clicks": lambda: behaviour.clicks(CLICKS),
+    "Retention": lambda: behaviour.retention(LOG, "1"),
+    "Interleaved": lambda: behaviour.interleave(RUNS["one"], RUNS["two"]),
+}
+
+
+@cache
+def made(name: str) -> Any:
+    """Return a small result of a class."""
+    return MADE[name]()
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_result_shows_itself_in_every_format(name: str, tmp_path: Path) -> None:
+    """Frames, dicts and texts of all kinds, files by their suffix; a page names its function."""
+    found = made(name)
+
+    assert isinstance(found, Result)
+    assert type(found).__name__ == name
+    assert isinstance(found.to_frame(), pl.DataFrame)
+    assert isinstance(found.to_dict(), dict)
+    assert found.to_pandas().shape == found.to_frame().shape
+    assert len(found.to_markdown()) > 10
+    assert "\\hline" not in found.to_latex()
+    assert "\\toprule" in found.to_latex() or not any(isinstance(p, Table) for p in found.sheet().parts)
+    assert found.to_html() == found._repr_html_()
+    assert "<html" not in found.to_html()
+    assert repr(found).strip()
+    for suffix in ("csv", "json", "parquet", "jsonl", "md", "tex"):
+        found.write(tmp_path / f"it.{suffix}")
+    json.loads((tmp_path / "it.json").read_text("utf-8"))
+    with pytest.raises(UsageError, match=r"rankstone\.report\(result, path\)"):
+        found.write(tmp_path / "it.html")
+
+
+def test_means_are_frames() -> None:
+    """What averages does so by a method, and returns a frame."""
+    for name in ("Scores", "StoredScores", "Comparison", "Bounds", "Curves", "Similarity", "BeyondScores"):
+        assert isinstance(made(name).mean(), pl.DataFrame), name
+
+
+def test_names_that_are_no_more_say_what_to_write() -> None:
+    """An attribute that results had once names what stands in its place; others are plainly not there."""
+    for name, instead in (
+        ("plot", "rankstone.plots.forest"),
+        ("markdown", "to_markdown"),
+        ("means", "mean()"),
+    ):
+        with pytest.raises(AttributeError, match=re.escape(instead)):
+            getattr(made("Comparison"), name)
+    with pytest.raises(AttributeError, match=r"has no attribute 'plots'$"):
+        _ = made("Comparison").plots
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    """A class of results has a name of its own."""
+
+    def below(kind: type[Result]) -> list[type[Result]]:
+        found = kind.__subclasses__()
+        return found + [deeper for one in found for deeper in below(one)]
+
+    for name in MADE:
+        made(name)
+    kinds = [one for one in below(Result) if one.__module__.startswith("rankstone.")]
+    assert len({one.__name__ for one in kinds}) == len(set(kinds))
+
+
+# -- names that stay apart -----------------------------------------------------------------------
+def long_names(count: int) -> list[str]:
+    """Return names as systems of one laboratory have them."""
+    return [f"submissions-2026.dense-retriever.checkpoint-{at:03}.reranked-top100.run" for at in range(count)]
+
+
+@pytest.mark.parametrize("count", [30, 143])
+@pytest.mark.parametrize("width", [8, 20, 30])
+def test_names_stay_apart(count: int, width: int) -> None:
+    """However little room there is, each name is another one, and keeps its end."""
+    short = apart(long_names(count), width)
+
+    assert len(set(short.values())) == count
+    assert all(one.endswith("run") for one in short.values())
+
+
+@pytest.mark.parametrize("count", [30, 143])
+def test_a_comparison_of_many_systems_keeps_every_name(count: int) -> None:
+    """Eighty columns hold each of many long names, told from the others, and no line is wider."""
+    names = long_names(count)
+    scores = {
+        name: {f"q{q}": {"AP": (at * 7 + q * 3) % 11 / 11} for q in range(12)}
+        for at, name in enumerate(names)
+    }
+    found = rankstone.compare_scores(scores, baseline=names[0])
+    shown = found.text(80)
+    means = shown.split("Means")[1].split("Differences")[0]
+
+    assert max(map(len, shown.splitlines())) <= 80
+    assert len(set(re.findall(r"…\S+", means))) == count
+
+
+def test_lines_break_at_words() -> None:
+    """A word is never broken, though it is wider than the page."""
+    long = "a-very-long-identity-without-a-blank"
+
+    assert wrapped(f"see {long} there", 12) == ["see", long, "there"]
+
+
+def test_ids_are_escaped_in_every_format() -> None:
+    """What an id holds is text: no format, and no terminal, obeys it."""
+    table = Table.of(pl.DataFrame({"run": [EVIL], "value": [0.5]}))
+    sheet = Sheet("", parts=(table,))
+
+    assert "\x1b" not in text(sheet, 80) + markdown(sheet) + latex(sheet) + html(sheet)
+    assert "<b>" not in html(sheet)
+    assert "\\<b\\>\\|a\\_b\\&" in markdown(sheet)
+    assert r"a\_b\&" in latex(sheet)
+
+
+# -- notebooks -----------------------------------------------------------------------------------
+def test_a_notebook_shows_one_output() -> None:
+    """In a real kernel a result is one piece of HTML with a text beside it, and nothing strays."""
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    source = "import rankstone\nfrom rankstone import demo\n"
+    cells = [
+        f'{source}rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")',
+        'rankstone.evaluate(demo.QRELS, demo.RUNS, "AP")',
+        'rankstone.explain(demo.QRELS, demo.RUNS["bm25"], "AP", "q01")',
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    client.NotebookClient(book, timeout=240, kernel_name="python3").execute()
+
+    for cell in book.cells:
+        (output,) = cell.outputs
+        assert output.output_type == "execute_result"
+        assert set(output.data) == {"text/html", "text/plain"}
+        assert output.data["text/plain"].strip()
+        assert "<table" in output.data["text/html"]

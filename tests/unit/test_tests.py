@@ -1,0 +1,49 @@
+"""Tests test: each asserts something, and none reaches into the command line's private parts."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+TREES = {path: ast.parse(path.read_bytes()) for path in sorted(Path(__file__).parents[1].rglob("*.py"))}
+NODES = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree)]
+FUNCTIONS = [(path, node) for path, node in NODES if isinstance(node, ast.FunctionDef)]
+ASSERTING = {"raises", "warns", "fail"}
+
+
+def called(function: ast.AST) -> set[str]:
+    """Return the names of what is called, without where they come from."""
+    calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+    return {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
+
+
+def asserts(function: ast.AST) -> bool:
+    """Say whether a function asserts or raises by itself."""
+    own = any(isinstance(node, (ast.Assert, ast.Raise)) for node in ast.walk(function))
+    return own or any(name in ASSERTING or name.startswith("assert_") for name in called(function))
+
+
+def test_every_test_asserts() -> None:
+    """By itself, or through a helper of the tests that does; "it runs" is said by an assertion, too."""
+    tests = [(path, node) for path, node in FUNCTIONS if node.name.startswith("test_")]
+    others = [node for _, node in FUNCTIONS if not node.name.startswith("test_")]
+    helpers = {node.name for node in others if asserts(node)}
+    while more := {node.name for node in others if called(node) & helpers} - helpers:
+        helpers |= more
+
+    idle = [(path, node) for path, node in tests if not asserts(node) and not called(node) & helpers]
+    assert len(tests) > 1000
+    assert not [f"{path.name}: {node.name}" for path, node in idle]
+
+
+def test_no_private_part_of_the_command_line_is_used() -> None:
+    """What a user cannot reach is tested through what a user can."""
+    private = [
+        f"{path.name}: {node.module}.{alias.name}"
+        for path, node in NODES
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("rankstone.cli.")
+        for alias in node.names
+        if alias.name.startswith("_")
+    ]
+
+    assert not private
