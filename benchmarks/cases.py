@@ -377,7 +377,7 @@ def _retention(data: Path) -> Case:
         "Parquet in ten parts",
         "events",
         (
-            _rankstone("rankstone", log, verb="retention"),
+            _rankstone("rankstone", log, verb="online retention"),
             Subject(SCAN, _peer("scan", f"{log}/*.parquet", "user_id", "time"), ("polars",)),
             Subject("DuckDB, in SQL", _peer("retention_in_sql", f"{log}/*.parquet"), ("duckdb",), at_most=2),
         ),
@@ -446,7 +446,9 @@ def _rankstone(name: str, *arguments: str, verb: str = "eval", barred: bool = Tr
     """Run rankstone as its users do: by the installed command, or by the module where there is none."""
     script = Path(sys.executable).with_name("rankstone")
     program = (str(script),) if script.exists() else (sys.executable, "-P", "-m", "rankstone")
-    return Subject(name, (*program, verb, *arguments, "--format", "json"), ("rankstone",), barred=barred)
+    return Subject(
+        name, (*program, *verb.split(), *arguments, "--format", "json"), ("rankstone",), barred=barred
+    )
 
 
 def _peer(function: str, *arguments: str) -> tuple[str, ...]:

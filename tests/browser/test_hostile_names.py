@@ -73,17 +73,28 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pl.DataFrame(rows, ["query_id", "doc_id", "relevance"], orient="row").write_parquet(
         folder / "qrels.parquet"
     )
+    singles = [
+        (q, NAMES[at], 1.0) for at, q in enumerate(NAMES)
+    ]  # one relevant document a list: samples of one size
+    pl.DataFrame(singles, ["query_id", "doc_id", "relevance"], orient="row").write_parquet(
+        folder / "singles.parquet"
+    )
     for name, run in (("a", RUN_A), ("b", RUN_B)):
         scored = [(q, d, s) for q, found in run.items() for d, s in found.items()]
         pl.DataFrame(scored, ["query_id", "doc_id", "score"], orient="row").write_parquet(
             folder / f"{name}.parquet"
         )
     LOG.write_parquet(folder / "log.parquet")
+    features = {name: [float(at * (of + 2) % 7) for at in range(60)] for of, name in enumerate(NAMES)}
+    letor = SHOWN.select("query_id", doc_id=pl.col("impression_id"), relevance="clicked").with_columns(
+        **{name: pl.Series(values) for name, values in features.items()}
+    )
+    letor.unique(["query_id", "doc_id"]).write_parquet(folder / "letor.parquet")
     meta = [{"query_id": q, STYLE: segment[STYLE]} for q, segment in QUERIES.items()]
     pl.DataFrame(meta).write_parquet(folder / "queries.parquet")
     SHOWN.write_parquet(folder / "shown.parquet")
     qrels, a, b = (json.dumps(str(folder / f"{name}.parquet")) for name in ("qrels", "a", "b"))
-    rule = '[[gate.rules]]\nmeasure = "nDCG@3"\nmax_drop = 0.9\n'
+    rule = '[[gate.rules]]\nmeasure = "nDCG@3"\nmargin = 0.9\n'
     (folder / "gate.toml").write_text(f"[gate]\nqrels = {qrels}\nbaseline = {a}\ncandidate = {b}\n{rule}")
     return folder
 
@@ -92,7 +103,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COMMANDS = {
     "eval": "eval {qrels} ID={a} {b} -m nDCG@3 --queries {queries} --by BY --format html",
     "curve": "curve {qrels} {a} {b} --format html",
-    "sampled": "sampled {qrels} {a} --catalogue-size 9 -m nDCG@3 --format html",
+    "sampled": "sampled {singles} {a} --catalogue-size 9 -m nDCG@3 --format html",
     "gate": "gate --config {gate} --format html",
     "power": "power {qrels} {a} {b} -m nDCG@3 -d 0.1 --format html",
     "check": "check {qrels} {a} {b} -m nDCG@3 --format html",
@@ -115,6 +126,9 @@ COMMANDS = {
     "retention --chart": "online retention {log} --by BY --chart {out}",
     "retention --heatmap": "online retention {log} --by BY --heatmap {out}",
     "retention --report": "online retention {log} --by BY --lang en --report {out}",
+    "ltr tune": "ltr tune {letor} -m nDCG@3 --values 0.1,1 --folds 2 --quick --model {svm} --format html",
+    "ltr eval": "ltr eval {letor} ID={svm} {svm} -m nDCG@3 --format html",
+    "ltr eval --report": "ltr eval {letor} ID={svm} {svm} -m nDCG@3 --report {out}",
     "report": "report {qrels} {a} {b} -m nDCG@3 --queries {queries} --by BY --lang en -o {out}",
 }
 
@@ -122,6 +136,7 @@ COMMANDS = {
 def pages(folder: Path) -> Iterator[tuple[str, str]]:
     """Run every command, and show every result as a notebook does."""
     names = {file.stem: str(file) for file in folder.iterdir() if file.suffix in {".parquet", ".toml"}}
+    names["svm"] = str(folder / "svm.json")
     for what, line in COMMANDS.items():
         out = folder / f"{re.sub(r'[^a-z]+', '-', what)}.html"
         words = [word.format(**names, out=out) for word in line.split()]
@@ -213,19 +228,21 @@ def test_fragments_are_inert(browser: Any, files: Path) -> None:
 def test_every_option_that_writes_html_is_tried() -> None:
     """A command that learns to write HTML is tried here, too."""
     ready, found = click.Context(cli), set()
-    online = cli.get_command(ready, "online")
-    assert isinstance(online, click.Group)
-    for group, name in [(one, name) for one in (cli, online) for name in one.list_commands(ready)]:
-        command = group.get_command(ready, name)
+    commands = {name: cli.get_command(ready, name) for name in cli.list_commands(ready)}
+    for group in ("online", "ltr"):
+        inner = commands.pop(group)
+        assert isinstance(inner, click.Group)
+        commands |= {f"{group} {name}": inner.get_command(ready, name) for name in inner.list_commands(ready)}
+    for name, command in commands.items():
         for one in getattr(command, "params", ()):
-            if (
-                "html"
-                in f"{getattr(one, 'help', '')} {one.metavar} {getattr(one.type, 'choices', '')}".lower()
-            ):
-                found.add(f"{name} {one.opts[0]}")
+            described = f"{getattr(one, 'help', '')} {one.metavar} {getattr(one.type, 'choices', '')}"
+            if "html" in described.lower():
+                found.add((name, one.opts[0]))
     tried = {
-        words
+        (name, word)
         for line in COMMANDS.values()
-        for words in (f"{line.removeprefix('online ').split()[0]} {word}" for word in line.split())
+        for name in commands
+        if line.startswith(f"{name} ")
+        for word in line.split()
     }
     assert found <= tried, found - tried
