@@ -73,9 +73,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pl.DataFrame(rows, ["query_id", "doc_id", "relevance"], orient="row").write_parquet(
         folder / "qrels.parquet"
     )
-    singles = [
-        (q, NAMES[at], 1.0) for at, q in enumerate(NAMES)
-    ]  # one relevant document a list: samples of one size
+    singles = [(name, name, 1.0) for name in NAMES]  # one relevant document a list: samples of one size
     pl.DataFrame(singles, ["query_id", "doc_id", "relevance"], orient="row").write_parquet(
         folder / "singles.parquet"
     )
