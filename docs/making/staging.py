@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from docs.making import command_line, measures
+from docs.making import command_line, measures, reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,7 +45,9 @@ def staged() -> dict[str, str]:
     places, found = sources(), measures.families()
     cards = {place: family.page for family in found for _, place, _ in family.measures}
     pages = {place: relinked(_read(name), name, places, cards) for name, place in places.items()}
-    own = {family.page: family.text for family in found}
+    own = {family.page: family.text for family in found} | reference.pages(
+        {name: f"{family.page}#{place}" for family in found for name, place, _ in family.measures}
+    )
     every = pages | own | {"measures.md": measures.overview(found), "command-line.md": command_line.page()}
     return {place: _apart(text) for place, text in every.items()}
 

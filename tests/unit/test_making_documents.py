@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import shlex
 import tomllib
 from functools import cache
@@ -10,7 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from docs.making import catalogue
+from docs.making import catalogue, reference
 from docs.making.classic import LANGUAGES, page
 from docs.making.command_line import page as command_line
 from docs.making.markdown import anchor, escaped, number, table
@@ -18,6 +20,7 @@ from docs.making.measures import CHINESE, chinese, families
 from docs.making.staging import BrokenLink, navigation, relinked, staged
 from tests.unit.test_documents import shell_lines
 
+import rankstone
 from rankstone.cli import cli
 from rankstone.measures import MEASURES
 
@@ -129,3 +132,40 @@ def test_the_command_line_page_has_every_command() -> None:
     for name in ("eval", "explain", "measures show", "conventions diff", "trec-eval"):
         assert f"# rankstone {name}\n" in found
     assert found.count("Usage: rankstone ") == found.count("```text")
+
+
+# -- the reference ---------------------------------------------------------------------------------------
+def test_every_public_name_has_its_place_in_the_reference() -> None:
+    """Names of `rankstone` have pages, those of public modules headings; each says what it is."""
+    pages = staged()
+    for one in reference.entries():
+        heading = f"# rankstone.{one.name}\n" if one.module == "rankstone" else f"## {one.name}\n"
+        assert heading in pages[one.page], one
+        assert one.summary, f"{one.module}.{one.name} has no docstring, or no comment (#:) above it"
+    assert {name for name in rankstone.__all__ if name != "plots"} == {
+        one.name for one in reference.entries() if one.module == "rankstone"
+    }
+
+
+def test_every_public_module_is_in_the_reference() -> None:
+    """Packages a user may import, and each integration; the others are rooms of the house."""
+    package = Path(rankstone.__file__).parent
+    inner = {"api", "cli", "evaluation", "hits", "integrations", "io", "reports", "tables"}
+    rooms = {path.name.removesuffix(".py") for path in package.iterdir() if not path.name.startswith("_")}
+    assert rooms - inner - {"py.typed"} == {name.split(".")[0] for name in reference.MODULES} - inner
+    texts = "".join(path.read_text("utf-8") for path in DOCS.glob("*.md"))
+    named = set(re.findall(r"(?:from|import) rankstone\.(integrations\.\w+)", texts))
+    assert named <= set(reference.MODULES), named - set(reference.MODULES)
+
+
+def test_parameters_of_the_verbs_are_described() -> None:
+    """Every parameter of a verb, of a result and of what they take is in the docstring."""
+    for one in reference.entries():
+        described = one.object
+        if one.module != "rankstone" or one.name in MEASURES or not callable(described):
+            continue
+        if isinstance(described, type) and issubclass(described, Exception):
+            continue
+        text = reference.documentation(described)
+        for parameter in inspect.signature(described).parameters:
+            assert parameter.startswith("_") or re.search(rf"\b{parameter}\b", text), (one.name, parameter)

@@ -10,8 +10,13 @@ from pathlib import Path
 
 __all__ = ["DOCUMENTS", "FOLDER", "QRELS", "QUERIES", "RUNS"]
 
+#: the folder that holds the demo collection
 FOLDER = Path(__file__).parent
+#: texts of the documents, as JSON lines
 DOCUMENTS = FOLDER / "documents.jsonl"
+#: texts of the queries, as JSON lines
 QUERIES = FOLDER / "queries.jsonl"
+#: the judgments, a TREC qrels file
 QRELS = FOLDER / "qrels.txt"
+#: name → TREC run file of two systems
 RUNS = {"bm25": FOLDER / "bm25.run", "tfidf": FOLDER / "tfidf.run"}

@@ -262,6 +262,8 @@ class StoredScores(SummedScores):
 
     Attributes
     ----------
+    measures, told, options, queries, judged, listed, bad_runs
+        As for sums of scores: the means, and what alignment counted.
     files
         Run name → its files, a row a query.
     store

@@ -253,6 +253,7 @@ WALKS: Final[dict[str, type[Walk]]] = {
 #: models that users have registered, by the word that names them
 OWN_WALKS: Final[dict[str, type[Walk]]] = {}
 
+#: names of user models: ours, and those that were registered
 MODELS: Final = Vocabulary(tuple(WALKS), OWN_WALKS)
 
 

@@ -65,7 +65,9 @@ class Vocabulary(Sequence[str]):
         self._own[word] = meaning
 
 
+#: names of gains: ours, and those that were registered
 GAINS: Final = Vocabulary(("linear", "exp2", "binary", "exp2_offset", "pow2_shift"), OWN_GAINS)
+#: names of discounts: ours, and those that were registered
 DISCOUNTS: Final = Vocabulary(("log2", "jk", "reciprocal", "none", "geometric"), OWN_DISCOUNTS)
 
 

@@ -120,6 +120,8 @@ class BeyondScores(Scores):
 
     Attributes
     ----------
+    runs, measures, audit, conventions, inputs
+        As for :class:`rankstone.Scores`.
     whole
         Run → measure → value, for measures that have one value a run; NaN where there is none.
     opening
