@@ -5,7 +5,7 @@ There need not be a device: the library's own arrays in memory then stand for th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def layouts(seed: int) -> list[tuple[Any, Any, dict[str, Any]]]:
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("ties", ["expected", "input"])
-def test_same_values(library: str, ties: str) -> None:
+def test_same_values(library: str, ties: Literal["expected", "input"]) -> None:
     """Values, statuses and means are NumPy's, and values come back as the library's arrays."""
     array = LIBRARIES[library][0]
     for scores, labels, lay in layouts(1)[0 if library == "torch" else 2 :]:  # JAX compiles every shape

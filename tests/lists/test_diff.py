@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -258,7 +258,8 @@ def test_duplicates() -> None:
     with pytest.raises(DuplicateRows, match="retrieved 2 times"):
         diff({"q": ["a", "b"]}, twice, "tau_b")
 
-    for drop, expected in (("first_drop", 1.0), ("last_drop", -1.0)):
+    drops: dict[Literal["first_drop", "last_drop"], float] = {"first_drop": 1.0, "last_drop": -1.0}
+    for drop, expected in drops.items():
         assert diff(twice, {"q": ["a", "b"]}, "tau_b", duplicates=drop).to_dict() == {"tau_b": expected}
         assert diff({"q": ["a", "b"]}, twice, "tau_b", duplicates=drop).to_dict() == {"tau_b": expected}
 

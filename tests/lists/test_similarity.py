@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -93,7 +93,7 @@ OF_ITSELF = [
 
 @pytest.mark.parametrize("order", ["docid_desc", "docid_asc", "input", "reverse_input"])
 @each("text", OF_ITSELF)
-def test_a_run_with_ties_against_itself(text: str, order: str) -> None:
+def test_a_run_with_ties_against_itself(text: str, order: Literal["docid_desc", "input"]) -> None:
     """It is as like as can be, by every rule of ties, or a note says by which measure it is."""
     run = {"q": {"a": 3.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 1.0, "f": 1.0, "g": 0.5}}
     measure = rankstone.parse_measure(text)

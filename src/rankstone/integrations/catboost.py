@@ -13,9 +13,11 @@ from rankstone.integrations.trainer_scores import Scoring, weights_of_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
+    from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.measures.core.measure import Measure
 
 
@@ -36,7 +38,7 @@ def eval_metric(
     measure: str | Measure,
     *pools: Any,  # noqa: ANN401 - catboost.Pool, or labels and group ids
     convention: str | None = None,
-    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    **options: Unpack[AlignmentKeywords],
 ) -> Any:  # noqa: ANN401 - an object of a kind that bears the measure's name
     """Return an object for ``CatBoost(eval_metric=…)`` that scores group by group.
 
@@ -137,7 +139,7 @@ def staged(
     every: int = 1,
     group_weight: object = None,
     convention: str | None = None,
-    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    **options: Any,  # noqa: ANN401 - those of alignment, but for their `pool`
 ) -> pl.DataFrame:
     """Score a trained model after each of its trees: any number of measures, no set of data bound.
 

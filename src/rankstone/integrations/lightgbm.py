@@ -11,7 +11,9 @@ from rankstone.integrations.trainer_scores import Scoring, weights_of_queries, w
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
+    from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.measures.core.measure import Measure
 
     Results = list[tuple[str, float, bool]]
@@ -23,7 +25,7 @@ def feval(
     measures: str | Measure | Sequence[str | Measure],
     *,
     convention: str | None = None,
-    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    **options: Unpack[AlignmentKeywords],
 ) -> Callable[[Any, Any], Results]:
     """Return an evaluation function for ``lightgbm.train(…, feval=…)`` and ``lightgbm.cv``.
 
@@ -61,7 +63,7 @@ def eval_metric(
     measures: str | Measure | Sequence[str | Measure],
     *,
     convention: str | None = None,
-    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    **options: Unpack[AlignmentKeywords],
 ) -> Callable[[Any, Any, Any, Any], Results]:
     """Return an evaluation function for ``LGBMRanker.fit(…, eval_metric=…)``; parameters as for feval.
 

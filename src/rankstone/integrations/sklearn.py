@@ -12,7 +12,9 @@ from rankstone.integrations.trainer_scores import Scoring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
+    from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.integrations.grouped_ranker import GroupedRanker
     from rankstone.measures.core.measure import Measure
 
@@ -28,7 +30,7 @@ def scorer(
     *,
     convention: str | None = None,
     response_method: str | Sequence[str] = _RESPONSES,
-    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    **options: Unpack[AlignmentKeywords],
 ) -> Any:  # noqa: ANN401 - a scorer of a library that is imported late
     """Return a scorer for ``GridSearchCV``, ``cross_validate`` and friends.
 
@@ -77,12 +79,17 @@ class _Score:
 
 def scorers(
     measures: str | Measure | Sequence[str | Measure],
-    **how: Any,  # noqa: ANN401 - as for scorer
+    *,
+    convention: str | None = None,
+    response_method: str | Sequence[str] = _RESPONSES,
+    **options: Unpack[AlignmentKeywords],
 ) -> dict[str, Any]:
     """Return a scorer for each measure by its name, for ``scoring=``; parameters as for :func:`scorer`."""
-    asked = Scoring(measures, **{name: value for name, value in how.items() if name != "response_method"})
-    texts = [str(measure) for measure in asked.measures]
-    return {text: scorer(text, **how) for text in texts}
+    texts = map(str, Scoring(measures, convention=convention, **options).measures)
+    return {
+        text: scorer(text, convention=convention, response_method=response_method, **options)
+        for text in texts
+    }
 
 
 def needed(module: str = "") -> Any:  # noqa: ANN401 - a module

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -18,10 +18,12 @@ from rankstone.measures.core.measure import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
     from rankstone.conventions.library_convention import Reading
+    from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.integrations.arrays.array_evaluator import ArrayScores
     from rankstone.measures.core.measure import Measure, Scored
 
@@ -64,13 +66,14 @@ class Scoring:
         measures: str | Measure | Sequence[str | Measure],
         *,
         convention: str | Convention | None = None,
-        **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+        **options: Unpack[AlignmentKeywords],
     ) -> None:
+        given = cast("dict[str, Any]", options)
         if convention is None:
             self.measures = of_rankings(measures)
-            self._parts = [_Part(self.measures, options)]
+            self._parts = [_Part(self.measures, given)]
         else:
-            readings, self._parts = _by(convention, measures, options)
+            readings, self._parts = _by(convention, measures, given)
             self.measures = tuple(reading.measure for reading in readings)
         self._kept: list[tuple[NDArray[Any], NDArray[Any], list[Evaluator]]] = []
         for part in self._parts:  # so that what cannot be asked is told before hours of training

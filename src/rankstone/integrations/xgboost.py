@@ -13,7 +13,9 @@ from rankstone.integrations.trainer_scores import Scoring, without_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
+    from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.measures.core.measure import Measure
 
     Results = list[tuple[str, float]]
@@ -25,7 +27,7 @@ def custom_metric(
     measures: str | Measure | Sequence[str | Measure],
     *,
     convention: str | None = None,
-    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    **options: Unpack[AlignmentKeywords],
 ) -> Callable[[Any, Any], Results]:
     """Return a function for ``xgboost.train(…, custom_metric=…)``.
 
@@ -89,7 +91,7 @@ def watch(
     data: Mapping[str, Any],
     *,
     convention: str | None = None,
-    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    **options: Unpack[AlignmentKeywords],
 ) -> Any:  # noqa: ANN401 - a callback of a library that is imported late
     """Return a callback that scores sets of data after every round, for ``train`` and ``XGBRanker``.
 

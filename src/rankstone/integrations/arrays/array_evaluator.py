@@ -31,10 +31,11 @@ from rankstone.tables.results import plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.alignment_options import AlignmentOptions
+    from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
     from rankstone.hits.hits import Hits
     from rankstone.hits.list_arrays import Codes, Floats, Ints
     from rankstone.integrations.arrays.device_arrays import Data, DeviceLists
@@ -165,7 +166,7 @@ def evaluate(
     qid: object = None,
     sizes: object = None,
     mask: object = None,
-    **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+    **options: Unpack[AlignmentKeywords],
 ) -> ArrayScores:
     """Score arrays of scores and labels; :class:`Evaluator` does it for one set of labels again and again.
 
@@ -224,7 +225,7 @@ class Evaluator:
         qid: object = None,
         sizes: object = None,
         mask: object = None,
-        **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
+        **options: Unpack[AlignmentKeywords],
     ) -> None:
         self.measures = of_rankings(measures)
         self.options = _alignment(options, self.measures)

@@ -13,11 +13,13 @@ from rankstone.integrations.arrays.array_libraries import home_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
     from rankstone.evaluation.request import QrelsLike
     from rankstone.evaluation.scores import Scores
+    from rankstone.hits.alignment_options import AlignmentKeywords
     from rankstone.integrations.arrays.device_arrays import Data
     from rankstone.measures.core.measure import Measure
 
@@ -36,7 +38,7 @@ def from_topk(
     measures: str | Measure | Sequence[str | Measure],
     *,
     users: object = None,
-    **options: Any,  # noqa: ANN401 - of evaluate
+    **options: Unpack[AlignmentKeywords],
 ) -> Scores:
     """Score lists of recommended items.
 
@@ -74,7 +76,8 @@ def from_topk(
         {"query_id": np.repeat(names, lists.shape[1])[there], "doc_id": lists.reshape(-1)[there]}
     )
     judged = _triples(qrels, names) if hasattr(qrels, "tocoo") else qrels
-    return Prepared(judged, measures, **{**options, "order": "input"}).evaluate(run)
+    options["order"] = "input"
+    return Prepared(judged, measures, **options).evaluate(run)
 
 
 def _triples(matrix: Any, names: NDArray[Any]) -> pl.DataFrame:  # noqa: ANN401 - a sparse matrix of SciPy's

@@ -323,7 +323,7 @@ def _no_measure(given: object) -> UnknownMeasure:
 
 
 def parse_measure(text: str | Named) -> Named:
-    """Read exactly one measure.
+    """Read exactly one measure: a text, or a measure as it is.
 
     >>> parse_measure("nDCG(gain=exp2)@10").gain
     'exp2'

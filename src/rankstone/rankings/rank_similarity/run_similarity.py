@@ -31,6 +31,8 @@ from rankstone.rankings.rank_similarity.similarity_scores import Similarity
 from rankstone.rankings.recorded_derivations import derived
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from rankstone.hits.alignment_options import Order
     from rankstone.io.input_table import Progress, Table
     from rankstone.rankings.rank_similarity.list_pairs import Held
@@ -118,7 +120,7 @@ def diff(
     csv_separator: str | None = None,
     decimal: str | None = None,
     progress: Progress | None = None,
-    **options: Any,  # noqa: ANN401 - checked by listing_options
+    **options: Unpack[OrderingKeywords],
 ) -> Similarity:
     """Say how alike two runs are, query by query and without judgments.
 
@@ -264,7 +266,7 @@ def similarity(
     measure: str | ListMeasure = "tau_b",
     *,
     values: Values | None = None,
-    **options: Any,  # noqa: ANN401 - checked by diff
+    **options: Unpack[OrderingKeywords],
 ) -> float | None:
     """Say how alike two orderings are: of systems by two measures, of documents by two people.
 
