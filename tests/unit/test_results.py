@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from docs.making import reference
 
 import rankstone
 from rankstone import demo
 from rankstone import online as behaviour
+from rankstone.diagnostics import Gains, gain
 from rankstone.errors import UsageError
+from rankstone.ltr import select
 from rankstone.tables.markup import html, latex, markdown
 from rankstone.tables.results import Result
 from rankstone.tables.sheet import Sheet, Table, apart, text, wrapped
@@ -26,6 +29,19 @@ EVIL = "<b>|a_b&\x1b[31m=1+1"
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1, "d": 1}}
 RUNS = {"one": {"q1": ["a", "b"], "q2": ["x", "c"]}, "two": {"q1": ["b", "a"], "q2": ["d", "c"]}}
 LOG = {"user_id": ["a", "b", "a"], "time": ["2024-01-01", "2024-01-01", "2024-01-02"]}
+SHOWN = pl.DataFrame(
+    {
+        "user_id": [f"u{at // 2}" for at in range(40)],
+        "query_id": [f"q{at // 2}" for at in range(40)],
+        "doc_id": ["a", "b"] * 20,
+        "impression_id": [f"i{at // 2}" for at in range(40)],
+        "position": [1, 2] * 20,
+        "clicked": [at % 3 % 2 for at in range(40)],
+        "variant": [f"v{at // 2 % 2}" for at in range(40)],
+        "propensity": [0.5] * 40,
+        "target_propensity": [0.25, 0.75] * 20,
+    }
+)
 CLICKS = {"query_id": ["q", "q", "q"], "doc_id": ["a", "b", "a"], "clicked": [1, 0, 0]}
 
 MADE: dict[str, Callable[[], Any]] = {
@@ -47,6 +63,21 @@ MADE: dict[str, Callable[[], Any]] = {
     "Clicks": lambda: behaviour.clicks(CLICKS),
     "Retention": lambda: behaviour.retention(LOG, "1"),
     "Interleaved": lambda: behaviour.interleave(RUNS["one"], RUNS["two"]),
+    "Preference": lambda: behaviour.interleaving_preference(
+        {"query_id": ["q1", "q2"], "doc_id": ["a", "c"], "impression_id": ["i1", "i2"], "clicked": [1, 1]},
+        behaviour.interleave(RUNS["one"], RUNS["two"]),
+    ),
+    "Experiment": lambda: behaviour.ab(SHOWN),
+    "Counterfactual": lambda: behaviour.counterfactual(SHOWN, columns={"clicked": "reward"}),
+    "Sampled": lambda: rankstone.sampled({"q1": {"a": 1}}, {"q1": ["b", "a", "c"]}, "R@1", items=9),
+    "Gate": lambda: rankstone.gate(
+        {"qrels": QRELS, "baseline": RUNS["one"], "candidate": RUNS["two"]}
+        | {"rules": [{"measure": "RR", "margin": 0.9}]}
+    ),
+    "Gains": lambda: Gains((gain("AP", 0.2, 0.4),)),
+    "Selection": lambda: select(
+        {"up": [1.0], "down": [-1.0]}, [[2.0], [1.0]] * 30, [1, 0] * 30, [at // 2 for at in range(60)]
+    ),
 }
 
 
@@ -77,6 +108,13 @@ def test_every_result_shows_itself_in_every_format(name: str, tmp_path: Path) ->
     json.loads((tmp_path / "it.json").read_text("utf-8"))
     with pytest.raises(UsageError, match=r"rankstone\.report\(result, path\)"):
         found.write(tmp_path / "it.html")
+
+
+def test_every_public_result_is_tried() -> None:
+    """A class of results that a public module has is made here; those of Spark need a cluster."""
+    public = {one.name: one.object for one in reference.entries()}
+    results = {name for name, one in public.items() if isinstance(one, type) and issubclass(one, Result)}
+    assert results - {"SparkScores", "SparkComparison", "Found"} <= set(MADE)
 
 
 def test_means_are_frames() -> None:
