@@ -30,6 +30,8 @@ FILE: Final = Path(__file__).with_name("counterexamples.toml")
 Pair = tuple[str, str]
 NAMED: Final = {law.name: law for law in LAWS}
 _CANDIDATES: Final = {"candidates": 40}
+#: share of judgments that are not made negative
+_POSITIVE: Final = 0.7
 
 
 def not_claimed() -> list[Pair]:
@@ -87,6 +89,14 @@ def candidates(law: Law, kind: Measure) -> Iterator[World]:
         yield world.under(depth=2)
         yield world.under(depth=3)
         yield replace(world, judgments=world.judgments.with_columns(relevance=some))
+        draw = np.random.Generator(np.random.Philox(seed))
+        below = -draw.integers(1, 3, world.judgments.height).astype(np.float64)
+        kept_grades = draw.random(world.judgments.height) < _POSITIVE
+        mixed = pl.when(pl.Series(kept_grades)).then(pl.col("relevance")).otherwise(pl.Series(below))
+        negative = replace(world, judgments=world.judgments.with_columns(relevance=mixed))
+        for rule in ("keep", "zero"):
+            yield negative.under(negative=rule)
+            yield negative.under(negative=rule, depth=2)
     yield _long(kind, law.ties)
 
 
