@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, Phase, settings
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+#: scripts that type checkers read, and nobody runs
+collect_ignore = ["typing"]
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # tests import tests.oracle, a namespace package beside no other
     sys.path.insert(0, str(ROOT))
