@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from tests.command_line import Done, command
 
 from rankstone import demo
 from rankstone.io import read_judgments, read_run
@@ -21,19 +22,25 @@ pytestmark = pytest.mark.spark
 ON_SPARK = ("--engine", "spark", "--master", "local[2]")
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "ignore", "-m", "rankstone", "eval", *map(str, arguments)]
+def at_a_shell(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own, which starts a Spark of its own."""
+    line = [sys.executable, "-W", "ignore", "-m", "rankstone", "eval", *map(str, arguments)]
     given = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=given)
+    return subprocess.run(line, capture_output=True, text=True, check=False, env=given)
+
+
+def evaluated(*arguments: str | Path, code: int = 0) -> Done:
+    """Run a command in this process, on the Spark that is there."""
+    return command("eval", *arguments, code=code)
 
 
 @pytest.mark.usefixtures("spark")
 def test_texts_and_scores_of_queries(tmp_path: Path) -> None:
     """TREC text; the scores of queries are Spark's to write."""
     files = demo.QRELS, *demo.RUNS.values()
-    far = run(*files, "-m", "nDCG@10 AP", *ON_SPARK, "--per-query", tmp_path / "scores")
+    far = at_a_shell(*files, "-m", "nDCG@10 AP", *ON_SPARK, "--per-query", tmp_path / "scores")
 
-    assert far.stdout == run(*files, "-m", "nDCG@10 AP").stdout != "", far.stderr
+    assert far.stdout == evaluated(*files, "-m", "nDCG@10 AP").stdout != "", far.stderr
     assert pl.read_parquet(tmp_path / "scores" / "*.parquet").height == 2 * 2 * 32
 
 
@@ -53,7 +60,7 @@ def test_tables_with_names_of_their_own(tmp_path: Path) -> None:
         "expected",
     )
 
-    assert run(*asked, *ON_SPARK).stdout == run(*asked).stdout != ""
+    assert evaluated(*asked, *ON_SPARK).stdout == evaluated(*asked).stdout != ""
 
 
 @pytest.mark.usefixtures("spark")
@@ -71,20 +78,20 @@ def test_csv_of_a_spreadsheet(tmp_path: Path) -> None:
         "--decimal",
         ",",
     )
-    far = run(*asked, *ON_SPARK)
-    assert far.stdout == run(*asked).stdout != "", far.stderr
+    far = evaluated(*asked, *ON_SPARK)
+    assert far.stdout == evaluated(*asked).stdout != "", far.stderr
     assert "0.5000" in far.stdout
 
 
 @pytest.mark.usefixtures("spark")
 def test_mistakes(tmp_path: Path) -> None:
     """No such file, options that are not Spark's: a sentence, and nothing of Java."""
-    lost = run(tmp_path / "no.parquet", tmp_path / "run.parquet", *ON_SPARK)
+    lost = evaluated(tmp_path / "no.parquet", tmp_path / "run.parquet", *ON_SPARK, code=3)
     torn = tmp_path / "torn.parquet"
     torn.write_bytes(b"PAR1 and no more")
-    for done in (lost, run(torn, torn, *ON_SPARK)):
-        assert done.returncode == 3
+    for done in (lost, evaluated(torn, torn, *ON_SPARK, code=3)):
         assert "Spark cannot open or read this" in done.stderr
         assert "internal error" not in done.stderr
-    assert "cannot go with --engine spark" in run("a", "b", "--convention", "xgboost", *ON_SPARK).stderr
-    assert "--master needs --engine spark" in run("a", "b", "--master", "local[2]").stderr
+    refused = evaluated("a", "b", "--convention", "xgboost", *ON_SPARK, code=2)
+    assert "cannot go with --engine spark" in refused.stderr
+    assert "--master needs --engine spark" in evaluated("a", "b", "--master", "local[2]", code=2).stderr
