@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-__all__ = [
-    "InLines",
-    "counted",
-    "exact",
-    "left_out",
-    "line",
-    "noted",
-    "plain",
-    "queries",
-    "quoted",
-    "read_as",
-    "some",
-    "spread",
-]
-
 #: texts that no shell looks into, and signs that one expands between double quotes
 _BARE: Final = re.compile(r"[\w@%+=:,./~-]+", re.ASCII)
 _EXPANDED: Final = frozenset('"$`!')

@@ -1,7 +1,7 @@
-"""The verbs that have to choose: which engine scores, and whose conventions.
+"""The public verbs that choose an engine and a convention: :func:`evaluate` and :func:`beyond`.
 
-Each looks at its arguments and calls one function of one room; nothing is computed here, and no room imports
-this module.
+Each looks at its arguments and calls one function of another package; nothing is computed here, and nothing
+below imports this module.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ if TYPE_CHECKING:
     from rankstone.spark.spark_frames import SparkFrame
     from rankstone.spark.spark_scores import SparkScores
 
-    class _Keywords(EvaluationKeywords, total=False):
+    class _EvaluateKeywords(EvaluationKeywords, total=False):
         convention: str | None
         run_column: str | None
         on_bad_run: Literal["stop", "skip"]
         progress: Progress | None
 
     class BeyondKeywords(OrderingKeywords, total=False):
+        """What :func:`beyond` takes by keyword besides its own parameters."""
+
         duplicate_judgments: DuplicateJudgments
         negative: Negative
-
-
-__all__ = ["beyond", "evaluate"]
 
 
 @overload
@@ -48,11 +47,11 @@ def evaluate(
     *,
     engine: Literal["local"] = ...,
     memory: None = ...,
-    **options: Unpack[_Keywords],
+    **options: Unpack[_EvaluateKeywords],
 ) -> Scores: ...
 @overload
 def evaluate(
-    *, table: TableLike, measures: MeasuresLike, name: str | None = ..., **options: Unpack[_Keywords]
+    *, table: TableLike, measures: MeasuresLike, name: str | None = ..., **options: Unpack[_EvaluateKeywords]
 ) -> Scores: ...
 @overload
 def evaluate(
@@ -62,7 +61,7 @@ def evaluate(
     *,
     engine: Literal["local"] = ...,
     memory: str | float,
-    **options: Unpack[_Keywords],
+    **options: Unpack[_EvaluateKeywords],
 ) -> StoredScores: ...
 @overload
 def evaluate(

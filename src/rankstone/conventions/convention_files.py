@@ -34,20 +34,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-__all__ = [
-    "Difference",
-    "Refused",
-    "choices",
-    "compare",
-    "confused",
-    "convention",
-    "conventions",
-    "refused",
-    "refused_grade",
-    "shared",
-    "witnesses",
-]
-
 #: ``xgboost``, ``xgboost-3.2``, ``xgboost 3.2.1``
 _NAME: Final = re.compile(r"(.+?)(?:[-=\s]+v?(\d[\w.]*))?")
 

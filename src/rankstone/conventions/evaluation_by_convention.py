@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["beyond_by", "evaluate_by", "read_one", "told_by"]
-
 #: what may be said beside a convention, since no library has a say in it
 _FREE = frozenset({"order", "depth", "candidates", "exclude_from"})
 #: options about judgments beside the lists

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-__all__ = ["Convention", "Entry", "Grades", "Reading", "Refusal", "named"]
-
 #: what stands for a number in a spelling: ``ndcg@<k>``
 _PLACE: Final = re.compile(r"<(\w+)>")
 #: how a library adds queries up, in words

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-__all__ = ["called"]
-
-
 class _Called:
     """Comes before a kind of measure: the name it prints, and what a library does with its values."""
 

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Table
 
 
-__all__ = ["head_of_run", "qrels_from_run"]
-
-
 def qrels_from_run(
     run: RunLike,
     depth: int,

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress, Table
 
 
-__all__ = ["Budget", "QueryRange", "Survey", "evaluate_out_of_core", "parse_size", "ranges", "survey"]
-
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY: Final = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure, Scored
 
 
-__all__ = ["Part", "Piece", "Pipeline", "Walked", "cutoffs_of", "in_order", "what_to_wonder_about"]
-
 Piece = TypeVar("Piece", bound="Part")
 Result = TypeVar("Result")
 

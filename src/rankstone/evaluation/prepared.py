@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     #: what is done with a run on its way: its name, its pipeline and its table in, its scores out
     Along = Callable[[str, Pipeline, Table], tuple[RunScores, RunAudit]]
 
-__all__ = ["Given", "Prepared", "options_for", "walk_labelled"]
-
 
 class Prepared:
     """Judgments, options and side tables made ready once, for any number of runs.

@@ -29,24 +29,6 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Table
 
 
-__all__ = [
-    "EvaluationKeywords",
-    "MeasuresLike",
-    "QrelsLike",
-    "RunErrors",
-    "RunLike",
-    "RunsLike",
-    "check",
-    "checked",
-    "choices",
-    "columns_read",
-    "name_runs",
-    "of_rankings",
-    "refuse_further",
-    "split_runs",
-]
-
-
 class ArrowTable(Protocol):
     """A table that hands over its columns in Arrow's format: of pandas, PyArrow, DuckDB, Polars."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_audit import Audit
 
 
-__all__ = ["Averaged", "of_measures", "of_runs"]
-
 #: from this share of queries without a relevant document on, the mean without them is shown, too
 _MANY_EMPTY = 0.01
 

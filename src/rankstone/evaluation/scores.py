@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Sheet
 
 
-__all__ = ["RunScores", "Scores", "as_rows", "grouped", "status_of", "uncounted", "weights"]
-
 _STATUS = pl.Enum([status.name for status in Status])
 _SCHEMA: dict[str, Any] = {
     "run": pl.String,

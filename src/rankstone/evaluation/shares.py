@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-__all__ = ["SUMMED", "Share", "Sums", "Trailer", "pads", "refuse_what_looks_at_others", "scored_share"]
-
-
 def refuse_what_looks_at_others(options: AlignmentOptions, measures: Sequence[Measure]) -> None:
     """Refuse options under which a query's score depends on judgments of other queries."""
     if options.unjudged in IMPUTATIONS:

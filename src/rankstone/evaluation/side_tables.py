@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Table
 
 
-__all__ = [
-    "check_queries",
-    "collapser",
-    "declared_queries",
-    "excluded_pairs",
-    "intents_of",
-    "query_table",
-    "refuse_beside_one_group",
-    "refuse_without_pairs",
-    "require_columns",
-]
-
-
 def query_table(
     source: object, measures: Sequence[object], columns: Mapping[str, str] | None = None
 ) -> QueryTable | None:

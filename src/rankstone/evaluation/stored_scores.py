@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Sheet
 
 
-__all__ = ["Origin", "Store", "StoredScores", "SummedScores", "check_met"]
-
 _MEANS: Final[dict[str, Any]] = {
     "run": pl.String, "measure": pl.String, "value": pl.Float64, "n": pl.Int64, "n_undefined": pl.Int64,
 }  # fmt: skip

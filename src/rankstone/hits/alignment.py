@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Ints
 
 
-__all__ = ["Aligner", "Chunk", "Stream", "every_rank", "joined", "taken"]
-
 Result = TypeVar("Result")
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rankstone.hits.ranks_and_ties import TieBlocks
 
 
-__all__ = ["Audit", "BesideAudit", "JudgmentsAudit", "RunAudit", "Tally", "tally"]
-
 #: lists, and documents in each, from which on it is no accident that each holds one that is judged
 _MANY: Final = 20
 

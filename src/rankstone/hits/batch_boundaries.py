@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["Piece", "pieces"]
-
 #: rows, and views into tables, that may wait for the other halves of their lists
 _ROWS: Final = 1 << 17
 _VIEWS: Final = 8

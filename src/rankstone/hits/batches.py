@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from rankstone.hits.pair_index import QueryIndex
 
 
-__all__ = ["Batch", "Lists", "Met", "Scattered"]
-
 #: rows that regrouped data is cut into: a batch's keys then stay inside the processor's cache
 _ROWS = 1 << 17
 #: pieces whose ids are numbered at the same time

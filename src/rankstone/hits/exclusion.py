@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Ints
 
 
-__all__ = ["SHOWN", "Exclusion", "LeftOut", "among", "pairs_of", "without_own"]
-
 #: pairs that matched nothing and are named
 SHOWN: Final = 3
 _PAIR: Final = ["query_id", "doc_id"]

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from rankstone.hits.pair_index import QueryIndex
 
 
-__all__ = ["ByGroup", "Intents", "by_group", "prepared"]
-
-
 def prepared(
     table: pl.DataFrame,
     options: AlignmentOptions,

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value")
 
-__all__ = ["Blocks", "Hits"]
-
 
 @dataclass(frozen=True, eq=False)
 class Blocks:

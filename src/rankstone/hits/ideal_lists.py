@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value")
 
-__all__ = ["Ideal", "greedy"]
-
 
 @dataclass(frozen=True, eq=False)
 class Ideal:

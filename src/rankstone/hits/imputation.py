@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Floats, Ints
 
 
-__all__ = ["impute"]
-
-
 def impute(
     batch: Batch,
     matches: Matches,

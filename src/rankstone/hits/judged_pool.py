@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-__all__ = ["Entries", "Groups", "Places", "Pool", "QueryTable"]
-
 #: batches are measured on several threads, and what depends on judgments alone is made by one of them
 _MAKING: Final = RLock()
 

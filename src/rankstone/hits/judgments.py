@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-__all__ = [
-    "Judgments",
-    "SelfLabelled",
-    "first",
-    "judged_queries",
-    "lowest_of",
-    "lowest_settled",
-    "merge_duplicates",
-    "settle_negative",
-]
-
-
 @dataclass(frozen=True, eq=False)
 class Judgments:
     """What is known to be relevant: the prepared qrels.
@@ -234,6 +222,7 @@ def ideal_of_lists(lists: Ints, grades: Floats, count: int) -> Ideal:
 
 
 def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:
+    """Refuse judgments without an id, and grades or propensities that are not usable numbers."""
     for column in ("query_id", "doc_id"):
         if table[column].null_count():
             at = first(table[column].is_null())

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     #: one cutoff for all queries, or int64 ``[queries]``
     Cutoff = int | Ints
 
-__all__ = ["before", "counts_within", "descending_within", "offsets_of", "running", "sort_within", "sums"]
-
 #: scales of so few whole grades are sorted without looking for their levels first
 _SMALL = 256
 #: whole numbers below this are exact as float64, and so is one more than each

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-__all__ = ["earlier_smaller", "quicksorted", "weight_of_earlier_smaller"]
-
 #: elements counted together: as many as a processor's cache holds with all that is known of them
 _TOGETHER: Final = 1 << 15
 _THREADS: Final = 2

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from rankstone.hits.ranks_and_ties import Ranks, Stand
 
 
-__all__ = ["Chunk", "Landing"]
-
-
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """The hits of some queries.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rankstone.hits.batches import Batch
 
 
-__all__ = ["BatchKeys", "Matches", "PairIndex", "QueryIndex", "hash_ids", "ragged_range"]
-
 _KEY_BITS = 64
 #: bits of a document's hash in a batch's keys; enough that keys agree by accident once in a while
 _MOST_HASH_BITS = 32

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from rankstone.hits.pair_index import Matches
 
 
-__all__ = ["Ranks", "TieBlocks", "in_order", "rank", "tie_blocks"]
-
-
 @dataclass(frozen=True, eq=False)
 class TieBlocks:
     """Runs of equal keys in an ordered batch: rows ``start[i] … end[i]``, both included."""

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from rankstone.hits.ideal_lists import Ideal
 
 
-__all__ = ["Grades", "RowCheck", "bad_grade", "contradicted", "contradiction"]
-
-
 def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
     """Build the error for a grade that is no number, or far beyond all scales."""
     if np.isfinite(grade):

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     #: which thing each row stands for: names, numbers, or the rows of either list
     Rows = Sequence[str] | NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]
 
-__all__ = ["RecordedTable", "Trace", "Traced"]
-
 
 @dataclass(eq=False)
 class RecordedTable:

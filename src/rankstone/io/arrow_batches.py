@@ -33,18 +33,6 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Table
 
 
-__all__ = [
-    "BUSY",
-    "Batches",
-    "arrow_reader",
-    "batches_of_relation",
-    "drained",
-    "identifier",
-    "is_relation",
-    "missing_driver",
-    "telling",
-]
-
 #: starts the rows anew with some of the columns
 Reader = Callable[[Sequence[str]], Iterator[Any]]
 

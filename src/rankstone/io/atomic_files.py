@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["atomic"]
-
 try:
     import fcntl
 except ImportError:  # Windows, where a file that is open can be neither renamed nor removed

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-__all__ = ["Attributes", "read_attributes"]
-
-
 @dataclass(frozen=True, eq=False)
 class Attributes:
     """One row a thing, read column by column when somebody asks.

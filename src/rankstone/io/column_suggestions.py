@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 
-__all__ = ["Kind", "Missing", "escaped", "kind_of_type", "kinds_of_texts", "looks_like_columns"]
-
 #: what the cells of a column are; lists have an s: ``texts``
 Kind = Literal["whole", "number", "text", "wholes", "numbers", "texts"]
 

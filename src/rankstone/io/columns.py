@@ -15,22 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
-__all__ = [
-    "CANONICAL",
-    "CsvOptions",
-    "Renames",
-    "by_alias",
-    "check_renames",
-    "hidden",
-    "is_known",
-    "is_text",
-    "lacking",
-    "parse_columns",
-    "renames",
-    "require",
-    "with_csv",
-]
-
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
 #: columns that some measures want beside them, and that a table may call otherwise
 FURTHER: Final = (

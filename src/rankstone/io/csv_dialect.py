@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__all__ = ["SEPARATORS", "UTF16", "Dialect", "clean_names", "dialect_of", "has_header", "refuse_copies"]
-
 #: what begins a text of two bytes a character, in either order
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 #: formats of text with a header → the separator they are named after

@@ -31,20 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__all__ = [
-    "FIRST_ROW",
-    "FORMULAS",
-    "delimited",
-    "escaped",
-    "is_workbook",
-    "line_of",
-    "scan_delimited",
-    "scan_workbook",
-    "whole_rows",
-    "without_formulas",
-]
-
-
 def scan_delimited(dialect: Dialect, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     """Open CSV or TSV with a header, all columns texts, and say what was guessed of how it is written.
 

@@ -31,18 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__all__ = [
-    "LONGEST",
-    "LONGEST_OBJECT",
-    "PACKED",
-    "broken_object",
-    "broken_row",
-    "drained",
-    "no_utf8",
-    "refuse_endless",
-    "refuse_repeated_keys",
-]
-
 #: what packed files begin with
 PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, Zstandard
 

@@ -14,8 +14,6 @@ from urllib.parse import unquote
 
 from rankstone.errors import UsageError, masked, printable
 
-__all__ = ["Address", "is_database", "parse_address", "shown"]
-
 _FILES: Final = ("duckdb", "sqlite")
 _SERVERS: Final = ("postgresql://", "postgres://")
 _BEGINNINGS: Final = (*(f"{kind}:" for kind in _FILES), *_SERVERS)

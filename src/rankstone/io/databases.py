@@ -20,8 +20,6 @@ from rankstone.io.arrow_batches import Batches, arrow_reader, drained, identifie
 from rankstone.io.database_addresses import Address, parse_address
 from rankstone.io.file_formats import parts_of
 
-__all__ = ["open_database"]
-
 #: seconds that a server has to answer, unless the address or PGCONNECT_TIMEOUT says otherwise
 _PATIENCE: Final = 15
 #: tables that a message names

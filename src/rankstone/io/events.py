@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-__all__ = ["Events", "read_events"]
-
 _NEEDED: Final = ("user_id", "time")
 #: columns of ids: texts, or whole numbers
 _IDS: Final = ("user_id", "query_id", "doc_id", "impression_id")

@@ -46,20 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-__all__ = [
-    "BEIR",
-    "FORMATS",
-    "Scanned",
-    "format_of",
-    "format_of_stream",
-    "judgments_in",
-    "parts_of",
-    "read_files",
-    "scan_files",
-    "scan_parts",
-    "stem",
-]
-
 #: format → suffixes; a further .gz or .zst is looked through
 FORMATS: Final = {
     "trec": (".trec", ".txt", ".run", ".qrels", ".qrel", ".res", ".test", ""),

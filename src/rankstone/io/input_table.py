@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rankstone.io.column_suggestions import Kind
 
 
-__all__ = ["ROWS", "Locate", "Progress", "Table", "reading", "roots_of"]
-
 #: the query of a table whose rows are all in one list
 EVERYTHING: Final = "all"
 #: rows of one piece of a stream: large enough that a call per piece costs nothing, small enough to

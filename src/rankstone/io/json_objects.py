@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["holds_json", "is_quepid", "read_json", "read_quepid", "read_text"]
-
-
 def holds_json(source: object, format_in: str | None = None) -> bool:
     """Say whether a path is one of JSON, by its suffix or because somebody says so."""
     if not isinstance(source, (str, os.PathLike)) or is_database(source):

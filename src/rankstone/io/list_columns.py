@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-__all__ = ["LISTS", "unfolded"]
-
 #: lists of one piece of a stream, before they are unfolded
 LISTS: Final = 1 << 12
 #: what each document of a list has one of

@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from rankstone.io.csv_dialect import Dialect
 
 
-__all__ = [
-    "DIGITS",
-    "FIX",
-    "LARGEST",
-    "Decimals",
-    "decimal_text",
-    "inexact",
-    "refuse_inexact",
-    "too_long",
-    "wide",
-    "with_fractions",
-]
-
 #: a number that thousands are divided in, or whose fraction has three digits
 _THOUSANDS: Final = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 #: a number with a decimal comma

@@ -29,8 +29,6 @@ from rankstone.io.python_rows import (
 )
 from rankstone.io.typed_tables import of_frame
 
-__all__ = ["ids_of_two_kinds", "kind_of", "read_object"]
-
 
 def read_object(
     value: object, number: str, columns: Mapping[str, str], source: str, further: Sequence[str] = ()

@@ -32,22 +32,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 
-__all__ = [
-    "frame_of_columns",
-    "frame_of_library",
-    "frame_of_pandas",
-    "frame_of_records",
-    "frame_of_rows",
-    "holds_columns",
-    "holds_rows",
-    "ids_of",
-    "is_column",
-    "is_pandas",
-    "lists_of",
-    "numbers_of",
-    "objects_of",
-]
-
 _NARROW: Final = 2**63
 _LARGEST_ID: Final = 2**127
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Table
 
 
-__all__ = ["refuse_several", "split"]
-
 #: rows at the head of a file whose queries are looked at, and files of different names that are
 _ROWS: Final = 10_000
 _FILES: Final = 16

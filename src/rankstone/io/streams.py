@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-__all__ = [
-    "BrokenOff",
-    "can_be_read_again",
-    "is_stream",
-    "keeping_streams",
-    "read_stream",
-    "rows_about",
-    "stream_title",
-    "whole_batches",
-]
-
 #: what streams held, by name, while somebody keeps it
 _kept: dict[str, bytes] | None = None
 

@@ -29,19 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__all__ = [
-    "GROUPED_QRELS",
-    "INTENTS",
-    "PAIRS",
-    "PREFERENCES",
-    "QRELS",
-    "RUN",
-    "Layout",
-    "Ranks",
-    "title_of",
-    "trec",
-]
-
 #: a number as programs write it
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 #: bytes looked at in one go

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
-__all__ = ["Part", "id_type", "of_batches", "of_frame", "of_parts"]
-
 #: whole numbers that 64 bits with a sign may not hold; as ids they are the decimal text they are written as
 _WIDE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
 

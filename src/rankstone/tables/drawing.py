@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-__all__ = ["COLOURS", "MARKS", "Drawing", "Line", "drawn", "is_logarithmic"]
-
 #: what tells lines apart without colours; it stands on its line every now and then
 MARKS: Final = "abcdefghijklmnopqrstuvwxyz"
 COLOURS: Final = ("cyan", "yellow", "magenta", "green", "blue", "red")

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Sheet
 
 
-__all__ = ["document", "html", "latex", "markdown"]
-
 #: what Markdown takes for more than itself
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!()])")
 _LATEX: Final = {

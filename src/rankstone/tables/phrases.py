@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from rankstone.errors import BadOption
 
-__all__ = ["LANGUAGES", "check_language", "phrase", "phrases"]
-
 LANGUAGES: Final = ("en", "zh")
 
 

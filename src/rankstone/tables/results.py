@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
-__all__ = [
-    "HasMeans",
-    "Result",
-    "as_csv",
-    "as_json",
-    "as_json_lines",
-    "as_pandas",
-    "conventions_lines",
-    "given",
-    "plain_name",
-    "write_rows",
-]
-
 _LINES: Final = (".jsonl", ".ndjson")
 
 

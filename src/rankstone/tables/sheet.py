@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-__all__ = ["Kind", "Part", "Sheet", "Table", "apart", "cell", "number", "page_width", "text", "wrapped"]
-
 #: what a column holds: an id keeps apart from others however narrow the page is, a text wraps at words
 Kind = Literal["number", "p", "interval", "id", "text"]
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure, Scored
 
 
-__all__ = ["Facts", "Sweeper", "Swept"]
-
 #: grades that are tried as thresholds, at most
 _THRESHOLDS: Final = 8
 

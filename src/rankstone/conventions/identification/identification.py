@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["as_libraries", "identify"]
-
 #: steps from what is usual, where a measure is named and where none is
 _REACH, _REACH_UNNAMED = 3, 1
 #: other ways to make one number of those of queries

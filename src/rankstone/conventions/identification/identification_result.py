@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions
 
 
-__all__ = ["Identification", "sheet"]
-
 #: values told of that do not print as the number
 _NEAREST: Final = 5
 

@@ -36,19 +36,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-__all__ = [
-    "LEFT_OUT",
-    "PUBLISHED",
-    "Asked",
-    "Printed",
-    "Rounding",
-    "numbers_for",
-    "roundings",
-    "scales",
-    "with_scale",
-]
-
-
 @dataclass(frozen=True)
 class Asked:
     """What a number was called.

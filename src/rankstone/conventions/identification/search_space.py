@@ -40,18 +40,6 @@ if TYPE_CHECKING:
     from rankstone.conventions.library_convention import Convention, Entry
 
 
-__all__ = [
-    "Group",
-    "Meant",
-    "Way",
-    "around",
-    "cutoffs",
-    "grouped",
-    "meant_by_libraries",
-    "printed_by_chance",
-    "starts",
-]
-
 #: depths that people cut lists at
 _USUAL_CUTOFFS: Final = (1, 3, 5, 10, 20, 50, 100, 1000)
 #: a measure that fewer libraries have is tried as these compute it, and no step further

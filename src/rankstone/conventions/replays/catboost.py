@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
 
 
-__all__ = ["ERR", "AverageGain", "PFound", "QueryAUC", "RankingAUC"]
-
 #: the user of PFound goes on with this chance
 _DECAY = 0.85
 

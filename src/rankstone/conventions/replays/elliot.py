@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-__all__ = ["AUC", "GAUC", "LAUC", "MAP", "MAR", "Gini", "SEntropy"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Binary(BinaryMeasure):
     """What these have in common: relevant is what reaches the relevance threshold, 1 here."""

@@ -30,19 +30,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-__all__ = [
-    "MAP",
-    "MAR",
-    "MRR",
-    "NDCG",
-    "FBetaTopK",
-    "HitRate",
-    "Personalization",
-    "PrecisionTopK",
-    "RecallTopK",
-    "Serendipity",
-]
-
 _CITATION: Final = "Evidently 0.7.23"
 _RANK: Final = "m_d: the middle of the tie block of item d, rounded down (its rank where nothing is tied)"
 _TIES: Final = "ties: items of one block stand at one rank, and the ranks beside it are empty"

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-__all__ = ["AP", "AUC", "NDCG", "R"]
-
-
 class _Entries:
     """Comes before a measure: an entry of the matrix is a like, whatever its sign; none is 0."""
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-__all__ = ["CondensedIPrec", "JudgedOrZero"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class JudgedOrZero(Judged):
     """The share of the shown documents that anybody judged; 0 where nothing is shown.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-__all__ = ["CategoryEntropy"]
-
 #: what every category has before anything is counted
 _START: Final = 1e-6
 

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Ints
 
 
-__all__ = ["NDCG"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class NDCG(BinaryMeasure):
     """Binary nDCG to the depth of the list; a document shown twice is relevant twice.

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
 
 
-__all__ = ["AUC", "MAP", "OPA", "GradedNDCG"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class MAP(AP):
     """Average precision over the relevant items of the list; no value where there are none.

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-__all__ = ["NNRBP", "AlphaDCG", "ErrIA"]
-
-
 class _Undivided:
     """Gains are added up, not divided by what could be."""
 

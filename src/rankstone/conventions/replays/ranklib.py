@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
 
 
-__all__ = ["ERR", "Best", "NoRR"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Best(Measure):
     """The highest label of the first k documents.

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-__all__ = ["Bpref", "GradedRBP"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class GradedRBP(Measure):
     """Rank-biased precision that takes the grade for the gain.

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-__all__ = ["GiniIndex", "ItemCoverage", "ShannonEntropy", "TailPercentage"]
-
-
 class _Padded:
     """Comes before a measure of the catalogue: an item more, which is never shown."""
 

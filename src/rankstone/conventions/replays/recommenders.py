@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-__all__ = ["NDCG", "AllNew", "Diversity", "RPrecision", "Serendipity"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class RPrecision(BinaryMeasure):
     """R-precision of the first k, without users who have no hit among their first min(R, k).

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-__all__ = ["PAP", "Intersection", "PartialAUC", "SufficientReco"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class PartialAUC(BinaryMeasure):
     """The relevant items against the first k others of the list, as if there always were k.

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from rankstone.rankings.recommendation.recommendation_tables import Tables
 
 
-__all__ = ["CategoricalDiversity", "Novelty", "RocAuc", "Surprisal"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class RocAuc(BinaryMeasure):
     """The area under the ROC curve of the first k items, worth 1 where all of them are relevant.

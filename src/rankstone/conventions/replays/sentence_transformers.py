@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Contributions
 
 
-__all__ = ["AP", "NDCG", "RR"]
-
-
 class _Contrasted:
     """What holds of all three: a list in which everything is relevant has no value."""
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Contributions
 
 
-__all__ = ["NDCG", "OrGain", "OrOne"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class NDCG(nDCG):
     """nDCG divided by the gains of the ideal list whatever their sign; 0 where they add up to 0.

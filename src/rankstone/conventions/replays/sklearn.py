@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-__all__ = ["CoverageError", "LabelRankingLoss"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class LabelRankingLoss(BinaryMeasure):
     """The share of pairs in the wrong order, tied pairs among them.

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-__all__ = ["AUROC", "FallOut", "FallOutIfAny", "FallOutOrZero"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class AUROC(AUC):
     """The AUC of what the first k ranks hold, 0 where they hold one class only.

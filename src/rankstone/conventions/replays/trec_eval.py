@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.gains_and_discounts import GainTable
 
 
-__all__ = ["QueryScaledRBP", "SeenResidual"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class QueryScaledRBP(Measure):
     """Rank-biased precision whose gains are grades over the query's highest one, where that is above 1.

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
 
 
-__all__ = ["AUC", "AUCPR"]
-
-
 @dataclass(frozen=True, kw_only=True)
 class AUC(Measure):
     """Pairs in the order of labels, equal labels in the order of rows, that the scores order alike.

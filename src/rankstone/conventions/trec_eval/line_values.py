@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Floats
 
 
-__all__ = ["Ready", "Results"]
-
 _NINTH: Final = 9
 
 

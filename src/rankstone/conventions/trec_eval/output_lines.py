@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-__all__ = ["MISSING", "Asked", "Line", "Symbols", "ZScores", "asked_for", "lines_of", "pieces", "spelt"]
-
-
 @dataclass(frozen=True)
 class Asked:
     """A measure asked for, and its parameters as they were written."""

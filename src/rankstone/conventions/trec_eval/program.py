@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from rankstone.conventions.trec_eval.relevance_evaluator import Settings
 
 
-__all__ = ["Judgments", "Output", "Run", "printed", "run_program", "tag_of"]
-
 #: an id is never cut, only made safe to print
 _WHOLE: Final = 1 << 30
 

@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-__all__ = [
-    "FORMATS",
-    "VERSIONS",
-    "RelevanceEvaluator",
-    "Settings",
-    "compute_aggregated_measure",
-    "parse_qrel",
-    "parse_run",
-    "supported_measures",
-    "supported_nicknames",
-]
-
 #: versions whose readings there are; the second is the present one
 VERSIONS: Final = (9, 10)
 #: format of judgments (-R) → columns beside query, document and grade
