@@ -107,7 +107,7 @@ def test_ids_of_another_kind_make_a_bad_run() -> None:
     runs = {"good": {"1": {"a": 1.0}}, "numbers": {1: {2: 1.0}}}
     found = rankstone.evaluate({"1": {"a": 1}}, runs, "AP", on_bad_run="skip")
     assert found.to_dict() == {"good": {"AP": 1.0}}
-    assert "query_id is of two kinds" in str(found.audit.bad_runs["numbers"])
+    assert "query_id has two types" in str(found.audit.bad_runs["numbers"])
 
 
 def test_a_list_leaves_the_order_of_other_runs_alone() -> None:

@@ -16,7 +16,7 @@ import pytest
 import rankstone
 from rankstone.cli.standard_error import Ticker
 from rankstone.io import read_run
-from rankstone.io.streams import rows_about
+from rankstone.io.sources import estimated_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,9 +71,9 @@ def test_extents_that_nobody_knows(tmp_path: Path) -> None:
     (tmp_path / "r.csv.gz").write_bytes(b"\x1f\x8b more")
     (tmp_path / "r.csv").write_text("a\n" * 10)
 
-    assert rows_about([tmp_path / "r.csv", tmp_path / "r.csv"]) == 20
-    assert rows_about([tmp_path / "r.csv", tmp_path / "r.csv.gz"]) is None
-    assert rows_about([b"a\nb\n"]) == 2
+    assert estimated_rows([tmp_path / "r.csv", tmp_path / "r.csv"]) == 20
+    assert estimated_rows([tmp_path / "r.csv", tmp_path / "r.csv.gz"]) is None
+    assert estimated_rows([b"a\nb\n"]) == 2
     assert read_run(RUN.lazy()).extent() is None
 
 

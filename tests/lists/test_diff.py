@@ -269,7 +269,7 @@ def test_ids_of_text_files_have_no_type(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("1 Q0 7 1 2.0 t\n1 Q0 8 2 1.0 t\n")
 
     assert diff(tmp_path / "a.run", {1: {7: 2.0, 8: 1.0}}, "tau_b").to_dict() == {"tau_b": 1.0}
-    with pytest.raises(MixedIds, match="doc_id is of two kinds"):
+    with pytest.raises(MixedIds, match="doc_id has two types"):
         diff({"q": {7: 1.0}}, {"q": {"7": 1.0}}, "tau_b")
 
 

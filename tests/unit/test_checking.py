@@ -271,7 +271,7 @@ def test_ids_of_two_kinds_are_an_error_here_too(path: Path) -> None:
     numbers = pl.DataFrame({"query_id": [1, 2], "doc_id": ["a", "b"], "score": [1.0, 2.0]})
     report = check(judged, {"a": numbers})
     assert [(one.level, one.what) for one in report.files[1].findings] == [
-        ("error", "query_id is of two kinds")
+        ("error", "query_id has two types")
     ]
     path.write_text("1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n")
     report = check(judged.with_columns(query_id=pl.Series([1, 2])), {"a": path})

@@ -16,10 +16,10 @@ import rankstone
 from rankstone import InputError, UsageError
 from rankstone.errors import BadValue, MissingColumn, MissingExtra, MixedIds, masked
 from rankstone.evaluation.request import name_runs
-from rankstone.io import databases, read_attributes, read_judgments, read_run, shown, stem
+from rankstone.io import databases, display_name, read_attributes, read_judgments, read_run, stem
 from rankstone.io.arrow_batches import is_relation
-from rankstone.io.database_addresses import parse_address
 from rankstone.io.input_table import ROWS
+from rankstone.io.sources import parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -507,7 +507,7 @@ def test_an_address_of_a_server_is_read() -> None:
 
     assert found.place == "postgresql://ann@host:5432/db?sslmode=require"
     assert found.query == "SELECT a, b FROM t WHERE c LIKE '%20' & d"
-    assert found.shown.startswith("postgresql://ann@host:5432/db?sslmode=require&query=SELECT a")
+    assert found.title.startswith("postgresql://ann@host:5432/db?sslmode=require&query=SELECT a")
 
 
 @pytest.mark.parametrize(
@@ -527,7 +527,7 @@ def test_an_address_of_a_server_is_read() -> None:
 )
 def test_what_is_shown_of_an_address(address: str, told: str) -> None:
     """An address is shown as it was written, without the password."""
-    assert shown(address) == told
+    assert display_name(address) == told
     assert "hidden" not in masked(f"rankstone eval '{address}' x")
 
 

@@ -458,7 +458,7 @@ def test_mixed_ids_are_refused() -> None:
     """Integers against texts never match, so they are an error, within a dict and between sides."""
     with pytest.raises(MixedIds, match=r"(?s)text and whole number|whole number and text"):
         rr({"q1": {"d1": 1.0, 2: 0.5}})
-    with pytest.raises(MixedIds, match=r"(?s)doc_id is of two kinds.*row|Int64"):
+    with pytest.raises(MixedIds, match=r"(?s)doc_id has two types.*row|Int64"):
         rankstone.evaluate({"q1": {"d1": 1}}, {"q1": {1: 0.5}}, "RR")
 
 
@@ -527,7 +527,7 @@ def test_what_is_no_table_is_refused() -> None:
     """An object that cannot be read says what can."""
     with pytest.raises(InputError, match=r"(?s)an object of type int cannot be read.*expected"):
         read_run(17)
-    with pytest.raises(InputError, match="several kinds"):
+    with pytest.raises(InputError, match="different types"):
         rr({"q1": {"d1": 1.0}, "q2": ["d1"]})
     with pytest.raises(EmptyInput):
         rr({})

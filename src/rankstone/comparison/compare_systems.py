@@ -25,7 +25,7 @@ from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_ranki
 from rankstone.evaluation.scores import Scores
 from rankstone.io.attributes import read_attributes
 from rankstone.io.columns import with_csv
-from rankstone.io.database_addresses import shown
+from rankstone.io.sources import display_name
 from rankstone.stats.mean_intervals import METHODS
 from rankstone.stats.multiple_testing import CORRECTIONS
 from rankstone.stats.paired_tests import PAIRED
@@ -357,7 +357,7 @@ def _files(scores: object) -> str | None:
     """Return the names of the files that scores are read from."""
     several = scores.values() if isinstance(scores, Mapping) else scores
     paths = several if isinstance(several, (list, tuple, ValuesView)) else (several,)
-    return ", ".join(shown(one) for one in paths if isinstance(one, (str, os.PathLike))) or None
+    return ", ".join(display_name(one) for one in paths if isinstance(one, (str, os.PathLike))) or None
 
 
 def _columns(by: str | Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import polars as pl
 from rankstone.comparison.verdict import judged_apart
 from rankstone.errors import InputError
 from rankstone.io import read_run
-from rankstone.io.database_addresses import is_database
+from rankstone.io.sources import is_database
 from rankstone.stats.anova_and_friedman import friedman
 from rankstone.tables.results import Result, given
 

@@ -11,7 +11,7 @@ from rankstone.comparison.compare_systems import How
 from rankstone.errors import InputError, UsageError, nearest, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.columns import check_renames
-from rankstone.io.database_addresses import is_database
+from rankstone.io.sources import is_database
 
 if TYPE_CHECKING:
     import os

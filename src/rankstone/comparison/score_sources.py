@@ -26,10 +26,10 @@ from rankstone.errors import (
 )
 from rankstone.io.attributes import read_attributes
 from rankstone.io.columns import Renames
-from rankstone.io.database_addresses import is_database, shown
 from rankstone.io.file_formats import stem
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import read_text
+from rankstone.io.sources import display_name, is_database
 from rankstone.measures.core.definition import Named
 from rankstone.measures.core.syntax import parse_measure, parse_measures
 
@@ -90,7 +90,7 @@ def read_scores(
     for name, one in named:
         frame = _read(name, one, Renames({}, columns))
         frames.append(frame)
-        told = shown(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
+        told = display_name(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
         if not frame.height:
             raise EmptyInput("there are no scores", where=told)
         sources.update(dict.fromkeys(frame["run"].unique(maintain_order=True), told))
@@ -117,7 +117,7 @@ def _read(name: str | None, source: object, columns: Renames) -> pl.DataFrame:
         path = os.fspath(source)
         if _is_printed(path):
             return _printed(name or stem(path), read_text(path), path)
-        name_of_one, where = name or stem(path), shown(path)
+        name_of_one, where = name or stem(path), display_name(path)
     else:
         name_of_one, where = name or "run", "scores"
     frame = _table(source, where, columns)

@@ -38,8 +38,7 @@ from rankstone.hits.list_arrays import offsets_of
 from rankstone.hits.row_checks import Grades
 from rankstone.io import read_interactions, read_judgments, read_run
 from rankstone.io.columns import with_csv
-from rankstone.io.database_addresses import shown
-from rankstone.io.objects import ids_of_two_kinds
+from rankstone.io.sources import display_name
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.stats.bounded_means import unseen_share
 
@@ -289,7 +288,7 @@ def check(
     def listed(run: object, name: str) -> Table:
         table = read_run(run, columns, format_in, order=order, name=name, ranks=True)
         if judged_rows is not None:
-            ids_of_two_kinds(known[0], table, "texts on both sides, or whole numbers on both sides")
+            known[0].text_ids_for(table, "texts on both sides, or whole numbers on both sides")
         return table
 
     judged_rows = _opened(judged, judgments)
@@ -326,7 +325,7 @@ def _cutoffs(measures: Sequence[Measure]) -> tuple[int | None, ...]:
 
 
 def _source(value: object, name: str) -> str:
-    return shown(value) if isinstance(value, (str, os.PathLike)) else name
+    return display_name(value) if isinstance(value, (str, os.PathLike)) else name
 
 
 def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN401 - a function

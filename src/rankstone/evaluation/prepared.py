@@ -42,7 +42,6 @@ from rankstone.hits.judgments import SelfLabelled, lowest_of
 from rankstone.io import read_judgments, read_labelled, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.file_formats import stem
-from rankstone.io.objects import ids_of_two_kinds
 from rankstone.measures.core.definition import ANY_GAIN
 
 if TYPE_CHECKING:
@@ -233,7 +232,7 @@ class Prepared:
 
     def texts(self, run: Table) -> tuple[str, ...]:
         """Return the id columns that are written as texts, for run and judgments to be of one kind."""
-        return ids_of_two_kinds(self.judged, run, "texts on both sides, or whole numbers on both sides")
+        return self.judged.text_ids_for(run, "texts on both sides, or whole numbers on both sides")
 
     def _judged_in(self, run: Table) -> pl.Series:
         """Return the judged queries, written as the run writes its own."""

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 from rankstone.errors import BadOption, BadParameter, BadRuns, InputError, UsageError, one_of, printable
 from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
 from rankstone.io import read_runs
-from rankstone.io.database_addresses import shown
 from rankstone.io.file_formats import stem
 from rankstone.io.json_objects import is_quepid
 from rankstone.io.python_rows import holds_columns, holds_rows, is_column
+from rankstone.io.sources import display_name
 from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_only
 
@@ -158,7 +158,7 @@ def name_runs(runs: object) -> dict[str, object]:
     if isinstance(runs, (list, tuple)) and runs and all(isinstance(r, (str, os.PathLike)) for r in runs):
         names = [stem(run) for run in runs]
         if len(set(names)) < len(names):
-            names = [shown(run) for run in runs]
+            names = [display_name(run) for run in runs]
         if len(set(names)) < len(names):
             raise UsageError("the same run is named twice", given=", ".join(map(printable, names)))
         return dict(zip(names, runs, strict=True))

@@ -1,7 +1,7 @@
-"""The first station of the road: read judgments, runs and labelled tables from anywhere.
+"""Input and output: judgments, runs, labelled tables and side tables from anywhere, files written atomically.
 
-Comes in: a path, an address of a database, a frame, a dict, arrays.  Goes out: a
-:class:`~rankstone.io.input_table.Table` with our column names.  Knows nothing of what the rows are for.
+A path, an address of a database, a frame, a dict or arrays become a :class:`~rankstone.io.input_table.Table`
+with canonical column names.  What the rows are for is not known here.
 """
 
 from __future__ import annotations
@@ -9,22 +9,37 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rankstone.errors import InputError, MissingColumn, nearest, printable
 from rankstone.io.atomic_files import atomic
-from rankstone.io.attributes import Attributes, read_attributes
-from rankstone.io.columns import CsvOptions, Renames, check_renames, parse_columns, with_csv
-from rankstone.io.database_addresses import is_database, parse_address, shown
+from rankstone.io.attributes import read_attributes
+from rankstone.io.columns import CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
-from rankstone.io.events import Events, read_events
-from rankstone.io.file_formats import BEIR, format_of_stream, judgments_in, read_files, stem
-from rankstone.io.input_table import Progress, Table, reading
-from rankstone.io.json_objects import holds_json, is_quepid, read_json, read_quepid, read_text
-from rankstone.io.objects import ids_of_two_kinds, read_object
-from rankstone.io.python_rows import holds_columns, holds_rows, is_column
+from rankstone.io.events import read_events
+from rankstone.io.file_formats import (
+    BEIR,
+    files_of,
+    format_at,
+    format_of_stream,
+    judgments_in,
+    read_files,
+    stem,
+)
+from rankstone.io.input_table import Table
+from rankstone.io.json_objects import holds_json, is_quepid, read_json, read_quepid
+from rankstone.io.objects import read_object
+from rankstone.io.python_rows import holds_columns
 from rankstone.io.several_runs import refuse_several, split
-from rankstone.io.streams import can_be_read_again, is_stream, keeping_streams, read_stream
+from rankstone.io.sources import (
+    can_be_read_again,
+    display_name,
+    is_database,
+    is_stream,
+    keeping_streams,
+    parse_address,
+    read_stream,
+)
 from rankstone.io.trec_text import GROUPED_QRELS, INTENTS, PAIRS, PREFERENCES, QRELS, RUN, Layout, Ranks
 
 if TYPE_CHECKING:
@@ -32,38 +47,19 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Attributes",
     "CsvOptions",
-    "Events",
-    "Progress",
     "Renames",
     "Table",
     "atomic",
     "can_be_read_again",
-    "check_renames",
-    "holds_columns",
-    "holds_rows",
-    "ids_of_two_kinds",
-    "is_column",
+    "display_name",
     "is_database",
-    "is_quepid",
-    "is_stream",
     "keeping_streams",
     "parse_address",
     "parse_columns",
     "read_attributes",
     "read_events",
-    "read_intents",
-    "read_interactions",
-    "read_judgments",
-    "read_labelled",
-    "read_pairs",
-    "read_run",
-    "read_runs",
     "read_stream",
-    "read_text",
-    "reading",
-    "shown",
     "stem",
     "with_csv",
 ]
@@ -78,24 +74,24 @@ def read_judgments(
 ) -> Table:
     """Open judgments: ``query_id``, ``doc_id``, ``relevance``, and ``further`` columns by name.
 
-    Plain lists of documents are what is relevant: each has the grade 1.  BEIR's judgments are known by their
-    header, and a folder of its data by what lies in it.
+    In plain lists of documents each document has grade 1.  Judgments of BEIR are recognised by their header,
+    and a folder of its data by its files.
     """
     columns = Renames.of_table(columns or {}, "qrels")
     layout = GROUPED_QRELS if "subtopic" in further else QRELS
     layout = PREFERENCES if "subgroup" in further else layout
-    source, told = judgments_in(source)
-    named = Renames(columns or {}, columns, header=BEIR) if isinstance(columns or {}, Mapping) else columns
-    table = _opened(source, layout, "judgments", named, format_in, further=further)
-    if isinstance(named, Renames) and named.known_header:
-        told = (*told, "BEIR's qrels, whose score is the grade")
-    table = replace(table, read_as=_and(told, table.read_as)) if told else table
+    source, notes = judgments_in(source)
+    renames = Renames(columns or {}, columns, header=BEIR) if isinstance(columns or {}, Mapping) else columns
+    table = _open(source, layout, "judgments", renames, format_in, further=further)
+    if isinstance(renames, Renames) and renames.known_header:
+        notes = (*notes, "BEIR's qrels, whose score is the grade")
+    table = replace(table, read_as=_joined(notes, table.read_as)) if notes else table
     table = table.with_number("relevance", 1.0) if table.listed else table
     return table.requires("query_id", "doc_id", "relevance", *further, given=columns)
 
 
-def _and(told: tuple[str, ...], further: Callable[[], tuple[str, ...]]) -> Callable[[], tuple[str, ...]]:
-    return lambda: (*told, *further())
+def _joined(notes: tuple[str, ...], more: Callable[[], tuple[str, ...]]) -> Callable[[], tuple[str, ...]]:
+    return lambda: (*notes, *more())
 
 
 def read_run(
@@ -107,16 +103,16 @@ def read_run(
     name: str = "run",
     ranks: bool = False,
 ) -> Table:
-    """Open a run: ``query_id``, ``doc_id``, and what ``order`` asks for; ranks do for scores.
+    """Open a run: ``query_id``, ``doc_id``, and what gives the ``order``; ranks can replace scores.
 
-    With ``ranks`` TREC's ranks, too; where nobody asks for them they may be missing or no numbers.
+    With ``ranks`` also the ranks of TREC text; where these are not needed they may be missing or not numbers.
     """
     columns = Renames.of_table(columns or {}, "run")
     wanted: Ranks = "needed" if order == "rank" else "if_numbers" if ranks else "unread"
-    table = _opened(source, RUN, name, columns, format_in, ranks=wanted)
-    if isinstance(source, (str, os.PathLike)):
-        refuse_several(source, format_in, lambda part: _opened(part, RUN, name, columns, format_in))
-    return table.requires("query_id", "doc_id", *_needed(table, order), given=columns)
+    table = _open(source, RUN, name, columns, format_in, ranks=wanted)
+    if isinstance(source, (str, os.PathLike)) and len(parts := files_of(source)) > 1:
+        refuse_several(source, parts, format_in, lambda part: _open(part, RUN, name, columns, format_in))
+    return table.requires("query_id", "doc_id", *_order_column(table, order), given=columns)
 
 
 def read_runs(
@@ -127,17 +123,17 @@ def read_runs(
     *,
     order: str = "score",
 ) -> dict[str, Table]:
-    """Open a long table of several runs, ``run_column`` of which names the run of each row.
+    """Open a long table of several runs, in which ``run_column`` names the run of each row.
 
     Raises
     ------
     MissingColumn
         When there is no such column.
     """
-    meant = Renames.of_table(columns or {}, "run")
-    given = {theirs: ours for theirs, ours in meant.items() if theirs != run_column}
-    renamed = Renames({**given, run_column: "run"}, meant)
-    table = _opened(source, RUN, "runs", renamed, format_in, further=("run",))
+    given = Renames.of_table(columns or {}, "run")
+    others = {theirs: ours for theirs, ours in given.items() if theirs != run_column}
+    renamed = Renames({**others, run_column: "run"}, given)
+    table = _open(source, RUN, "runs", renamed, format_in, further=("run",))
     if "run" not in table.columns:
         close = nearest(run_column, renamed.present, n=1)
         raise MissingColumn(
@@ -146,11 +142,11 @@ def read_runs(
             given=f"columns {', '.join(map(printable, sorted(renamed.present))) or 'without names'}",
             fix=f"did you mean {printable(close[0])}?" if close else None,
         )
-    return split(table.requires("query_id", "doc_id", *_needed(table, order), given=meant), run_column)
+    return split(table.requires("query_id", "doc_id", *_order_column(table, order), given=given), run_column)
 
 
-def _needed(table: Table, order: str) -> tuple[str, ...]:
-    """Return the column that gives the order of a run's lists."""
+def _order_column(table: Table, order: str) -> tuple[str, ...]:
+    """Return the column that gives the order of a run's lists; none for the order of the input."""
     by = table.ordered_by(order)
     return () if by == "input" else (by,)
 
@@ -164,12 +160,12 @@ def read_pairs(
 ) -> Table:
     """Open pairs of ``query_id`` and ``doc_id``.
 
-    TREC text may be judgments or a run: the third column is the document.  A mapping may be
-    ``{query: [doc, …]}``, with any collection of documents.
+    TREC text may be judgments or a run: its third column is the document.  A mapping may be
+    ``{query: [doc, …]}`` with any collection of documents.
     """
     if isinstance(source, Mapping) and not holds_columns(source, columns):
         source = {query: _documents(docs, name) for query, docs in source.items()}
-    return _opened(source, PAIRS, name, columns, format_in).requires("query_id", "doc_id")
+    return _open(source, PAIRS, name, columns, format_in).requires("query_id", "doc_id")
 
 
 def _documents(docs: object, name: str) -> list[object]:
@@ -187,11 +183,11 @@ def read_interactions(
     *,
     further: Sequence[str] = (),
 ) -> Table:
-    """Open who met what in the past: ``query_id``, ``doc_id``, and ``further`` number columns by name.
+    """Open past interactions: ``query_id``, ``doc_id``, and ``further`` number columns by name.
 
     A mapping may be ``{query: [doc, …]}``; TREC text is read as judgments are.
     """
-    table = _opened(source, QRELS, "history", columns, format_in, number="weight", further=further)
+    table = _open(source, QRELS, "history", columns, format_in, number="weight", further=further)
     return table.requires("query_id", "doc_id", *further)
 
 
@@ -200,12 +196,12 @@ def read_intents(
 ) -> Table:
     """Open weights of subtopics: a table with ``query_id``, ``subtopic`` and ``weight``, or nested dicts."""
     further, name = ("subtopic", "weight"), "intents"
-    if holds_json(source, format_in):
-        source, name = read_json(source), str(source)  # type: ignore[arg-type] # a path
+    if isinstance(source, (str, os.PathLike)) and holds_json(source, format_in):
+        source, name = read_json(source), str(source)
     if isinstance(source, Mapping) and not holds_columns(source, columns):
         table = read_object(source, "weight", {}, name).requires("query_id", "doc_id", "weight")
         source = table.collect("query_id", "doc_id", "weight").rename({"doc_id": "subtopic"})
-    table = _opened(source, INTENTS, name, columns, format_in, further=further)
+    table = _open(source, INTENTS, name, columns, format_in, further=further)
     return table.requires("query_id", *further).with_text_ids("query_id")
 
 
@@ -219,19 +215,19 @@ def read_labelled(
 ) -> Table:
     """Open a labelled table: ``query_id``, ``relevance`` (or ``label``), a score, perhaps ``doc_id``.
 
-    With ``one_group`` all rows are one list, whatever ids they have.
+    With ``one_group`` all rows are one list, whatever their ids.
     """
     given = columns or {}
     columns = Renames({"label": "relevance", **given}, given)
     if is_stream(source):
         format_in = format_in or format_of_stream(os.fspath(source), "csv")  # TREC lines have no labels
-    table = _opened(source, RUN, "labelled table", columns, format_in)
+    table = _open(source, RUN, "labelled table", columns, format_in)
     table = table.in_one_list() if one_group else table
     by = () if order == "input" else (order,)
     return table.requires("query_id", "relevance", *by, given=columns)
 
 
-def _opened(
+def _open(
     source: object,
     layout: Layout,
     name: str,
@@ -242,21 +238,22 @@ def _opened(
     further: Sequence[str] = (),
     ranks: Ranks = "unread",
 ) -> Table:
-    """Open a path or an object; an object's numbers are what the layout says unless ``number`` does."""
+    """Open a path or an object.
+
+    ``number`` names the numbers of a dict or of arrays; by default the layout does.
+    """
     if isinstance(source, Table):
         return source
     number = number or layout.number
-    named = {} if columns is None else columns
-    if holds_json(source, format_in):  # its keys are texts, whatever they stand for
-        path: Any = source
-        found = _of_quepid(read_json(path), number, str(path))
-        return replace(read_object(found, number, named, str(path), further), untyped=True)
-    if isinstance(source, str) and is_database(source):
-        return open_database(source).table(named, further)
-    if isinstance(source, (str, os.PathLike)):
-        return read_files(source, layout, named, format_in, ranks=ranks, further=further)
-    return read_object(_of_quepid(source, number, name), number, named, name, further)
-
-
-def _of_quepid(value: object, number: str, source: str) -> object:
-    return read_quepid(value, number, source) if is_quepid(value) else value  # type: ignore[arg-type] # a mapping
+    renames = {} if columns is None else columns
+    if not isinstance(source, (str, os.PathLike)):
+        rows = read_quepid(source, number, name) if is_quepid(source) else source
+        return read_object(rows, number, renames, name, further)
+    if is_database(source):
+        return open_database(source).table(renames, further)
+    kind, files = format_at(source, format_in, renames)
+    if kind != "json":
+        return read_files(source, files, kind, layout, renames, ranks=ranks, further=further)
+    value, title = read_json(source), str(source)
+    rows = read_quepid(value, number, title) if is_quepid(value) else value
+    return replace(read_object(rows, number, renames, title, further), untyped=True)  # keys are texts

@@ -11,13 +11,13 @@ import polars as pl
 
 from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColumn, nearest, printable
 from rankstone.io.columns import hidden, renames, require
-from rankstone.io.database_addresses import is_database, shown
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import scan_files
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import holds_json, read_json
 from rankstone.io.objects import kind_of
 from rankstone.io.python_rows import frame_of_library
+from rankstone.io.sources import display_name, is_database
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +102,7 @@ def read_attributes(
     format_in
         Format of a file; ``None`` goes by the suffix.
     """
-    name = shown(source) if isinstance(source, (str, os.PathLike)) else f"table of {key}"
+    name = display_name(source) if isinstance(source, (str, os.PathLike)) else f"table of {key}"
     format_in = None if format_in == "trec" else format_in  # which has no names of columns
     told: tuple[str, ...] = ()
     if holds_json(source, format_in):

@@ -14,7 +14,6 @@ import re
 import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -196,23 +195,13 @@ class _Delimited:
 
 #: the row of a sheet that stands below the header, as spreadsheets count
 FIRST_ROW: Final = 2
-_ZIP: Final = b"PK\x03\x04"
+ZIP: Final = b"PK\x03\x04"
 
 
-def is_workbook(source: Path | bytes, magic: bytes) -> bool:
-    """Say whether a source is a zip archive that holds a workbook.
-
-    Parameters
-    ----------
-    source
-        A file, or its content.
-    magic
-        Its first bytes.
-    """
-    if not magic.startswith(_ZIP):
-        return False
+def is_workbook(path: Path) -> bool:
+    """Return True if a ZIP archive holds a workbook."""
     try:
-        with zipfile.ZipFile(BytesIO(source) if isinstance(source, bytes) else source) as archive:
+        with zipfile.ZipFile(path) as archive:
             return any(name.startswith("xl/") for name in archive.namelist())
     except zipfile.BadZipFile:
         return False

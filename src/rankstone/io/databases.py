@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from rankstone.errors import InputError, nearest, printable
 from rankstone.io.arrow_batches import Batches, arrow_reader, drained, identifier, missing_driver, telling
-from rankstone.io.database_addresses import Address, parse_address
 from rankstone.io.file_formats import parts_of
+from rankstone.io.sources import Address, parse_address
 
 #: seconds that a server has to answer, unless the address or PGCONNECT_TIMEOUT says otherwise
 _PATIENCE: Final = 15
@@ -95,7 +95,7 @@ def open_database(text: str) -> Batches:
     engine = {"duckdb": _duckdb, "sqlite": _sqlite, "postgresql": _postgresql}[address.kind](address)
 
     def asking(what: str = "the database cannot be read") -> AbstractContextManager[None]:
-        return telling(address.shown, *engine.errors, secrets=address.secrets, what=what)
+        return telling(address.title, *engine.errors, secrets=address.secrets, what=what)
 
     with asking():
         named = None if address.table is None else _found(address, address.table, engine)
@@ -108,7 +108,7 @@ def open_database(text: str) -> Batches:
         with asking(), engine.run(query) as reader:
             yield from drained(reader)
 
-    return Batches(address.shown, schema, start)
+    return Batches(address.title, schema, start)
 
 
 def _select(columns: str, named: str | None) -> str:
@@ -123,7 +123,7 @@ def _found(address: Address, name: str, engine: _Engine) -> str:
     known |= {table: (schema, table) for schema, table, short in rows if short}
     if name not in known:
         there = [table if short else f"{schema}.{table}" for schema, table, short in rows]
-        raise _no_table(name, there, nearest(name, known), address.shown)
+        raise _no_table(name, there, nearest(name, known), address.title)
     return ".".join(map(identifier, known[name]))
 
 
@@ -144,7 +144,7 @@ def _bracketed(query: str) -> str:
 
 
 def _no_select(address: Address, said: str | None = None) -> InputError:
-    return InputError(_NO_SELECT, where=address.shown, given=said, expected="SELECT … FROM …")
+    return InputError(_NO_SELECT, where=address.title, given=said, expected="SELECT … FROM …")
 
 
 def _driver(package: str, extra: str) -> Any:  # noqa: ANN401 - a module
@@ -159,17 +159,17 @@ def _file(address: Address) -> str:
     """Return the path of a database that is a file; no driver shall make a new one."""
     parts = parts_of(address.place)
     if len(parts) > 1 or os.path.isdir(address.place):  # noqa: PTH112 - a name
-        raise InputError("a database is one file", where=address.shown, given=printable(address.place))
+        raise InputError("a database is one file", where=address.title, given=printable(address.place))
     return os.fspath(parts[0])
 
 
 def _duckdb(address: Address) -> _Engine:
     duckdb = _driver("duckdb", "duckdb")
     file = _file(address)
-    with telling(address.shown), open(file, "rb") as opened:  # noqa: PTH123 - a name
+    with telling(address.title), open(file, "rb") as opened:  # noqa: PTH123 - a name
         signed = opened.read(12)[8:] == b"DUCK"
     if not signed:  # DuckDB would look into files of other kinds, too
-        raise InputError("the file is no database of DuckDB", where=address.shown, given=printable(file))
+        raise InputError("the file is no database of DuckDB", where=address.title, given=printable(file))
 
     @contextmanager
     def relation(query: str) -> Iterator[Any]:
@@ -242,7 +242,7 @@ def _postgresql(address: Address) -> _Engine:
 
     def require_select(opened: Any, query: str) -> None:  # noqa: ANN401 - ADBC's
         """Refuse what is not one SELECT: COPY writes files in a read-only transaction, COMMIT ends it."""
-        with telling(address.shown, driver.Error, secrets=address.secrets, what=_NO_SELECT):
+        with telling(address.title, driver.Error, secrets=address.secrets, what=_NO_SELECT):
             opened.adbc_execute_schema(_bracketed(query) + " AS rows")
 
     @contextmanager

@@ -18,12 +18,12 @@ import polars as pl
 from rankstone.errors import InputError, printable
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.columns import by_alias, hidden, renames, require
-from rankstone.io.database_addresses import is_database, shown
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import Scanned, scan_parts
 from rankstone.io.input_table import Progress, reading
 from rankstone.io.objects import kind_of
 from rankstone.io.python_rows import frame_of_library
+from rankstone.io.sources import display_name, is_database
 from rankstone.io.typed_tables import id_type
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Events:
 
     def _about(self) -> int | None:
         """Return about how many rows there are, where that is known."""
-        counts = [part.about() for part, _ in self.parts]
+        counts = [part.estimated_rows() for part, _ in self.parts]
         known = [count for count in counts if count is not None]
         return sum(known) if counts and len(known) == len(counts) else None
 
@@ -180,7 +180,7 @@ def read_events(
     format_in = None if format_in == "trec" else format_in  # which has no names of columns
     parts: list[Scanned] = []
     if isinstance(source, str) and is_database(source):
-        name, frames = shown(source), [open_database(source).lazy()]
+        name, frames = display_name(source), [open_database(source).lazy()]
     elif isinstance(source, (str, os.PathLike)):
         parts = scan_parts(source, format_in, columns)
         name, frames = os.fspath(source), [part.frame for part in parts]

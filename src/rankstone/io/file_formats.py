@@ -1,7 +1,4 @@
-"""Files: which format a path holds, and how each is opened.
-
-BEIR's data as they are downloaded: a folder for a collection, judgments with a header of their own.
-"""
+"""The format of files, and how each is opened; the judgments in a folder of BEIR."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from rankstone.io.columns import CANONICAL
 from rankstone.io.csv_dialect import SEPARATORS, UTF16, Dialect, dialect_of, has_header
 from rankstone.io.csv_files import (
     FIRST_ROW,
+    ZIP,
     delimited,
     is_workbook,
     line_of,
@@ -36,9 +34,15 @@ from rankstone.io.damaged_files import (
     refuse_endless,
     refuse_repeated_keys,
 )
-from rankstone.io.database_addresses import is_database, parse_address
 from rankstone.io.input_table import Table, reading
-from rankstone.io.streams import is_stream, read_stream, rows_about, stream_title
+from rankstone.io.sources import (
+    estimated_rows,
+    is_database,
+    is_stream,
+    parse_address,
+    read_stream,
+    stream_title,
+)
 from rankstone.io.trec_text import Layout, Ranks, title_of, trec
 from rankstone.io.typed_tables import Part, of_parts
 
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-#: format → suffixes; a further .gz or .zst is looked through
+#: format → suffixes; a further .gz or .zst is ignored
 FORMATS: Final = {
     "trec": (".trec", ".txt", ".run", ".qrels", ".qrel", ".res", ".test", ""),
     "csv": (".csv",),
@@ -58,71 +62,60 @@ FORMATS: Final = {
     "xlsx": (".xlsx",),
 }
 _TEXT: Final = ("trec", "csv", "tsv", "jsonl", "json")
+#: bytes at the beginning of a text in which a tab shows a table
+_BLOCK: Final = 1 << 12
 _PACKED: Final = (".gz", ".zst", ".zstd")
 _BY_SUFFIX: Final = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
 
 
-def read_files(
-    path: str | os.PathLike[str],
-    layout: Layout,
-    columns: Mapping[str, str],
-    format_in: str | None = None,
-    *,
-    ranks: Ranks = "unread",
-    further: Sequence[str] = (),
-) -> Table:
-    """Open a file, a folder or a glob of parts, a pipe, or ``-`` for standard input, as one table.
+def format_at(
+    path: str | os.PathLike[str], format_in: str | None, columns: Mapping[str, str]
+) -> tuple[str, list[Path]]:
+    """Return the format of the files that a path names, and these files; a stream has none.
 
     Parameters
     ----------
     path
-        What to read.  Folders and globs are parts of one table, in the order of their names.
-    layout
-        What TREC lines hold: qrels or run.
-    columns
-        {their name: our name}, for formats with column names.
+        A file, a folder or a glob of parts, a pipe, or ``-`` for standard input.
     format_in
-        A name of :data:`FORMATS`; ``None`` goes by the suffix.
-    ranks
-        Whether the rank column of TREC runs is wanted, and must hold numbers.
-    further
-        Columns wanted beside the usual ones, in formats with column names.
+        A name of :data:`FORMATS`; ``None`` decides by content and suffix.
+    columns
+        {their name: our name}.
     """
     if format_in is not None and format_in not in FORMATS:
         close = nearest(format_in, FORMATS, n=1)
         raise UsageError(
-            f"{printable(format_in)!r} is no format",
+            f"{printable(format_in)!r} is not a format",
             expected=", ".join(FORMATS),
             fix=f"did you mean {close[0]}?" if close else None,
         )
     name = os.fspath(path)
     if is_stream(name):
-        kind = format_in or format_of_stream(name, "trec")
-        content = read_stream(name, _longest(kind))
-        return _read([content], stream_title(name), kind, layout, columns, ranks, further)
-    paths = parts_of(name)
-    formats = {format_in or _kind(p, columns) for p in paths}
+        return format_in or format_of_stream(name, "trec"), []
+    files = parts_of(name)
+    formats = {format_in or _format(file, columns) for file in files}
     if len(formats) > 1:
         raise UnknownFormat(
             f"parts of several formats: {', '.join(sorted(formats))}",
             where=name,
-            fix="name one kind of file (runs/*.parquet) or say --format-in",
+            fix="name files of one format (runs/*.parquet), or give --format-in",
         )
-    return _read(paths, name, formats.pop(), layout, columns, ranks, further)
+    return formats.pop(), files
 
 
-def _kind(path: Path, columns: Mapping[str, str]) -> str:
-    """Return the format of a file; what Excel calls text is a table with tabs."""
+def _format(path: Path, columns: Mapping[str, str]) -> str:
+    """Return the format of a file; “text” saved by Excel is a table with tabs."""
     kind = format_of(path)
+    if kind != "trec" or path.suffix.lower() != ".txt" or b"\t" not in _head(path, _BLOCK):
+        return kind
     with reading(str(path)):
-        tabs = kind == "trec" and path.suffix.lower() == ".txt" and has_header(path, columns)
-    return "tsv" if tabs else kind
+        return "tsv" if has_header(path, columns) else kind
 
 
 def scan_files(
     path: str | os.PathLike[str], format_in: str | None = None, columns: Mapping[str, str] | None = None
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    """Open a table of any columns, lazily, and say what was guessed of how it is written.
+    """Open a table of any columns lazily, with notes on what was guessed about its files.
 
     In CSV and TSV files every column is text.
 
@@ -131,14 +124,14 @@ def scan_files(
     path
         A file, a folder or a glob of parts, with column names.
     format_in
-        A name of :data:`FORMATS`; ``None`` goes by the suffix.
+        A name of :data:`FORMATS`; ``None`` decides by content and suffix.
     columns
-        {their name: our name}, which say which separator finds more of them.
+        {their name: our name}; the separator of a CSV file is the one that finds most of them.
     """
     parts = scan_parts(path, format_in, columns)
     frames = [part.frame for part in parts]
-    told = tuple(dict.fromkeys(told for part in parts for told in part.read_as))
-    return (frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")), told
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.read_as))
+    return (frames[0] if len(frames) == 1 else pl.concat(frames, how="vertical_relaxed")), notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,17 +141,17 @@ class Scanned:
     Attributes
     ----------
     source
-        The file, or what standard input held.
+        The file, or the content of a stream.
     title
-        What to call it.
+        Its name in messages.
     kind
         Its format.
     frame
         Its rows, lazily.
     dialect
-        How it is written, if it is CSV or TSV.
+        Separator, encoding and so on of CSV and TSV.
     read_as
-        What was guessed of that.
+        Notes on what was guessed about these.
     """
 
     source: Path | bytes
@@ -169,26 +162,26 @@ class Scanned:
     read_as: tuple[str, ...] = ()
 
     def whole(self) -> pl.LazyFrame:
-        """Return its rows, read in a way that finds torn ones whichever columns are asked for."""
+        """Return its rows, read so that broken ones are found whichever columns are selected."""
         return whole_rows(self.frame) if self.dialect else self.frame
 
     def place(self, row: int) -> str:
-        """Say where a row stands, counted from 0."""
+        """Return the place of a row, counted from 0, for messages."""
         if self.dialect is not None:
             return f"{self.title}:{line_of(self.dialect, row)}"
         if self.kind == "jsonl":
             return f"{self.title}:{row + 1}"
         return f"{self.title}, row {row + (FIRST_ROW if self.kind == 'xlsx' else 1)}"
 
-    def about(self) -> int | None:
-        """Return about how many rows there are; files of columns know without being read."""
+    def estimated_rows(self) -> int | None:
+        """Estimate the number of rows; columnar formats store it."""
         if self.kind in _TEXT:
-            return rows_about([self.source])
+            return estimated_rows([self.source])
         with reading(self.title):
             return int(self.frame.select(pl.len()).collect().item())
 
     def broken(self) -> InputError | None:
-        """Return the error for the first line that its format does not allow."""
+        """Return the error for the first line that is not valid in its format."""
         if self.kind == "jsonl":
             return broken_object(self.source, self.title)
         if self.dialect is not None:
@@ -200,7 +193,7 @@ class Scanned:
 def scan_parts(
     path: str | os.PathLike[str], format_in: str | None = None, columns: Mapping[str, str] | None = None
 ) -> list[Scanned]:
-    """Open the files of a table of any columns, lazily; ``-`` and pipes are CSV unless said.
+    """Open the files of a table of any columns lazily; ``-`` and pipes are CSV by default.
 
     Parameters
     ----------
@@ -211,7 +204,7 @@ def scan_parts(
     if is_stream(name):
         kind = format_in or format_of_stream(name, "csv")
         return [_scanned(read_stream(name, _longest(kind)), stream_title(name), kind, columns)]
-    return [_scanned(p, str(p), format_in or _kind(p, columns), columns) for p in parts_of(name)]
+    return [_scanned(p, str(p), format_in or _format(p, columns), columns) for p in parts_of(name)]
 
 
 def _scanned(source: Path | bytes, title: str, kind: str, columns: Mapping[str, str]) -> Scanned:
@@ -220,7 +213,7 @@ def _scanned(source: Path | bytes, title: str, kind: str, columns: Mapping[str, 
             "a table with column names is needed",
             where=title,
             expected=", ".join(form for form in FORMATS if form not in ("trec", "json")),
-            fix="--format-in names the format where the suffix does not",
+            fix="--format-in gives the format where the suffix does not",
         )
     if not (len(source) if isinstance(source, bytes) else source.stat().st_size):
         raise EmptyInput("the file is empty", where=title, expected=f"{kind} data")
@@ -228,15 +221,15 @@ def _scanned(source: Path | bytes, title: str, kind: str, columns: Mapping[str, 
     _refuse_endless(source, title, kind)
     with reading(title):
         if kind not in SEPARATORS:
-            frame, told = _scan(source, kind, title, columns)
-            return Scanned(source, title, kind, frame, read_as=told)
+            frame, notes = _scan(source, kind, title, columns)
+            return Scanned(source, title, kind, frame, read_as=notes)
         dialect = dialect_of(source, title, kind, columns)
-        frame, told = scan_delimited(dialect, columns)
-    return Scanned(source, title, kind, frame, dialect, told)
+        frame, notes = scan_delimited(dialect, columns)
+    return Scanned(source, title, kind, frame, dialect, notes)
 
 
 def stem(path: str | os.PathLike[str]) -> str:
-    """Return a file's name without the suffixes we know, or a table's: ``runs/bm25.run.gz`` is ``bm25``.
+    """Return a file's name without known suffixes, or a table's name: ``runs/bm25.run.gz`` is ``bm25``.
 
     >>> stem("runs/bm25.v2.run.gz")
     'bm25.v2'
@@ -251,13 +244,18 @@ def stem(path: str | os.PathLike[str]) -> str:
     return name.name or os.fspath(path)
 
 
+def files_of(path: str | os.PathLike[str]) -> list[Path]:
+    """Return the files that a path names; none for a stream or a database."""
+    return [] if is_database(path) or is_stream(path) else parts_of(os.fspath(path))
+
+
 def parts_of(name: str) -> list[Path]:
-    """Return the files that a path, a folder or a glob stands for, in the order of their names."""
+    """Return the file, or the files of a folder or a glob in the order of their names."""
     path = Path(name)
     if path.is_dir():
         parts = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "_")))
         if not parts:
-            raise EmptyInput("the folder holds no file", where=name)
+            raise EmptyInput("the folder has no files", where=name)
         return parts
     if path.exists():
         return [path]
@@ -280,25 +278,25 @@ def _siblings(path: Path) -> list[Path]:
 
 
 def format_of(path: Path) -> str:
-    """Return the format of a file: by what its first bytes sign or an archive holds, else by its suffix."""
-    magic = _magic(path)
+    """Return the format of a file: by its signature or the content of an archive, else by its suffix."""
+    magic = _head(path)
     if magic[:4] == b"PAR1":
         return "parquet"
     if magic[:6] == b"ARROW1":
         return "arrow"
-    if is_workbook(path, magic):
+    if magic[:4] == ZIP and is_workbook(path):
         return "xlsx"
     return _BY_SUFFIX.get(_suffix(path), "trec")
 
 
-def format_of_stream(name: str, usual: str) -> str:
-    """Return the format of a stream: by the suffix of a pipe that has a name with one, else the usual one.
+def format_of_stream(name: str, default: str) -> str:
+    """Return the format of a stream: by the suffix of a named pipe, else the default.
 
     >>> format_of_stream("logs/today.jsonl", "csv"), format_of_stream("/dev/fd/63", "csv")
     ('jsonl', 'csv')
     """
     suffix = _suffix(Path(name))
-    return _BY_SUFFIX.get(suffix, usual) if suffix else usual
+    return _BY_SUFFIX.get(suffix, default) if suffix else default
 
 
 def _suffix(path: Path) -> str:
@@ -306,31 +304,53 @@ def _suffix(path: Path) -> str:
     return inner.suffix.lower()
 
 
-def _read(
-    sources: Sequence[Path | bytes],
-    name: str,
+def read_files(
+    path: str | os.PathLike[str],
+    files: Sequence[Path],
     kind: str,
     layout: Layout,
     columns: Mapping[str, str],
-    ranks: Ranks,
-    further: Sequence[str],
+    *,
+    ranks: Ranks = "unread",
+    further: Sequence[str] = (),
 ) -> Table:
+    """Open files of one format, or a stream, as one table.
+
+    Parameters
+    ----------
+    path
+        The path that names them.
+    files, kind
+        As :func:`format_at` returns them.
+    layout
+        The columns of TREC text: judgments or a run.
+    columns
+        {their name: our name}, for formats with column names.
+    ranks
+        Whether the rank column of TREC runs is read, and must hold numbers.
+    further
+        Columns to read besides the usual ones, in formats with column names.
+    """
+    name = os.fspath(path)
+    sources: Sequence[Path | bytes] = files
+    if not files:
+        sources, name = [read_stream(name, _longest(kind))], stream_title(name)
     whole = [s for s in sources if isinstance(s, bytes) or s.stat().st_size]
     empty = next((s for s in sources if s not in whole), None)
-    if not whole or (empty is not None and kind not in _TEXT):  # without a row it would still have columns
+    if not whole or (empty is not None and kind not in _TEXT):  # even without rows they have columns
         where = name if empty is None else title_of(empty, name)
         raise EmptyInput("the file is empty", where=where, expected=f"{kind} data")
     for source in whole:
         _refuse_utf16(source, title_of(source, name), kind)
-        if kind != "trec":  # whose reader looks at what it has unpacked anyway
+        if kind != "trec":  # whose reader checks the unpacked text
             _refuse_endless(source, title_of(source, name), kind)
-    about = cache(partial(rows_about, whole))
+    extent = cache(partial(estimated_rows, whole))
     if kind == "trec":
-        return replace(trec(whole, name, layout, ranks), extent=about)
+        return replace(trec(whole, name, layout, ranks), extent=extent)
     if kind in SEPARATORS:
         dialect = cache(lambda: dialect_of(whole[0], title_of(whole[0], name), kind, columns))
         kinds = cache(lambda: kinds_of_texts(scan_delimited(dialect(), columns)[0]))
-        return replace(delimited(whole, name, kind, columns, further), extent=about, kinds=kinds)
+        return replace(delimited(whole, name, kind, columns, further), extent=extent, kinds=kinds)
     return _columnar(whole, name, kind, columns, further)
 
 
@@ -344,20 +364,22 @@ def _columnar(
     numbered, first = "{}:{}" if kind == "jsonl" else "{}, row {}", FIRST_ROW if kind == "xlsx" else 1
     titles = [title_of(source, name) for source in sources]
     try:
-        parts, told = [], dict[str, None]()
+        parts, notes = [], dict[str, None]()
         for source, title in zip(sources, titles, strict=True):
             with reading(title):
                 frame, guessed = _scan(source, kind, title, columns)
             parts.append(Part(title, frame, numbered, first, scanned=kind != "xlsx"))
-            told |= dict.fromkeys(guessed)
+            notes |= dict.fromkeys(guessed)
             if kind == "jsonl":
                 with reading(title):
                     names = frame.collect_schema().names()
                 read = [n for n in names if columns.get(n, n) in (*CANONICAL, *further)]
                 refuse_repeated_keys(source, title, read)
-        about = partial(rows_about, sources) if kind == "jsonl" else lambda: sum(p.height() for p in parts)
-        table = of_parts(parts, name, columns, further=further, extent=cache(about))
-        return replace(table, read_as=lambda: tuple(told)) if told else table
+        extent = (
+            partial(estimated_rows, sources) if kind == "jsonl" else lambda: sum(p.height() for p in parts)
+        )
+        table = of_parts(parts, name, columns, further=further, extent=cache(extent))
+        return replace(table, read_as=lambda: tuple(notes)) if notes else table
     except InputError as error:
         broken = [broken_object(*one) for one in zip(sources, titles, strict=True)] if kind == "jsonl" else []
         raise next(filter(None, broken), error) from None
@@ -366,27 +388,27 @@ def _columnar(
 def _scan(
     source: Path | bytes, kind: str, title: str, columns: Mapping[str, str]
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    """Open a table whose columns have types, and say what was guessed of how it is written."""
+    """Open a table with typed columns, with notes on what was guessed about it."""
     if kind == "xlsx":
         return scan_workbook(source, title, columns)
     if kind == "parquet":
         return pl.scan_parquet(source, glob=False), ()
     if kind == "jsonl":
         return pl.scan_ndjson(source, infer_schema_length=None), ()
-    stream = _magic(source)[:6] != b"ARROW1"
+    stream = _head(source)[:6] != b"ARROW1"
     return pl.read_ipc_stream(source).lazy() if stream else pl.scan_ipc(source), ()
 
 
-def _magic(source: Path | bytes) -> bytes:
-    """Return the first bytes, which many formats sign."""
+def _head(source: Path | bytes, size: int = 8) -> bytes:
+    """Return the first bytes, in which many formats have a signature."""
     if isinstance(source, bytes):
-        return source[:8]
+        return source[:size]
     with reading(str(source)), source.open("rb") as file:
-        return file.read(8)
+        return file.read(size)
 
 
 def _refuse_endless(source: Path | bytes, title: str, kind: str) -> None:
-    """Refuse lines without end in text that is read by lines; one object of JSON may be one line."""
+    """Refuse endless lines in text that is read line by line; a JSON object may be a single line."""
     longest = _longest(kind)
     if longest is not None:
         with reading(title):
@@ -394,16 +416,13 @@ def _refuse_endless(source: Path | bytes, title: str, kind: str) -> None:
 
 
 def _longest(kind: str) -> int | None:
-    """Return how many bytes a line of a format may have, where it is read by lines."""
+    """Return the longest line allowed in bytes; ``None`` for formats that are not read line by line."""
     return {"trec": LONGEST, "csv": LONGEST, "tsv": LONGEST, "jsonl": LONGEST_OBJECT}.get(kind)
 
 
 def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
-    """Refuse text of two bytes a character, which some shells write where output is sent to a file.
-
-    In CSV it is read: so does Excel.
-    """
-    if kind in _TEXT and kind not in SEPARATORS and _magic(source)[:2] in UTF16:
+    """Refuse UTF-16 text, which some shells write; in CSV it is read, as Excel does."""
+    if kind in _TEXT and kind not in SEPARATORS and _head(source)[:2] in UTF16:
         raise UnknownFormat(
             "the text is UTF-16",
             where=name,
@@ -413,13 +432,13 @@ def _refuse_utf16(source: Path | bytes, name: str, kind: str) -> None:
         )
 
 
-#: the header of its judgments → what it is called here; their score is a grade
+#: the header of BEIR's judgments → our names; their score is a grade
 BEIR: Final = {"query-id": "query_id", "corpus-id": "doc_id", "score": "relevance"}
-_BESIDE: Final = ("corpus.jsonl", "queries.jsonl", "corpus.jsonl.gz", "queries.jsonl.gz")
+_CORPUS: Final = ("corpus.jsonl", "queries.jsonl", "corpus.jsonl.gz", "queries.jsonl.gz")
 
 
 def judgments_in(source: object) -> tuple[object, tuple[str, ...]]:
-    """Return the judgments in a folder of BEIR's, those of its test split, and what to tell; else the source.
+    """Return the test judgments in a folder of BEIR with a note on that; any other source as it is.
 
     >>> judgments_in("qrels.txt")
     ('qrels.txt', ())
@@ -427,7 +446,7 @@ def judgments_in(source: object) -> tuple[object, tuple[str, ...]]:
     if not isinstance(source, (str, os.PathLike)) or is_database(source):
         return source, ()
     folder = Path(source)
-    if not (folder / "qrels").is_dir() or not any((folder / name).is_file() for name in _BESIDE):
+    if not (folder / "qrels").is_dir() or not any((folder / name).is_file() for name in _CORPUS):
         return source, ()
     splits = sorted(path for path in (folder / "qrels").glob("*.tsv") if not path.name.startswith("."))
     tests = [path for path in splits if path.name == "test.tsv"]
@@ -435,13 +454,13 @@ def judgments_in(source: object) -> tuple[object, tuple[str, ...]]:
         return source, ()
     if not tests and len(splits) > 1:
         raise InputError(
-            "this folder of BEIR's has judgments for several splits, and none is test.tsv",
+            "this BEIR folder has judgments for several splits, but no test.tsv",
             where=os.fspath(source),
             given=", ".join(f"qrels/{path.name}" for path in splits),
             expected="the judgments of one split",
-            fix=f"name them: {splits[0]}",
+            fix=f"name the file: {splits[0]}",
         )
-    taken = (tests or splits)[0]
-    others = [path.name for path in splits if path != taken]
-    told = f"BEIR's folder: qrels/{taken.name}" + (f" (beside {', '.join(others)})" if others else "")
-    return taken, (told,)
+    chosen = (tests or splits)[0]
+    others = [path.name for path in splits if path != chosen]
+    note = f"BEIR folder: qrels/{chosen.name}" + (f" (not {', '.join(others)})" if others else "")
+    return chosen, (note,)

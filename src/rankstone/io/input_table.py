@@ -1,4 +1,4 @@
-"""A table from anywhere, with our column names, as a stream that can be started again."""
+"""A table from anywhere, with canonical column names, as a stream that can be restarted."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone.errors import BadValue, InputError, RankstoneError, printable
+from rankstone.errors import BadValue, InputError, MixedIds, RankstoneError, printable
 from rankstone.io.columns import require
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Progress = Callable[[int], None]
 
 
 def _unknown() -> None:
-    """Say that nothing is known."""
+    """Return nothing: the default of what a source may know."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,31 +42,31 @@ class Table:
     Attributes
     ----------
     source
-        What to call the table in a message: a path, or what kind of object it was.
+        The table's name in messages: a path, or the kind of object it was.
     schema
         Canonical columns and their types; ids are ``String`` or ``Int64``.
     start
-        Starts the stream anew with the columns asked for.
+        Restarts the stream with the requested columns.
     where
-        Says where a row stands: ``runs/bm25.txt:17``.
+        Returns the place of a row for messages: ``runs/bm25.txt:17``.
     untyped
-        Whether ids are bare text (a text file, wide numbers), so that ``7`` may be a number elsewhere.
+        True if ids are bare text (a text file, wide numbers), so that ``7`` may be a number elsewhere.
     listed
-        Whether the rows have no scores and their order is the ranking.
+        True if the rows have no scores and their order is the ranking.
     comments
-        Counts the comment lines that were passed over, once the stream has been read.
+        Returns the number of comment lines skipped, once the stream has been read.
     present
         All column names of the source, for messages.
     empty
-        Says which queries' lists are there and empty, where a source can.
+        Returns the queries with empty lists, where a source can declare them.
     unusable
-        Columns of a kind that cannot be read, and what to say when one is asked for.
+        Columns of a type that cannot be read → the error if one is requested.
     extent
-        Says about how many rows there are, where that is known without reading them.
+        Returns an estimate of the number of rows, where one is known without reading.
     read_as
-        Says, once the stream has been read, what was guessed of how the source is written.
+        Returns, once the stream has been read, notes on what was guessed about the source's format.
     kinds
-        Says what the source's columns hold, for messages.
+        Returns what the source's columns contain, for messages.
     """
 
     source: str
@@ -85,21 +85,21 @@ class Table:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The canonical columns there are."""
+        """The canonical columns of the table."""
         return frozenset(self.schema)
 
     @property
     def unanswered(self) -> pl.Series | None:
-        """Ids of queries whose lists are there and empty; ``None`` where there are none."""
+        """Ids of queries with an empty list; ``None`` where there are none."""
         return self.empty()
 
     def tables(self, columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-        """Start the stream anew; each piece has the given columns."""
+        """Restart the stream; each piece has the given columns."""
         with reading(self.source):
             yield from self.start(columns)
 
     def locate(self, row: int) -> str:
-        """Say where a row stands; -1 is the table as a whole."""
+        """Return the place of a row for messages; -1 is the table as a whole."""
         return self.source if row < 0 else self.where(row)
 
     def collect(self, *columns: str) -> pl.DataFrame:
@@ -110,21 +110,21 @@ class Table:
         return pl.DataFrame(schema={name: self.schema[name] for name in columns or self.schema})
 
     def without_empty(self) -> Table:
-        """Return the table, which says nothing of lists that are there and empty."""
+        """Return the table without its declared empty lists."""
         return replace(self, empty=_unknown)
 
     def in_memory(self) -> Table:
-        """Return the table, read once and kept, for whoever starts it again and again."""
+        """Return the table, read once and held in memory."""
         frame = self.collect()
 
         def again(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
             yield from (piece.select(wanted) for piece in frame.iter_slices(ROWS))
 
-        count, told = self.comments(), self.read_as()
-        return replace(self, start=again, comments=lambda: count, read_as=lambda: told)
+        count, notes = self.comments(), self.read_as()
+        return replace(self, start=again, comments=lambda: count, read_as=lambda: notes)
 
     def remembering(self) -> Table:
-        """Return the table, which keeps what its first reader reads and hands it to the next ones."""
+        """Return the table, which keeps the pieces of the first complete read for later ones."""
         kept: list[pl.DataFrame] = []
         read = False
         start, columns = self.start, [pl.col(name) for name in self.schema]
@@ -134,7 +134,7 @@ class Table:
             if read:
                 yield from (piece.select(wanted) for piece in kept)
                 return
-            kept.clear()  # whoever began before did not come to the end
+            kept.clear()  # an earlier read was not completed
             for piece in start(columns):
                 kept.append(piece)
                 yield piece.select(wanted)
@@ -145,24 +145,35 @@ class Table:
     def only(self, keep: pl.Expr) -> Table:
         """Return the rows for which an expression over ``query_id`` is true.
 
-        Where the source is laid out by query, Parquet with its ids in order say, the rest is not even read.
+        Where the source is sorted by query, such as Parquet with its ids in order, the rest is not even read.
         """
-        start, names = self.start, [pl.col(name) for name in self.schema]
-
-        def sieved(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-            for piece in start(names):
-                yield piece.filter(keep).select(wanted)
 
         def empty() -> pl.Series | None:
-            none = self.unanswered
-            return none if none is None else none.to_frame("query_id").filter(keep)["query_id"]
+            queries = self.unanswered
+            return None if queries is None else queries.to_frame("query_id").filter(keep)["query_id"]
 
-        among = getattr(start, "among", None)  # of a start that need not read what nobody wants
-        some = sieved if among is None else among(keep)
-        return replace(self, start=some, where=self._where_kept(keep), empty=empty, extent=_unknown)
+        filtered = self._mapped(lambda piece: piece.filter(keep), empty=empty, extent=_unknown)
+        among = getattr(self.start, "among", None)  # of a source that can skip the other rows
+        start = filtered.start if among is None else among(keep)
+        return replace(filtered, start=start, where=self._where_kept(keep))
+
+    def _mapped(
+        self,
+        change: Callable[[pl.DataFrame], pl.DataFrame],
+        names: Sequence[str] | None = None,
+        **fields: Any,  # noqa: ANN401 - other fields to replace
+    ) -> Table:
+        """Return the table with every piece changed; ``names`` are the columns read, all by default."""
+        start, columns = self.start, [pl.col(name) for name in names or self.schema]
+
+        def changed(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+            for piece in start(columns):
+                yield change(piece).select(wanted)
+
+        return replace(self, start=changed, **fields)
 
     def _where_kept(self, keep: pl.Expr) -> Locate:
-        """Say where a row of those kept stands, by counting them; this is for messages."""
+        """Return a function that finds the place of a kept row, by counting; this is for messages."""
 
         def place(row: int) -> str:
             before = 0
@@ -177,9 +188,9 @@ class Table:
         return place
 
     def ordered_by(self, order: str) -> str:
-        """Return what gives the order of lists: what is asked for, or the only order that there is.
+        """Return what orders the lists: the requested order, or the only one the table has.
 
-        Plain lists of documents are their own order, and where there are ranks and no scores, the ranks are.
+        Plain lists of documents are in order; a table with ranks and without scores is ordered by rank.
         """
         if self.listed:
             return "input"
@@ -187,7 +198,7 @@ class Table:
         return "rank" if alone else order
 
     def requires(self, *columns: str, given: Mapping[str, str] | None = None) -> Table:
-        """Return the table, once it is sure to have these columns; ``given`` are the names somebody said."""
+        """Return the table if it has these columns; ``given`` is the requested {their name: our name}."""
         for name in columns:
             if name in self.unusable:
                 raise self.unusable[name]
@@ -196,7 +207,7 @@ class Table:
         return self
 
     def whole(self) -> Table:
-        """Return the table, which refuses a row without a value in a column that is read."""
+        """Return the table, which refuses a missing value in any column that is read."""
         start = self.start
 
         def checked(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
@@ -217,10 +228,10 @@ class Table:
         return replace(self, start=checked)
 
     def watched(self, progress: Progress | None) -> Table:
-        """Return the table, telling ``progress`` of every piece read.
+        """Return the table, which calls ``progress`` with the rows of every piece read.
 
-        A progress that wants to know more has a method ``stream``: entered for every start of the stream,
-        with a way to say about how many rows there are, it returns who is told of this one's pieces.
+        A progress may have a method ``stream``: a context manager that is entered whenever the stream starts,
+        with a function that estimates the number of rows, and that returns what to call for its pieces.
         """
         if progress is None:
             return self
@@ -228,79 +239,100 @@ class Table:
         stream = getattr(progress, "stream", lambda _extent: nullcontext(progress))
 
         def counted(columns: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-            with stream(self.extent) as tell:
+            with stream(self.extent) as advance:
                 for piece in start(columns):
-                    tell(piece.height)
+                    advance(piece.height)
                     yield piece
 
         return replace(self, start=counted)
 
     def in_one_list(self) -> Table:
-        """Return the table with all rows in one list, and without document ids, which may stand in many."""
-        start, kept = self.start, [name for name in self.schema if name not in ("query_id", "doc_id")]
-
-        def together(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-            for piece in start([pl.col(name) for name in kept]):
-                yield piece.with_columns(query_id=pl.lit(EVERYTHING)).select(wanted)
-
+        """Return the table as one list, without document ids, which may occur in many lists."""
+        kept = [name for name in self.schema if name not in ("query_id", "doc_id")]
         schema = {"query_id": pl.String(), **{name: self.schema[name] for name in kept}}
-        return replace(self, schema=schema, start=together)
+        return self._mapped(
+            lambda piece: piece.with_columns(query_id=pl.lit(EVERYTHING)), kept, schema=schema
+        )
 
-    def pairs_in_one_list(self, of: pl.Series | None = None) -> Table:
-        """Return the table with all rows in one list, where a document of two queries is two documents.
+    def pairs_in_one_list(self, queries: pl.Series | None = None) -> Table:
+        """Return the table as one list, in which a document of two queries is two documents.
 
         Parameters
         ----------
-        of
-            The queries whose rows stay; ``None`` for all.
+        queries
+            The queries whose rows are kept; ``None`` for all.
         """
-        start, pair = self.start, pl.format("{}\t{}", "query_id", "doc_id")
+        pair = pl.format("{}\t{}", "query_id", "doc_id")
 
-        def together(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-            for piece in start([pl.col(name) for name in self.schema]):
-                some = piece if of is None else piece.filter(pl.col("query_id").is_in(of.implode()))
-                yield some.with_columns(query_id=pl.lit(EVERYTHING), doc_id=pair).select(wanted)
+        def together(piece: pl.DataFrame) -> pl.DataFrame:
+            kept = piece if queries is None else piece.filter(pl.col("query_id").is_in(queries.implode()))
+            return kept.with_columns(query_id=pl.lit(EVERYTHING), doc_id=pair)
 
         schema = {**self.schema, "query_id": pl.String(), "doc_id": pl.String()}
-        return replace(self, schema=schema, start=together, empty=_unknown)
+        return self._mapped(together, schema=schema, empty=_unknown)
 
     def with_number(self, name: str, number: float) -> Table:
         """Return the table with a column that holds the same number in every row."""
-        start, own, same = self.start, [pl.col(n) for n in self.schema], pl.lit(number).alias(name)
-
-        def numbered(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-            for piece in start(own):
-                yield piece.with_columns(same).select(wanted)
-
-        return replace(self, schema={**self.schema, name: pl.Float64()}, start=numbered)
+        constant = pl.lit(number).alias(name)
+        schema = {**self.schema, name: pl.Float64()}
+        return self._mapped(lambda piece: piece.with_columns(constant), schema=schema)
 
     def with_text_ids(self, *columns: str) -> Table:
-        """Return the table with whole-number ids written out as decimal text."""
+        """Return the table with whole-number ids written as decimal text."""
         numbers = [c for c in columns if c in self.schema and self.schema[c] != pl.String]
         if not numbers:
             return self
-        start = self.start
-
-        def as_text(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-            for piece in start([pl.col(name) for name in self.schema]):
-                yield piece.with_columns(pl.col(numbers).cast(pl.String)).select(wanted)
-
-        schema = {n: pl.String() if n in numbers else t for n, t in self.schema.items()}
 
         def empty() -> pl.Series | None:
-            none = self.unanswered
-            return none.cast(pl.String) if none is not None and "query_id" in numbers else none
+            queries = self.unanswered
+            return queries.cast(pl.String) if queries is not None and "query_id" in numbers else queries
 
-        return replace(self, schema=schema, start=as_text, empty=empty)
+        schema = {n: pl.String() if n in numbers else t for n, t in self.schema.items()}
+        texts = pl.col(numbers).cast(pl.String)
+        return self._mapped(lambda piece: piece.with_columns(texts), schema=schema, empty=empty)
+
+    def text_ids_for(self, other: Table, expected: str) -> tuple[str, ...]:
+        """Return the id columns to write as text, so that ids of two tables can match.
+
+        Numbers in a text file are text; against whole numbers they are compared as decimal text.  Any other
+        difference in type is an error.
+
+        Parameters
+        ----------
+        other
+            The other table.
+        expected
+            What was expected, for the message.
+
+        Raises
+        ------
+        MixedIds
+            When one table has texts for ids and the other whole numbers.
+        """
+        differ = tuple(c for c in ("query_id", "doc_id") if self.schema[c] != other.schema[c])
+        if differ and not (self.untyped or other.untyped):
+            raise MixedIds(
+                f"{differ[0]} has two types",
+                given=f"{self._example(differ[0])}; {other._example(differ[0])}",
+                expected=expected,
+                fix="convert one of them: cast to str, or to int",
+            )
+        return differ
+
+    def _example(self, column: str) -> str:
+        """Return the type of a table's ids, with an example."""
+        piece = next(iter(self.tables([pl.col(column)])), None)
+        example = "" if piece is None or piece.is_empty() else f", such as {piece.item(0, 0)!r}"
+        return f"{self.source}: {self.schema[column]}{example}"
 
 
 def roots_of(columns: Sequence[pl.Expr]) -> dict[str, None]:
-    """Return the names that expressions read, in their order."""
+    """Return the column names that expressions read, in their order."""
     return {name: None for expression in columns for name in expression.meta.root_names()}
 
 
 class reading:  # noqa: N801 - reads as a word: with reading(path)
-    """Turn what Polars and the system say while reading into an :class:`InputError`."""
+    """Turn errors of Polars and of the system while reading into an :class:`InputError`."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -309,22 +341,22 @@ class reading:  # noqa: N801 - reads as a word: with reading(path)
         """Nothing to set up."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Translate; errors of our own pass."""
+        """Translate the error; our own errors pass."""
         if error is None or isinstance(error, RankstoneError):
             return
         if isinstance(error, OSError):
             raise InputError(error.strerror or printable(error), where=self._source) from error
         if isinstance(error, (pl.exceptions.PolarsError, pl.exceptions.PanicException)):
-            if isinstance(error, pl.exceptions.PanicException):  # whose words are about Polars' code
+            if isinstance(error, pl.exceptions.PanicException):  # a message about Polars' code
                 raise InputError(
                     "the file is damaged: it cannot be read", where=self._source, fix="copy or write it again"
                 ) from error
-            said = printable(str(error).strip().splitlines()[0])
-            whole = "is it whole, and what its suffix says? --format-in names another format"
-            utf8 = "text must be UTF-8: save it so in an editor, or iconv -f windows-1252 -t utf-8 FILE > NEW"
+            message = printable(str(error).strip().splitlines()[0])
+            whole = "is it complete, and in the format of its suffix? --format-in gives another format"
+            utf8 = "save it as UTF-8: in an editor, or iconv -f windows-1252 -t utf-8 FILE > NEW"
             raise InputError(
                 "the file cannot be read",
                 where=self._source,
-                given=said,
-                fix=utf8 if re.search("^(?!parquet).*utf-?8", said, re.IGNORECASE) else whole,
+                given=message,
+                fix=utf8 if re.search("^(?!parquet).*utf-?8", message, re.IGNORECASE) else whole,
             ) from error

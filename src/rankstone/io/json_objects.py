@@ -26,11 +26,10 @@ import polars as pl
 
 from rankstone.errors import BadLine, DuplicateRows, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import LONGEST, refuse_endless
-from rankstone.io.database_addresses import is_database
 from rankstone.io.file_formats import format_of, format_of_stream, parts_of
 from rankstone.io.input_table import reading
 from rankstone.io.python_rows import frame_of_records, ids_of, numbers_of
-from rankstone.io.streams import is_stream, read_stream, stream_title
+from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

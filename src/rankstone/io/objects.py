@@ -1,9 +1,7 @@
 """Python objects as tables: frames of any library, dicts, arrays.
 
-No library is imported for this: a frame is recognised by what it offers (the Arrow C stream) or by
-the name of its module.
-
-Ids of two tables, brought to one kind.
+No library is imported for this: a frame is recognised by its interface (the Arrow C stream) or by the name of
+its module.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import polars as pl
 
-from rankstone.errors import EmptyInput, InputError, MixedIds
+from rankstone.errors import EmptyInput, InputError
 from rankstone.io.arrow_batches import batches_of_relation, is_relation
 from rankstone.io.input_table import Table, reading
 from rankstone.io.python_rows import (
@@ -42,13 +40,13 @@ def read_object(
         ``{query: [doc, …]}``, a dict of columns, named tuples or dicts one a row (a list, a generator), or a
         triple of arrays (queries, documents, numbers).
     number
-        What the number is: ``relevance`` or ``score``.
+        The name of the number: ``relevance`` or ``score``.
     columns
         {their name: our name}, for tables.
     source
-        What to call the object in messages.
+        The object's name in messages.
     further
-        Columns of a table wanted beside the usual ones.
+        Columns of a table to read besides the usual ones.
     """
     if is_relation(value):
         return batches_of_relation(value, source).table(columns, further)
@@ -57,10 +55,10 @@ def read_object(
         scanned = isinstance(frame, pl.LazyFrame)
         return of_frame(frame.lazy(), source, columns, further=further, scanned=scanned)
     if isinstance(value, Mapping):
-        return _of_mapping(value, number, source)
+        return _from_mapping(value, number, source)
     if _is_triple(value):
         queries, docs, numbers = value
-        return _of_arrays(queries, docs, numbers, number, source)
+        return _from_arrays(queries, docs, numbers, number, source)
     raise InputError(
         f"an object of type {kind_of(value)} cannot be read as a table",
         where=source,
@@ -75,7 +73,7 @@ def read_object(
 def _frame(
     value: object, number: str, columns: Mapping[str, str], source: str
 ) -> pl.LazyFrame | pl.DataFrame | None:
-    """Return an object whose columns have names as a frame, ``None`` where it has none."""
+    """Return an object with named columns as a frame; ``None`` for any other."""
     if isinstance(value, (pl.LazyFrame, pl.DataFrame)):
         return value
     if isinstance(value, Mapping):
@@ -89,23 +87,23 @@ def _frame(
     return frame_of_rows(value, number, source)
 
 
-def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
+def _from_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     if not value:
-        raise EmptyInput("there is no query", where=source)
+        raise EmptyInput("there are no queries", where=source)
     inner = [list(docs) if isinstance(docs, Iterator) else docs for docs in value.values()]
-    inner = _of_one_kind(inner)
+    inner = _filled_in(inner)
     if all(isinstance(docs, Mapping) for docs in inner):
         docs = [doc for each in inner for doc in each]
         numbers = [n for each in inner for n in each.values()]
         if numbers and all(isinstance(n, Mapping) for n in numbers):
-            return _of_subtopics(dict(zip(value, inner, strict=True)), number, source)
+            return _from_subtopics(dict(zip(value, inner, strict=True)), number, source)
         frame = {"doc_id": ids_of(docs, "doc_id", source), number: numbers_of(numbers, number, source)}
     elif not any(isinstance(docs, (Mapping, str, bytes)) for docs in inner):
-        docs = [doc for each in inner for doc in _listed(each, source)]
+        docs = [doc for each in inner for doc in _documents(each, source)]
         frame = {"doc_id": ids_of(docs, "doc_id", source)}
     else:
         raise InputError(
-            "a dict's values are of several kinds",
+            "the values of the dict have different types",
             where=source,
             expected=f"{{query: {{doc: {number}}}}} or {{query: [doc, …]}} throughout",
         )
@@ -113,11 +111,11 @@ def _of_mapping(value: Mapping[Any, Any], number: str, source: str) -> Table:
     queries = ids_of(list(value), "query_id", source).gather(np.repeat(np.arange(len(inner)), lengths))
     table = pl.DataFrame({"query_id": queries, **frame})
     read = of_frame(table.lazy(), source, {}, further=(number,))
-    return replace(_telling_empty(read, value, lengths), listed=number not in frame)
+    return replace(_declaring_empty(read, value, lengths), listed=number not in frame)
 
 
-def _of_one_kind(inner: list[Any]) -> list[Any]:
-    """Return the values of a dict, of which empty ones are whatever the others are."""
+def _filled_in(inner: list[Any]) -> list[Any]:
+    """Return the values of a dict, with empty ones in the type of the others."""
     bare = [isinstance(docs, (Mapping, list, tuple)) and not docs for docs in inner]
     first = next((docs for docs, none in zip(inner, bare, strict=True) if not none), None)
     if first is None:
@@ -126,14 +124,14 @@ def _of_one_kind(inner: list[Any]) -> list[Any]:
     return [nothing if none else docs for docs, none in zip(inner, bare, strict=True)]
 
 
-def _telling_empty(read: Table, value: Mapping[Any, Any], lengths: Sequence[int]) -> Table:
-    """Return the table, which tells the queries whose entries in a dict hold nothing."""
+def _declaring_empty(read: Table, value: Mapping[Any, Any], lengths: Sequence[int]) -> Table:
+    """Return the table with the queries whose entries in the dict are empty."""
     empty = ids_of(list(value), "query_id", read.source).filter(pl.Series(lengths) == 0)
     empty = empty.cast(read.schema["query_id"])
     return replace(read, empty=lambda: empty if len(empty) else None)
 
 
-def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: str, source: str) -> Table:
+def _from_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: str, source: str) -> Table:
     """Read ``{query: {doc: {subtopic: number}}}``."""
     rows = [
         (query, doc, str(subtopic), n)
@@ -142,7 +140,7 @@ def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: 
         for subtopic, n in subtopics.items()
     ]
     if not rows:
-        raise EmptyInput("there is no subtopic", where=source)
+        raise EmptyInput("there are no subtopics", where=source)
     queries, docs, subtopics, numbers = zip(*rows, strict=True)
     table = pl.DataFrame(
         {
@@ -153,14 +151,14 @@ def _of_subtopics(value: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], number: 
         }
     )
     read = of_frame(table.lazy(), source, {}, further=("subtopic",))
-    return _telling_empty(read, value, [sum(map(len, docs.values())) for docs in value.values()])
+    return _declaring_empty(read, value, [sum(map(len, docs.values())) for docs in value.values()])
 
 
-def _listed(docs: object, source: str) -> Iterable[Any]:
+def _documents(docs: object, source: str) -> Iterable[Any]:
     if isinstance(docs, Iterable) and _is_sized(docs):
         return docs
     raise InputError(
-        f"a query's documents are a {type(docs).__name__}",
+        f"the documents of a query are a {type(docs).__name__}",
         where=source,
         expected="{doc: number} or [doc, …]",
     )
@@ -176,11 +174,11 @@ def _is_sized(value: object) -> bool:
     return hasattr(value, "__len__") and getattr(value, "ndim", 1) > 0
 
 
-def _of_arrays(queries: Any, docs: Any, numbers: Any, number: str, source: str) -> Table:  # noqa: ANN401
+def _from_arrays(queries: Any, docs: Any, numbers: Any, number: str, source: str) -> Table:  # noqa: ANN401
     lengths = {len(queries), len(docs), len(numbers)}
     if len(lengths) > 1:
         raise InputError(
-            f"arrays of different lengths: {len(queries)}, {len(docs)}, {len(numbers)}", where=source
+            f"the arrays have different lengths: {len(queries)}, {len(docs)}, {len(numbers)}", where=source
         )
     table = pl.DataFrame(
         {
@@ -193,46 +191,10 @@ def _of_arrays(queries: Any, docs: Any, numbers: Any, number: str, source: str) 
 
 
 def kind_of(value: object) -> str:
-    """Return what an object is, with the library it is from.
+    """Return the type of an object with the library it comes from.
 
     >>> kind_of(5), kind_of(pl.Series())
     ('int', 'polars.series.series.Series')
     """
     module, name = type(value).__module__, type(value).__name__
     return name if module == "builtins" else f"{module}.{name}"
-
-
-def ids_of_two_kinds(first: Table, second: Table, expected: str) -> tuple[str, ...]:
-    """Return the id columns to be written as texts, so that two tables speak of the same things.
-
-    Numbers written in a text file are texts; against whole numbers they are compared as decimal text.
-    Anything else of two kinds is an error.
-
-    Parameters
-    ----------
-    first, second
-        The tables.
-    expected
-        What was expected instead, for the message.
-
-    Raises
-    ------
-    MixedIds
-        When one table has texts for ids and the other whole numbers.
-    """
-    differ = tuple(c for c in ("query_id", "doc_id") if first.schema[c] != second.schema[c])
-    if differ and not (first.untyped or second.untyped):
-        raise MixedIds(
-            f"{differ[0]} is of two kinds",
-            given=f"{_shown(first, differ[0])}; {_shown(second, differ[0])}",
-            expected=expected,
-            fix="convert one of them: cast to str, or to int",
-        )
-    return differ
-
-
-def _shown(table: Table, column: str) -> str:
-    """Return the kind of a table's ids, with an example."""
-    piece = next(iter(table.tables([pl.col(column)])), None)
-    example = "" if piece is None or piece.is_empty() else f", such as {piece.item(0, 0)!r}"
-    return f"{table.source}: {table.schema[column]}{example}"

@@ -13,7 +13,6 @@ from rankstone.io.columns import CANONICAL, hidden, is_text, lacking, renames
 from rankstone.io.input_table import ROWS, Locate, Table, reading, roots_of
 from rankstone.io.list_columns import LISTS, unfolded
 from rankstone.io.number_columns import refuse_inexact, wide
-from rankstone.io.streams import BrokenOff, whole_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +20,36 @@ if TYPE_CHECKING:
 
 #: whole numbers that 64 bits with a sign may not hold; as ids they are the decimal text they are written as
 _WIDE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
+
+
+class BrokenOff(InputError):
+    """A stream that ended before its last row: the file is damaged."""
+
+
+def whole_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
+    """Yield a frame's rows in pieces of about ``rows`` rows; refuse a stream that ends too early.
+
+    Polars ends a stream as if it were complete when one of its threads dies.  So a last row of nulls is sent
+    along, and a stream without it was cut off.
+
+    >>> [piece.height for piece in whole_batches(pl.LazyFrame({"a": [1, 2, None]}), 2)]
+    [2, 1]
+    """
+    schema = frame.collect_schema()
+    end = pl.LazyFrame({name: [None] for name in schema}, schema=schema)
+    held: pl.DataFrame | None = None  # ends in nulls: perhaps the row that marks the end
+    for piece in pl.concat([frame, end]).collect_batches(chunk_size=rows):
+        if held is not None:
+            yield held
+        held = None
+        if all(value is None for value in piece.row(-1)):
+            held = piece
+        else:
+            yield piece
+    if held is None:
+        raise BrokenOff("the file is damaged: it ends too early", fix="copy or write it again")
+    if held.height > 1:
+        yield held.head(-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import polars as pl
 from rankstone.errors import BadLine, BadValue, EmptyInput, InputError, printable
 from rankstone.io.damaged_files import refuse_endless
 from rankstone.io.input_table import reading
-from rankstone.io.streams import is_stream, read_stream
+from rankstone.io.sources import is_stream, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ import numpy as np
 from rankstone.errors import InputError, MissingExtra, RankstoneError, UnknownFormat, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.input_table import reading
-from rankstone.io.streams import is_stream, read_stream
+from rankstone.io.sources import is_stream, read_stream
 from rankstone.ltr.estimator_inputs import checked_features, in_order, listed, places_of, products
 from rankstone.ltr.hinge_objective import Scale
 

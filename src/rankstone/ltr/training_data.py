@@ -16,7 +16,7 @@ from rankstone.errors import BadValue, InputError, MissingColumn, UsageError, ne
 from rankstone.io.columns import hidden, renames, require, with_csv
 from rankstone.io.file_formats import parts_of, scan_parts
 from rankstone.io.input_table import reading
-from rankstone.io.streams import is_stream
+from rankstone.io.sources import is_stream
 from rankstone.ltr.estimator_inputs import checked_labels, listed
 from rankstone.ltr.letor_format import docids, group_sizes, read_letor, sizes_beside
 

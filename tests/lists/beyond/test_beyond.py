@@ -238,7 +238,7 @@ def test_parameters_are_checked(text: str, said: str) -> None:
         ({"catalogue_size": 2}, "4 distinct items in the lists, more than there are"),
         ({"ties": "expected", "catalogue_size": 9}, "ties='expected'"),
         ({"missing": "zero", "catalogue_size": 9}, "missing plays no part"),
-        ({"history": {}, "catalogue_size": 9}, "there is no query"),
+        ({"history": {}, "catalogue_size": 9}, "there are no queries"),
         ({"items": {"zz": 1}}, "no item of the run is in the table of items"),
         ({"qrels": {"nobody": {"a": 1}}, "catalogue_size": 9}, "no user of the run is judged"),
         ({"history": {"nobody": ["zz"]}, "catalogue_size": 9}, "neither users nor items"),

@@ -21,10 +21,9 @@ from rankstone.conventions.trec_eval.relevance_evaluator import FORMATS, VERSION
 from rankstone.errors import DuplicateRows, UsageError, printable
 from rankstone.io import read_judgments, read_run
 from rankstone.io.damaged_files import refuse_endless
-from rankstone.io.database_addresses import is_database
 from rankstone.io.file_formats import stem
 from rankstone.io.input_table import Table, reading
-from rankstone.io.streams import is_stream, read_stream, stream_title
+from rankstone.io.sources import is_database, is_stream, read_stream, stream_title
 from rankstone.io.trec_text import RUN, trec
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from rankstone.errors import BadOption, InputError, NotComparable, nearest, prin
 from rankstone.hits.alignment_options import ORDERINGS, AlignmentOptions, OrderingKeywords
 from rankstone.io import read_run
 from rankstone.io.columns import with_csv
-from rankstone.io.database_addresses import shown
 from rankstone.io.file_formats import stem
-from rankstone.io.objects import ids_of_two_kinds
+from rankstone.io.sources import display_name
 from rankstone.measures.core.syntax import parse_measure, parse_only
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 from rankstone.rankings.rank_similarity.list_pairs import Joined, beside, couples, hold, measured
@@ -105,7 +104,7 @@ def open_both(
         read_run(run, columns, format_in, order=order, name=name)
         for run, name in zip((a, b), names, strict=True)
     )
-    differ = ids_of_two_kinds(first, second, "texts in both runs, or whole numbers in both")
+    differ = first.text_ids_for(second, "texts in both runs, or whole numbers in both")
     return first.with_text_ids(*differ), second.with_text_ids(*differ)
 
 
@@ -232,7 +231,7 @@ def _names(a: object, b: object) -> tuple[str, str]:
         name if path is None else stem(path) for path, name in zip(paths, ("a", "b"), strict=True)
     )
     if first == second and paths[0] is not None and paths[1] is not None:
-        first, second = shown(paths[0]), shown(paths[1])
+        first, second = display_name(paths[0]), display_name(paths[1])
     return first, second
 
 

@@ -13,7 +13,7 @@ from rankstone.errors import UsageError
 from rankstone.evaluation.request import name_runs
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.attributes import read_attributes
-from rankstone.io.streams import can_be_read_again
+from rankstone.io.sources import can_be_read_again
 from rankstone.measures.core.syntax import parse_only
 from rankstone.rankings.rank_similarity.run_similarity import listing_options
 from rankstone.rankings.recommendation.beyond_scores import BeyondScores

@@ -1,0 +1,243 @@
+"""What a path names: a file, a stream that can be read only once, or a table of a database.
+
+Streams are standard input (``-``), pipes such as ``<(zcat run.txt.gz)`` and devices.  Databases are named by
+addresses: ``duckdb:file.db#run``, ``postgresql://host/db?query=SELECT …``.  Nothing is opened here for an
+address; its password reaches the driver and nothing else, and no title shows it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeGuard
+from urllib.parse import unquote
+
+from rankstone.errors import UsageError, masked, printable
+from rankstone.io.damaged_files import LONGEST, PACKED, drained
+from rankstone.io.input_table import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+#: stream name → its content, inside :func:`keeping_streams`
+_kept: dict[str, bytes] | None = None
+
+
+def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Return True for standard input (``-``), a pipe or a device.
+
+    >>> is_stream("-"), is_stream("/dev/null"), is_stream("run.txt")
+    (True, True, False)
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    name = os.fspath(source)
+    if name == "-":
+        return True
+    try:
+        mode = Path(name).stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def can_be_read_again(source: object) -> bool:
+    """Return True if a source can be read once more: a stream only inside :func:`keeping_streams`."""
+    return _kept is not None or not is_stream(source)
+
+
+def stream_title(name: str) -> str:
+    """Return the name of a stream for messages."""
+    return "standard input" if name == "-" else name
+
+
+def read_stream(name: str, longest: int | None = LONGEST) -> bytes:
+    """Read a stream to its end and return its content.
+
+    Parameters
+    ----------
+    name
+        ``-`` for standard input, or a path.
+    longest
+        The longest line allowed, in bytes; ``None`` for content that is not read by lines.
+    """
+    if _kept is not None and name in _kept:
+        return _kept[name]
+    title = stream_title(name)
+    with reading(title):
+        if name == "-":
+            content = drained(sys.stdin.buffer, title, longest)
+        else:
+            with Path(name).open("rb") as file:
+                content = drained(file, title, longest)
+    if _kept is not None:
+        _kept[name] = content
+    return content
+
+
+@contextmanager
+def keeping_streams() -> Iterator[None]:
+    """Keep the content of streams, so that a command can read its inputs more than once."""
+    global _kept  # noqa: PLW0603 - one process, one command
+    before = _kept
+    _kept = {} if before is None else before
+    try:
+        yield
+    finally:
+        _kept = before
+
+
+#: bytes of each of three samples: at the beginning of a file, in its middle and before its end
+_SAMPLE: Final = 1 << 16
+
+
+def estimated_rows(sources: Sequence[Path | bytes]) -> int | None:
+    """Estimate the lines of uncompressed text from file sizes; ``None`` for compressed files.
+
+    Parameters
+    ----------
+    sources
+        Paths, or the content itself.
+    """
+    counts = [_estimated_lines(source) for source in sources]
+    known = [count for count in counts if count is not None]
+    return round(sum(known)) if len(known) == len(counts) else None
+
+
+def _estimated_lines(source: Path | bytes) -> float | None:
+    if isinstance(source, bytes):
+        return source.count(b"\n")
+    try:
+        size = source.stat().st_size
+        with source.open("rb") as file:
+            sample = file.read(_SAMPLE)
+            for place in (size // 2, size - _SAMPLE) if size > _SAMPLE else ():
+                file.seek(place)
+                sample += file.read(_SAMPLE)
+    except OSError:
+        return None
+    if sample.startswith(PACKED):
+        return None
+    return size / len(sample) * sample.count(b"\n") if sample else 0.0
+
+
+_FILES: Final = ("duckdb", "sqlite")
+_SERVERS: Final = ("postgresql://", "postgres://")
+_BEGINNINGS: Final = (*(f"{kind}:" for kind in _FILES), *_SERVERS)
+_QUERY: Final = re.compile(r"[?&]query=")
+
+#: an address of PostgreSQL: user, password, hosts with ports, database, the driver's own parameters
+_URL: Final = re.compile(
+    r"(?P<scheme>postgres(?:ql)?://)"
+    r"(?:(?P<user>[^:@/?#\s]*)(?::(?P<password>[^:@/?#\s]*))?@)?"
+    r"(?P<rest>(?:(?:\[[^]@\s]*\]|[^][:@/?#,\s]*)(?::\d*)?,?)*(?:/[^@?#/\s]*)?)"
+    r"(?:\?(?P<parameters>(?:\w+=[^&#\s]*)(?:&\w+=[^&#\s]*)*)?)?"
+)
+_SECRET: Final = re.compile(r"password|secret|passphrase", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Address:
+    """The address of a table of a database, or of a query.
+
+    Attributes
+    ----------
+    kind
+        ``duckdb``, ``sqlite`` or ``postgresql``.
+    place
+        The file, or the server's URL as its driver reads it, password included: never shown.
+    table, query
+        A table's name, perhaps ``schema.table``, or SQL that is run as it is.
+    title
+        The address without its password.
+    secrets
+        Texts that no message may contain.
+    """
+
+    kind: str
+    place: str
+    table: str | None
+    query: str | None
+    title: str
+    secrets: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of a run that is read from here: its table's name."""
+        return self.table or "query"
+
+
+def is_database(source: object) -> bool:
+    """Return True for the address of a table of a database.
+
+    >>> is_database("duckdb:runs.db#bm25"), is_database("runs/bm25.run")
+    (True, False)
+    """
+    return isinstance(source, str) and source.startswith(_BEGINNINGS)
+
+
+def display_name(path: str | os.PathLike[str]) -> str:
+    """Return a path for messages: a file's path, a database's address without its password.
+
+    >>> display_name("postgresql://ann:secret@host/db#run")
+    'postgresql://ann:***@host/db#run'
+    """
+    name = os.fspath(path)
+    return parse_address(name).title if is_database(name) else name
+
+
+def parse_address(text: str) -> Address:
+    """Parse an address; errors do not repeat it, because it may contain a password.
+
+    >>> address = parse_address("duckdb:runs/all.db?query=SELECT * FROM run WHERE fold = 1")
+    >>> address.place, address.query
+    ('runs/all.db', 'SELECT * FROM run WHERE fold = 1')
+    """
+    parameter = _QUERY.search(text)
+    if parameter is not None:
+        place, table, query = text[: parameter.start()], None, text[parameter.end() :]
+        end = f"{parameter.group()}{masked(' '.join(query.split()))}"
+    else:
+        place, _, name = text.partition("#")
+        table, query, end = name, None, f"#{name}"
+    if text.startswith(_SERVERS):
+        return _server_address(place, table, query, end)
+    kind, _, file = place.partition(":")
+    form = f"{kind}:FILE#TABLE, or {kind}:FILE?query=SELECT …"
+    if not file:
+        raise UsageError("the address names no file", given=printable(masked(text)), expected=form)
+    _require_rows(table, query, f"{kind}:{file}", form)
+    return Address(kind, file, table, query, f"{kind}:{file}{end}")
+
+
+def _server_address(place: str, table: str | None, query: str | None, end: str) -> Address:
+    form = "postgresql://user@host:port/db#TABLE, or postgresql://…?query=SELECT …"
+    parts = _URL.fullmatch(place)
+    if parts is None or "@" in (table or ""):
+        raise UsageError(
+            "the address of the database cannot be read",
+            expected=form,
+            fix="in a password write @ : / ? # % as %40 %3A %2F %3F %23 %25; better, leave it out and put it "
+            "into PGPASSWORD or ~/.pgpass",
+        )
+    password, parameters = parts["password"], parts["parameters"] or ""
+    pairs = [pair.partition("=")[::2] for pair in parameters.split("&") if pair]
+    secrets = [password or "", *(value for name, value in pairs if _SECRET.search(name))]
+    shown = "&".join(f"{name}={'***' if _SECRET.search(name) else value}" for name, value in pairs)
+    user = "" if parts["user"] is None else f"{parts['user']}{'' if password is None else ':***'}@"
+    title = f"{parts['scheme']}{user}{parts['rest']}{f'?{shown}' if shown else ''}"
+    _require_rows(table, query, title, form)
+    hidden = tuple(s for secret in secrets for s in {secret, unquote(secret)} if s)
+    return Address("postgresql", place, table, query, title + end, hidden)
+
+
+def _require_rows(table: str | None, query: str | None, title: str, form: str) -> None:
+    """Refuse an address without a table or query."""
+    if not (table or (query or "").strip()):
+        raise UsageError("the address names no table of the database", given=printable(title), expected=form)
