@@ -247,7 +247,7 @@ def test_flat_names() -> None:
         ([1.0], [1.0], {"ties": "docid_desc"}, "needs document ids"),
         ([1.0], [1.0], {"missing": "drop"}, "says nothing about arrays"),
         ([1.0], [1.0], {"tie": "input"}, "there is no alignment option 'tie'"),
-        ([1.0], [1.0], {"k": 10}, "k belongs to a measure"),
+        ([1.0], [1.0], {"k": 10}, "k is a parameter of measures"),
     ],
 )
 def test_what_does_not_fit(scores: Any, labels: Any, how: dict[str, Any], told: str) -> None:

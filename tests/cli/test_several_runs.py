@@ -67,7 +67,7 @@ def test_files_with_different_tags_are_several_runs(
         err = capsys.readouterr().err
         assert "error: my runs: these 2 files look like several runs, not like parts of one" in err
         assert "tags in column 6: bm25.run (bm25), tfidf.run (tfidf)" in err
-        assert 'for a run of each file: "my runs"/* (in PowerShell ' in err
+        assert 'to read each file as a run: "my runs"/* (in PowerShell ' in err
         assert '(Get-ChildItem "my runs").FullName, in Python a list of paths)' in err
     pasted = ["/bin/sh", "-c", "printf '%s\\n' \"my runs\"/*"]
     files = subprocess.run(pasted, capture_output=True, text=True, check=True).stdout.splitlines()

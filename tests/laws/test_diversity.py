@@ -16,7 +16,7 @@ from tests.oracle.oracle import read_measure, scores
 from tests.oracle.worlds import World, close, differences, options, values, worlds
 
 import rankstone
-from rankstone.hits.ideal_lists import greedy
+from rankstone.hits.judged_pool import greedy
 from rankstone.measures.subtopic_diversity import GREEDY
 
 if TYPE_CHECKING:

@@ -86,7 +86,7 @@ def test_the_audit_says_what_stays_in_the_ideal() -> None:
     """Where relevant documents cannot be found any more and are asked for all the same, that is said."""
     line = both("RR", exclude=SEEN)[0].audit.lines()[1]
     assert "3 rows excluded, 2 of them relevant, 3 pairs to exclude in no list (q1 e, q1 zz, q9 a)" in line
-    assert "3 excluded relevant documents still in the ideal (exclude_from=both takes them out)" in line
+    assert "3 excluded relevant documents still in the ideal list (exclude_from=both removes them)" in line
     assert "still in the ideal" not in both("RR", exclude=SEEN, exclude_from="both")[0].audit.lines()[1]
 
 
@@ -111,7 +111,7 @@ def test_a_document_twice_is_two_rows_and_one_pair() -> None:
 def test_without_pairs_there_is_no_place() -> None:
     """To say where without saying what is a slip."""
     for evaluate in (rankstone.evaluate, evaluate_out_of_core):
-        with pytest.raises(BadOption, match="exclude_from=both, and nothing is excluded"):
+        with pytest.raises(BadOption, match="exclude_from=both without pairs to exclude"):
             evaluate(QRELS, RUN, "RR", exclude_from="both")
 
 

@@ -99,7 +99,7 @@ def test_weights() -> None:
         ("ndcg@3", {"convention": "lightgbm"}, {"labels": [0.5, 1.0]}, "does not take label 0.5"),
         ("NDCG", {"convention": "catboost"}, {"labels": [np.nan, 1.0]}, "does not take label nan"),
         ("ndcg_score", {"convention": "sklearn"}, {"sizes": [1, 1]}, "(?s)query 0.*a list of one document"),
-        ("AP", {"k": 3}, {}, "k belongs to a measure"),
+        ("AP", {"k": 3}, {}, "k is a parameter of measures"),
         ("AP", {"empty": "undefined"}, {"labels": [0, 0]}, "AP has no value"),
         ("AP", {}, {"scores": [1.0, np.nan]}, "a score is NaN"),
         ("AP", {}, {"labels": ["a", "b"]}, "labels are no numbers"),

@@ -176,7 +176,7 @@ def test_what_is_no_text_is_no_measure(given: Any) -> None:
 )
 def test_parameters_among_the_options(measures: str, option: dict[str, Any], fix: str) -> None:
     """A parameter of a measure is no option of alignment; the message says where it goes."""
-    with pytest.raises(UsageError, match="belongs to a measure") as raised:
+    with pytest.raises(UsageError, match="is a parameter of measures") as raised:
         rankstone.evaluate({"q": {"d": 1}}, {"q": ["d"]}, measures, **option)
     assert fix in str(raised.value)
 

@@ -649,5 +649,5 @@ def test_files_of_another_kind_are_told(tmp_path: Path) -> None:
     with pytest.raises(MissingColumn, match=r'is "\|" the separator\? --csv-separator "\|"'):
         rr(tmp_path / "run.csv")
     (tmp_path / "qrels.txt").write_bytes(b"q1 0 d\xff 1\n")
-    with pytest.raises(InputError, match="must be UTF-8"):
+    with pytest.raises(InputError, match="save it as UTF-8"):
         rankstone.evaluate(tmp_path / "qrels.txt", RUN, "AP")

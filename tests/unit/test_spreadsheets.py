@@ -336,10 +336,10 @@ def test_folders_of_beir(tmp_path: Path) -> None:
     """The test split, or the only one; of several none is chosen."""
     table = read_judgments(beir(tmp_path / "a", "dev", "test", "train"))
     assert table.collect("relevance")["relevance"].to_list() == [2.0, 2.0]
-    assert table.read_as()[0] == "BEIR's folder: qrels/test.tsv (beside dev.tsv, train.tsv)"
+    assert table.read_as()[0] == "BEIR folder: qrels/test.tsv (not dev.tsv, train.tsv)"
     table = read_judgments(str(beir(tmp_path / "b", "dev")))
     assert table.collect("relevance")["relevance"].to_list() == [1.0, 2.0]
-    assert table.read_as()[0] == "BEIR's folder: qrels/dev.tsv"
+    assert table.read_as()[0] == "BEIR folder: qrels/dev.tsv"
     several = beir(tmp_path / "c", "dev", "train")
     with pytest.raises(
         InputError, match=r"(?s)several splits.*qrels/dev\.tsv, qrels/train\.tsv.*name them"

@@ -48,7 +48,7 @@ def test_a_table_without_subtopics_is_refused() -> None:
     with pytest.raises(InputError, match="a judgment without subtopic"):
         value(frame.with_columns(subtopic=pl.lit(None, pl.String)))
     labelled = pl.DataFrame({"query_id": ["q"], "score": [1.0], "relevance": [1.0]})
-    with pytest.raises(UsageError, match="needs judgments in a table of their own"):
+    with pytest.raises(UsageError, match="needs a separate table of judgments"):
         rankstone.evaluate(table=labelled, measures="StRecall@5")
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunsLike
     from rankstone.evaluation.scores import Scores
-    from rankstone.hits.ideal_lists import Ideal
+    from rankstone.hits.list_arrays import Ideal
     from rankstone.io.input_table import Progress
 
 

@@ -96,13 +96,13 @@ def evaluate_by(
             ready = Prepared(given.qrels, wanted, **options)  # type: ignore[arg-type] # any object
             ready = ready if group[0].entry.declared else ready.of_rows()
             _check_grades(meant, group, _grades(ready))
-            left = {name: run for name, run in named.items() if name not in bad.found}
+            left = {name: run for name, run in named.items() if name not in bad.by_run}
             walked = ready.walk(left, progress=progress, on_bad_run=on_bad_run)
         parts.append(Scores(*walked))
-        bad.found |= parts[-1].audit.bad_runs
+        bad.by_run |= parts[-1].audit.bad_runs
         _check_refusals(meant, group, parts[-1], witnesses)
     found = _together(meant, readings, parts)
-    return replace(found, audit=replace(found.audit, bad_runs=bad.found))
+    return replace(found, audit=replace(found.audit, bad_runs=bad.by_run))
 
 
 def read_one(

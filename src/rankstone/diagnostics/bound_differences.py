@@ -11,7 +11,7 @@ import polars as pl
 from rankstone.diagnostics.bound_questions import Question, numbered, rule_of, sees_all
 from rankstone.diagnostics.bound_rules import BINARY, EXCHANGE, additive, extremes, two_kinds
 from rankstone.diagnostics.bound_search import Search, scored, stepped, value_of_some
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range
 
 if TYPE_CHECKING:
     from rankstone.diagnostics.lists_with_holes import Lists

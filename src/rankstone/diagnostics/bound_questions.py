@@ -14,7 +14,7 @@ import numpy as np
 from rankstone.diagnostics.bound_search import scored
 from rankstone.errors import BadOption, BadParameter
 from rankstone.hits.alignment_options import said
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.claims import Claims
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ import numpy as np
 
 from rankstone.diagnostics.bound_questions import Question, less, rule_of, sees_all
 from rankstone.diagnostics.bound_search import Search, filled, scored, slices, value_of_some
-from rankstone.hits.list_arrays import running
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range, running
 from rankstone.measures.core.definition import ANY_GAIN
 
 if TYPE_CHECKING:

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankstone.diagnostics.lists_with_holes import chosen
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import descending_within
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -23,7 +23,7 @@ import polars as pl
 from rankstone.errors import BadParameter, BadValue
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.hits.hits import Hits
-from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import Ideal
 from rankstone.measures.core.definition import ANY_GAIN
 from rankstone.measures.core.measure import Measure, Status
 from rankstone.measures.core.syntax import parse_measure

@@ -33,9 +33,8 @@ from rankstone.diagnostics.findings import (
 from rankstone.errors import InputError, printable
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import offsets_of
-from rankstone.hits.row_checks import Grades
+from rankstone.hits.judgments import Grades
+from rankstone.hits.list_arrays import Ideal, offsets_of
 from rankstone.io import read_interactions, read_judgments, read_run
 from rankstone.io.columns import with_csv
 from rankstone.io.sources import display_name

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstone.hits.alignment import taken
-from rankstone.hits.ideal_lists import Ideal
 from rankstone.hits.judged_pool import Places
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import Ideal, ragged_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

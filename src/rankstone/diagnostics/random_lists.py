@@ -18,9 +18,7 @@ import numpy as np
 from rankstone.errors import BadParameter
 from rankstone.evaluation.scores import uncounted
 from rankstone.hits.hits import Hits
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import offsets_of, sums
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import Ideal, offsets_of, ragged_range, sums
 from rankstone.measures.core.measure import Scored, Status
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from rankstone.evaluation.pipeline import Part, in_order
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.measure import Status
 
 if TYPE_CHECKING:

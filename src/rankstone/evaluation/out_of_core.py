@@ -243,7 +243,7 @@ def evaluate_out_of_core(
         raise
     judged = Origin(source.source, source.comments(), source.read_as())
     return StoredScores(
-        ready.measures, told, own, ready.queries, judged, listed, files, work.store, bad_runs=bad.found
+        ready.measures, told, own, ready.queries, judged, listed, files, work.store, bad_runs=bad.by_run
     )
 
 

@@ -10,8 +10,8 @@ import polars as pl
 
 from rankstone._text import queries
 from rankstone.errors import EmptyInput, NotComparable, OutOfRange, printable
+from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import RunScores
-from rankstone.evaluation.side_tables import check_queries
 from rankstone.hits.alignment import Aligner, joined, no_overlap, taken
 from rankstone.hits.alignment_audit import Audit, RunAudit
 from rankstone.hits.exclusion import LeftOut
@@ -158,16 +158,17 @@ class Pipeline:
             )
 
     def _audit(self, parts: Sequence[Part], lists: Lists, table: Table) -> RunAudit:
+        tallies = [part.tally for part in parts if part.tally is not None]
         return RunAudit.of(
             table.source,
-            [part.tally for part in parts if part.tally is not None],
+            tallies,
             missing=int((~lists.seen).sum()),
             extra=len(lists.unjudged()) if isinstance(self.judgments, Judgments) else 0,
             comments=table.comments(),
             cutoffs=cutoffs_of(self.measures),
             deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
             order=self.options.order,
-            left_out=LeftOut.of(self.exclude, [part.tally for part in parts if part.tally is not None]),
+            left_out=None if self.exclude is None else LeftOut.of(self.exclude, tallies),
             read_as=table.read_as(),
         )
 

@@ -16,25 +16,23 @@ from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
 from rankstone.evaluation.pipeline import Pipeline, Walked
 from rankstone.evaluation.request import (
     RunErrors,
+    check_queries,
     checked,
     choices,
-    columns_read,
-    name_runs,
-    of_rankings,
-    refuse_further,
-)
-from rankstone.evaluation.scores import RunScores, Scores
-from rankstone.evaluation.side_tables import (
-    check_queries,
     collapser,
+    columns_read,
     declared_queries,
     excluded_pairs,
-    intents_of,
+    name_runs,
+    of_rankings,
+    open_intents,
     query_table,
-    refuse_beside_one_group,
+    refuse_further_columns,
+    refuse_with_one_group,
     refuse_without_pairs,
     require_columns,
 )
+from rankstone.evaluation.scores import RunScores, Scores
 from rankstone.hits.alignment_audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.grouped_judgments import prepared
@@ -132,10 +130,10 @@ class Prepared:
         self._exclude = excluded_pairs(exclude, self._columns, self.options)
         self.collapse = collapser(collapse)
         self.queries = query_table(queries, self.measures, self._columns)
-        self._intents = intents_of(intents, self._columns)
+        self._intents = open_intents(intents, self._columns)
         self.one_group = one_group
         if one_group:
-            refuse_beside_one_group(collapse=collapse, queries=queries, intents=intents)
+            refuse_with_one_group(collapse=collapse, queries=queries, intents=intents)
         self._share: pl.Expr | None = None
         self._lowest: float | None = None
         self._kept: dict[tuple[str, ...], tuple[Judgments, Exclusion | None]] = {}
@@ -210,7 +208,7 @@ class Prepared:
         return Walked(
             scored,
             self.measures,
-            Audit(self.judgments_audit(), audits, *self._beside(), bad_runs=bad.found),
+            Audit(self.judgments_audit(), audits, *self._beside(), bad_runs=bad.by_run),
             choices(options, self.measures, one_group=self.one_group),
             {"judgments": self.judged.source, "runs": sources, **self._sources()},
         )
@@ -255,7 +253,8 @@ class Prepared:
                 judgments = replace(judgments, lowest_grade=self._lowest)
             if self._share is None and self.queries is not None:
                 check_queries(self.queries, self.measures, judgments.queries.names)
-            self._kept[texts] = judgments, Exclusion.of(pairs, frame, self.options)
+            exclude = None if pairs is None else Exclusion.of(pairs, frame, self.options)
+            self._kept[texts] = judgments, exclude
         return self._kept[texts]
 
     def _excluded(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
@@ -436,7 +435,7 @@ def walk_labelled(
     lowest = 0.0
     if any(measure.claims.reads_lowest_grade for measure in parsed):  # it has to be known before the walk
         lowest = lowest_of(read.tables([pl.col("relevance")]), alignment.negative)
-    refuse_further(parsed)
+    refuse_further_columns(parsed)
     refuse_without_pairs(None, alignment)
     name = name or (stem(table) if isinstance(table, (str, os.PathLike)) else "run")
     about = query_table(queries, parsed, columns)

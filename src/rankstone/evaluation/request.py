@@ -1,19 +1,26 @@
-"""What is asked for: measures and options that go together, and every choice a number depends on.
+"""The parts of a request: measures and options that go together, runs by name, side tables.
 
-Runs by name, whether somebody hands over one, several, or a long table of many.
+Side tables are about queries, intents, pairs to exclude and passages to collapse.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
+import numpy as np
+import polars as pl
+
 from rankstone.errors import BadOption, BadParameter, BadRuns, InputError, UsageError, one_of, printable
+from rankstone.hits.alignment_audit import BesideAudit
 from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
-from rankstone.io import read_runs
+from rankstone.hits.grouped_judgments import Intents
+from rankstone.hits.judged_pool import QueryTable
+from rankstone.io import read_attributes, read_intents, read_pairs, read_runs
 from rankstone.io.file_formats import stem
 from rankstone.io.json_objects import is_quepid
 from rankstone.io.python_rows import holds_columns, holds_rows, is_column
@@ -22,9 +29,7 @@ from rankstone.measures.core.measure import Measure
 from rankstone.measures.core.syntax import parse_only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import polars as pl
+    from collections.abc import Callable, Iterator
 
     from rankstone.io.input_table import Table
 
@@ -50,7 +55,7 @@ MeasuresLike: TypeAlias = str | Measure | Sequence[str | Measure]
 
 
 class EvaluationKeywords(AlignmentKeywords, total=False):
-    """What verbs that score runs against judgments take by keyword; see :func:`rankstone.evaluate`."""
+    """Keyword arguments for scoring runs against judgments; see :func:`rankstone.evaluate`."""
 
     columns: Mapping[str, str] | None
     exclude: RunLike | None
@@ -64,29 +69,29 @@ class EvaluationKeywords(AlignmentKeywords, total=False):
 
 
 def of_rankings(measures: MeasuresLike) -> tuple[Measure, ...]:
-    """Read measures, and refuse those that look at something else than judgments and a run."""
+    """Parse measures, and refuse those that need more than judgments and a run."""
     return parse_only((Measure,), measures, "is not a measure of a run against judgments")
 
 
 def columns_read(measures: Sequence[Measure]) -> tuple[str, ...]:
-    """Return the columns of the judgments that measures read beside the grade."""
+    """Return the columns of the judgments that measures read besides the grade."""
     columns = [name for measure in measures for name in measure.judgment_columns]
     if any("groups" in measure.brings for measure in measures):
         columns.append("subtopic")
     return tuple(dict.fromkeys(columns))
 
 
-def refuse_further(measures: Sequence[Measure]) -> None:
-    """Refuse measures that read more of the judgments than a grade."""
+def refuse_further_columns(measures: Sequence[Measure]) -> None:
+    """Refuse measures that read more of the judgments than the grade."""
     for measure in measures:
         if columns_read([measure]) or "pool" in measure.brings:
             raise BadParameter(
-                f"{measure} needs judgments in a table of their own", fix="use evaluate(qrels, run, …)"
+                f"{measure} needs a separate table of judgments", fix="use evaluate(qrels, run, …)"
             )
 
 
 def checked(options: Mapping[str, Any], measures: Sequence[Measure]) -> AlignmentOptions:
-    """Return the options of alignment, or refuse those under which a measure has no value."""
+    """Return the alignment options; refuse those under which a measure has no value."""
     _refuse_parameters(options, measures)
     alignment = AlignmentOptions.of(options)
     check(alignment, measures)
@@ -100,13 +105,13 @@ def check(alignment: AlignmentOptions, measures: Sequence[Measure]) -> None:
         measure.check_needs(alignment)
         if alignment.pool == "list" and measure.brings & {"pool", "groups"}:
             raise BadOption(
-                f"{measure} looks at all judged documents, and pool=list hides those outside the list",
-                fix="leave pool or the measure out",
+                f"{measure} reads all judged documents, but pool=list hides those outside the list",
+                fix="remove pool or the measure",
             )
 
 
-#: what other tools have options for → the parameter of measures here; ``k`` is the cutoff
-_INSIDE: Final = {
+#: options of other tools → the parameter of measures here; ``k`` is the cutoff
+_MEASURE_PARAMETERS: Final = {
     **dict.fromkeys(("rel", "level", "threshold", "relevance_level", "min_rel"), "rel"),
     **dict.fromkeys(("k", "cutoff", "at", "topk", "top_k"), "k"),
     **dict.fromkeys(("gain", "gains"), "gain"),
@@ -114,22 +119,22 @@ _INSIDE: Final = {
 
 
 def _refuse_parameters(options: Mapping[str, Any], measures: Sequence[Measure]) -> None:
-    """Refuse options that are parameters of measures, and say where they go."""
+    """Refuse options that are parameters of measures, with the measure's name to write instead."""
     known = AlignmentOptions().as_dict()
     for option, value in options.items():
-        name = _INSIDE.get(option, option)
+        name = _MEASURE_PARAMETERS.get(option, option)
         for measure in measures if option not in known else ():
             text = _with(measure, name, value)
             if text is not None:
                 raise BadOption(
-                    f"{option} belongs to a measure, it is no option of alignment",
+                    f"{option} is a parameter of measures, not an alignment option",
                     given=f"{option}={printable(value)}",
                     fix=f"write it in the measure's name: {printable(text)!r}",
                 )
 
 
 def _with(measure: Measure, name: str, value: object) -> str | None:
-    """Return the text of a measure with one more parameter, or nothing where it has none of that name."""
+    """Return a measure's name with one more parameter; ``None`` where it has no parameter of that name."""
     head, _, cutoff = str(measure).partition("@")
     if name == "k":
         return f"{head}@{value}" if measure.takes_cutoff else None
@@ -140,7 +145,7 @@ def _with(measure: Measure, name: str, value: object) -> str | None:
 
 
 def choices(options: AlignmentOptions, measures: Sequence[Measure], *, one_group: bool) -> dict[str, Any]:
-    """Return every choice the numbers depend on: options, and the parameters each measure has."""
+    """Return every choice the numbers depend on: options, and the default parameters of measures."""
     defaults = {name: value for measure in measures for name, value in measure.default_parameters().items()}
     alignment = options.recorded() | ({"one_group": True} if one_group else {})
     return {"alignment": alignment, "measures": [str(m) for m in measures], "defaults": defaults}
@@ -152,18 +157,17 @@ def name_runs(runs: object) -> dict[str, object]:
     >>> name_runs(["runs/bm25.run.gz", "runs/dense.parquet"])
     {'bm25': 'runs/bm25.run.gz', 'dense': 'runs/dense.parquet'}
     """
-    one = holds_columns(runs) or is_quepid(runs)
-    if isinstance(runs, Mapping) and runs and not one and all(map(_is_run, runs.values())):
+    if isinstance(runs, (str, os.PathLike)):
+        return {stem(runs): runs}
+    if isinstance(runs, Mapping) and runs and (_are_paths(runs.values()) or _are_runs(runs)):
         return {str(name): run for name, run in runs.items()}
-    if isinstance(runs, (list, tuple)) and runs and all(isinstance(r, (str, os.PathLike)) for r in runs):
+    if isinstance(runs, (list, tuple)) and runs and _are_paths(runs):
         names = [stem(run) for run in runs]
         if len(set(names)) < len(names):
             names = [display_name(run) for run in runs]
         if len(set(names)) < len(names):
-            raise UsageError("the same run is named twice", given=", ".join(map(printable, names)))
+            raise UsageError("the same run is given twice", given=", ".join(map(printable, names)))
         return dict(zip(names, runs, strict=True))
-    if isinstance(runs, (str, os.PathLike)):
-        return {stem(runs): runs}
     return {"run": runs}
 
 
@@ -176,26 +180,26 @@ def split_runs(
     order: str = "score",
 ) -> dict[str, object]:
     """Return the runs of long tables by the names that ``run_column`` gives them."""
-    found: dict[str, object] = {}
+    runs: dict[str, object] = {}
     for table in tables.values():
-        runs = read_runs(table, run_column, columns, format_in, order=order)
-        for name in runs.keys() & found.keys():
-            raise UsageError(f"two tables have a run {printable(name)}", fix="one table of each run")
-        found |= runs
-    return found
+        further = read_runs(table, run_column, columns, format_in, order=order)
+        for name in further.keys() & runs.keys():
+            raise UsageError(f"two tables have a run {printable(name)}", fix="one table for each run")
+        runs |= further
+    return runs
 
 
 class RunErrors:
-    """What is wrong with some of several runs: all are looked at before anything is refused.
+    """Collects the errors of several runs: all runs are tried before any is refused.
 
     Parameters
     ----------
     on_bad_run
-        ``stop`` refuses them together, ``skip`` leaves them out; ``None`` stops where nobody can choose.
+        ``stop`` refuses them together, ``skip`` leaves them out; ``None`` stops where this is not an option.
 
     Attributes
     ----------
-    found
+    by_run
         Run name → its error.
     """
 
@@ -204,21 +208,21 @@ class RunErrors:
             one_of("on_bad_run", on_bad_run, ("stop", "skip"))
         self._on_bad_run = on_bad_run
         self._shared: InputError | None = None
-        self.found: dict[str, InputError] = {}
+        self.by_run: dict[str, InputError] = {}
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
-        """Keep the error that a run meets."""
+        """Keep the error of a run."""
         try:
             yield
         except InputError as error:
             if error is self._shared:
                 raise
-            self.found[name] = error
+            self.by_run[name] = error
 
     @contextmanager
     def shared(self) -> Iterator[None]:
-        """Let errors pass, inside :meth:`of`, that are not about the run: all runs would meet them."""
+        """Inside :meth:`of`, let errors pass that are not about the run: all runs would have them."""
         try:
             yield
         except InputError as error:
@@ -226,21 +230,157 @@ class RunErrors:
             raise
 
     def settle(self, total: int) -> None:
-        """Refuse bad runs, unless they are to be left out and others of the ``total`` remain."""
-        if not self.found or (self._on_bad_run == "skip" and len(self.found) < total):
+        """Refuse bad runs, unless they are left out and others of the ``total`` remain."""
+        if not self.by_run or (self._on_bad_run == "skip" and len(self.by_run) < total):
             return
-        if len(self.found) == 1:
-            raise next(iter(self.found.values()))
-        can_skip = self._on_bad_run is not None and len(self.found) < total
+        if len(self.by_run) == 1:
+            raise next(iter(self.by_run.values()))
+        can_skip = self._on_bad_run is not None and len(self.by_run) < total
         fix = "on_bad_run=skip leaves them out and scores the others" if can_skip else None
-        raise BadRuns(self.found, total, fix)
+        raise BadRuns(self.by_run, total, fix)
+
+
+def _are_paths(values: Iterable[object]) -> bool:
+    return all(isinstance(value, (str, os.PathLike)) for value in values)
+
+
+def _are_runs(value: Mapping[Any, object]) -> bool:
+    """Return True for ``{name: run}``; False for a run that is itself a dict: of queries, or of columns."""
+    return not holds_columns(value) and not is_quepid(value) and all(map(_is_run, value.values()))
 
 
 def _is_run(value: object) -> bool:
-    """Tell ``{name: run}`` from a run that is itself a dict: of queries, or of columns."""
+    """Return True for a run; False for the documents of a query, or a column."""
     if isinstance(value, Mapping):
         if holds_columns(value):
             return True
         return bool(value) and all(isinstance(v, Mapping) or is_column(v) for v in value.values())
     triple = isinstance(value, tuple) and len(value) == 3  # noqa: PLR2004 - queries, documents, numbers
     return triple or holds_rows(value) or not (is_column(value) or isinstance(value, (int, float)))
+
+
+def query_table(
+    source: object, measures: Sequence[object], columns: Mapping[str, str] | None = None
+) -> QueryTable | None:
+    """Open the query table, and check that it has the columns that measures read.
+
+    Parameters
+    ----------
+    source
+        A path, a frame, ``{query: {column: value}}``, or ``None`` where there is no table.
+    measures
+        The measures to compute.
+    columns
+        {their name: our name}.
+    """
+    table = None
+    if source is not None:
+        read = read_attributes(source, "query_id", columns)
+        table = QueryTable.of(read.source, read.collect(*read.columns), read.read_as)
+    require_columns(table, measures)
+    return table
+
+
+def require_columns(table: QueryTable | None, measures: Sequence[object]) -> None:
+    """Refuse measures that read columns which the query table lacks, or invalid positions in sessions."""
+    for measure in measures:
+        wanted = _query_columns(measure)
+        for name, reason in wanted:
+            if table is None:
+                raise BadParameter(
+                    f"{reason} a query table with a column {name}",
+                    fix="give one: queries={query: {column: value}} or a file, --queries FILE",
+                )
+            table.require((name,), reason)
+        if table is not None and {"session", "position"} <= {name for name, _ in wanted}:
+            table.check_positions()
+
+
+def _query_columns(measure: object) -> list[tuple[str, str]]:
+    """Return the query-table columns that a measure reads, with the beginning of the message without one."""
+    if not isinstance(measure, Measure):
+        return []
+    names = [*measure.query_columns, *([] if measure.unit is None else [measure.unit])]
+    if measure.agg == "weighted" and type(measure).query_weights is Measure.query_weights:
+        names.append("weight")
+    return [(name, f"{measure} needs") for name in names]
+
+
+def check_queries(table: QueryTable, measures: Sequence[object], queries: pl.Series) -> BesideAudit:
+    """Return how the query table fits the evaluated queries; refuse it where a measure lacks a value."""
+    for measure in measures:
+        if wanted := _query_columns(measure):
+            table.covers(queries, [name for name, _ in wanted], wanted[0][1])
+    rows = table.rows(queries)
+    return BesideAudit(
+        source=table.source,
+        rows=len(table.ids),
+        unknown=len(table.ids) - len(np.unique(rows[rows >= 0])),
+        missing=int((rows < 0).sum()),
+        read_as=table.read_as,
+    )
+
+
+def declared_queries(judged: Table, queries: QueryTable | None) -> pl.Series | None:
+    """Return the ids of queries that are declared as judged, with or without a row of judgments.
+
+    They have an empty entry in the judgments, or are ``judged`` in the query table.
+    """
+    dtype = judged.schema["query_id"]
+    declared = [judged.unanswered, None if queries is None else queries.judged()]
+    known = [ids.cast(dtype, strict=False).drop_nulls() for ids in declared if ids is not None]
+    return pl.concat(known) if known else None
+
+
+def open_intents(source: object, columns: Mapping[str, str] | None = None) -> Intents | None:
+    """Open the weights of intents; ``None`` where there are none."""
+    if source is None:
+        return None
+    read = read_intents(source, columns)
+    return Intents(read.source, read.collect("query_id", "subtopic", "weight"), read.locate)
+
+
+def excluded_pairs(source: object, columns: Mapping[str, str], options: AlignmentOptions) -> Table | None:
+    """Open the pairs to exclude from lists or judgments; ``None`` where there are none."""
+    refuse_without_pairs(source, options)
+    return None if source is None else read_pairs(source, columns, name="exclude").whole()
+
+
+def refuse_without_pairs(exclude: object, options: AlignmentOptions) -> None:
+    """Refuse ``exclude_from`` without pairs to exclude."""
+    if exclude is None and options.exclude_from != "lists":
+        raise BadOption(
+            f"exclude_from={options.exclude_from} without pairs to exclude",
+            expected="pairs of query_id and doc_id",
+            fix="give them: exclude=… (--exclude FILE)",
+        )
+
+
+def collapser(collapse: object) -> Callable[[pl.Expr], pl.Expr] | None:
+    """Return a function that turns a column of passages into documents; ``None`` without ``collapse``."""
+    if collapse is None:
+        return None
+    if isinstance(collapse, str):
+        try:
+            groups = re.compile(collapse).groups
+        except re.error as error:
+            raise BadOption(f"collapse={collapse!r} is not a regular expression", given=str(error)) from None
+        if groups < 1:
+            raise BadOption(
+                f"collapse={collapse!r} has no group",
+                expected=r"a regular expression whose first group is the document: '^(.*)#\d+$'",
+            )
+        return lambda doc: pl.coalesce(doc.str.extract(collapse, 1), doc)
+    if isinstance(collapse, Mapping):
+        return lambda doc: doc.replace(dict(collapse))
+    raise BadOption("collapse is neither a regular expression nor {passage: document}")
+
+
+def refuse_with_one_group(**tables: object) -> None:
+    """Refuse tables about single queries where all lists are made one."""
+    for name, table in tables.items():
+        if table is not None:
+            raise BadOption(
+                f"{name} is about single queries or their documents, but one_group makes one list of all",
+                fix=f"remove {name} or one_group",
+            )

@@ -18,8 +18,8 @@ import numpy as np
 from rankstone import errors
 from rankstone.errors import BadOption, RankstoneError, printable
 from rankstone.evaluation.pipeline import in_order
+from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import uncounted, weights
-from rankstone.evaluation.side_tables import check_queries
 from rankstone.hits.alignment_audit import Tally
 from rankstone.hits.alignment_options import IMPUTATIONS
 from rankstone.hits.exclusion import SHOWN, LeftOut
@@ -340,7 +340,7 @@ def scored_share(pipeline: Pipeline, table: Table) -> Share:
         _told_of(judgments),
         asdict(judgments.given),
         asked,
-        LeftOut.of(pipeline.exclude, tallies),
+        None if pipeline.exclude is None else LeftOut.of(pipeline.exclude, tallies),
     )
     return Share(scores, codes >= 0, trailer)
 

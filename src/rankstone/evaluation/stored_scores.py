@@ -24,7 +24,7 @@ from rankstone.evaluation.score_tables import of_runs
 from rankstone.evaluation.scores import RunScores, Scores, as_rows, status_of, weights
 from rankstone.evaluation.shares import SUMMED
 from rankstone.hits.alignment_audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
-from rankstone.hits.row_checks import Grades
+from rankstone.hits.judgments import Grades
 from rankstone.measures.core.measure import Measure, Scored, Status
 from rankstone.tables.results import HasMeans
 

@@ -1,4 +1,4 @@
-"""Pairs that are taken out: of lists before ranks are given, of judgments, or of both."""
+"""Pairs that are excluded from lists before ranks are given, from judgments, or from both."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Ints
 
 
-#: pairs that matched nothing and are named
+#: pairs without a match that a message names
 SHOWN: Final = 3
 _PAIR: Final = ["query_id", "doc_id"]
 
 
 @dataclass(frozen=True, eq=False)
 class Exclusion:
-    """Pairs that are taken out of lists.
+    """Pairs that are excluded from lists.
 
     Attributes
     ----------
@@ -42,36 +42,26 @@ class Exclusion:
     relevant: Bools
 
     @classmethod
-    def of(
-        cls, pairs: pl.DataFrame | None, judged: pl.DataFrame, options: AlignmentOptions
-    ) -> Exclusion | None:
-        """Prepare pairs, each once, beside the judgments as they were given.
-
-        ``None`` where there are none, or lists keep theirs.
-        """
-        if pairs is None or options.exclude_from == "judgments":
+    def of(cls, pairs: pl.DataFrame, judged: pl.DataFrame, options: AlignmentOptions) -> Exclusion | None:
+        """Prepare unique pairs, with the judgments as they were given; ``None`` where lists keep them."""
+        if options.exclude_from == "judgments":
             return None
         queries = QueryIndex(pairs["query_id"].unique(maintain_order=True))
         index = PairIndex(queries, queries.codes(pairs["query_id"]), pairs["doc_id"])
         good = judged.filter(pl.col("relevance") > 0).select(_PAIR)
-        return cls(index, index.arranged(among(pairs, good)))
+        return cls(index, index.arranged(rows_in(pairs, good)))
 
     def without(self, batch: Batch) -> tuple[Batch, Ints]:
-        """Return the batch less the excluded rows, and the pair behind each of these."""
-        found = self.pairs.find(batch, self.pairs.queries.codes(batch.names), BatchKeys(batch))
-        if not len(found.row):
-            return batch, found.pair
-        stays = np.ones(batch.height, bool)
-        stays[found.row] = False
-        lengths = np.bincount(batch.list_of_row[stays], minlength=len(batch.lengths))
-        return batch.rows_at(np.flatnonzero(stays), lengths), found.pair
+        """Return the batch without the excluded rows, and the pair of each excluded row."""
+        matches = self.pairs.find(batch, self.pairs.queries.codes(batch.names), BatchKeys(batch))
+        return batch.without_rows(matches.row), matches.pair
 
     def unmatched(self, matched: Iterable[Ints]) -> tuple[int, list[str]]:
-        """Return how many pairs stood in no list, and the first of them by their ids' texts."""
-        left = np.ones(len(self.relevant), bool)
+        """Return how many pairs are in no list, and the first of them by their ids' text."""
+        missed = np.ones(len(self.relevant), bool)
         for pairs in matched:
-            left[pairs] = False
-        at = np.flatnonzero(left)
+            missed[pairs] = False
+        at = np.flatnonzero(missed)
         names = self.pairs.queries.names.gather(self.pairs.query[at]).cast(pl.String)
         texts = pl.DataFrame({"query": names, "doc": self.pairs.docs.gather(at).cast(pl.String)})
         first = texts.bottom_k(SHOWN, by=["query", "doc"]).sort("query", "doc")
@@ -80,16 +70,16 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What excluding pairs did to a run.
+    """What exclusion removed from a run.
 
     Attributes
     ----------
     rows, relevant
-        Rows taken out of the lists; those of them judged with a grade above zero.
+        Rows removed from the lists; those of them judged with a grade above zero.
     pairs_relevant
-        Excluded pairs judged with a grade above zero, whether or not they stand in a list.
+        Excluded pairs judged with a grade above zero, whether or not they are in a list.
     unmatched, examples
-        Excluded pairs that stand in no list, and some of them.
+        Excluded pairs that are in no list: how many, and some of them.
     """
 
     rows: int = 0
@@ -99,10 +89,8 @@ class LeftOut:
     examples: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, exclude: Exclusion | None, tallies: Sequence[Tally]) -> LeftOut | None:
-        """Add up what batches of lists lost; ``None`` where nothing is excluded."""
-        if exclude is None:
-            return None
+    def of(cls, exclude: Exclusion, tallies: Sequence[Tally]) -> LeftOut:
+        """Add up the rows that were excluded from batches of lists."""
         pairs = [one.left_out for one in tallies]
         relevant = sum(int(exclude.relevant[some].sum()) for some in pairs)
         unmatched, examples = exclude.unmatched(pairs)
@@ -110,41 +98,36 @@ class LeftOut:
         return cls(sum(map(len, pairs)), relevant, every, unmatched, tuple(examples))
 
     def line(self, *, in_ideal: bool) -> str:
-        """Say it in a sentence; ``in_ideal``: whether the excluded relevant documents stay in the ideal."""
+        """Return it as a sentence; ``in_ideal``: True if excluded relevant documents stay in the ideal list."""
         shown = ", ".join(self.examples) + (" …" if self.unmatched > len(self.examples) else "")
         left = self.pairs_relevant if in_ideal else 0
         parts = (
             f"{counted(self.rows, 'row')} excluded, {self.relevant:,} of them relevant",
             noted(self.unmatched, "pair", f"to exclude in no list ({shown})"),
             noted(
-                left, "excluded relevant document", "still in the ideal (exclude_from=both takes them out)"
+                left, "excluded relevant document", "still in the ideal list (exclude_from=both removes them)"
             ),
         )
         return ", ".join(filter(None, parts))
 
 
 def pairs_of(table: pl.DataFrame, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Return pairs, each once, with ids of the judgments' kinds; what cannot be such an id is left out."""
+    """Return unique pairs with ids in the judgments' types; ids that cannot be converted are left out."""
     like: dict[str, pl.DataType] = {name: kinds[name] for name in _PAIR}
     return table.select(_PAIR).cast(like, strict=False).drop_nulls().unique(maintain_order=True)  # type: ignore[arg-type]
 
 
-def among(rows: pl.DataFrame, pairs: pl.DataFrame) -> Bools:
-    """Return which rows are about one of the pairs, bool ``[rows]``."""
-    known = pairs.select(_PAIR).unique().with_columns(there=pl.lit(value=True))
-    found = rows.select(_PAIR).join(known, on=_PAIR, how="left", maintain_order="left")
-    there: Bools = found["there"].fill_null(value=False).to_numpy()
-    return there
+def rows_in(rows: pl.DataFrame, pairs: pl.DataFrame) -> Bools:
+    """Return which rows hold one of the pairs, bool ``[rows]``."""
+    known = pairs.select(_PAIR).unique().with_columns(known=pl.lit(value=True))
+    joined = rows.select(_PAIR).join(known, on=_PAIR, how="left", maintain_order="left")
+    matched: Bools = joined["known"].fill_null(value=False).to_numpy()
+    return matched
 
 
-def without_own(batch: Batch) -> Batch:
-    """Return the batch less the documents that have the id of their query."""
+def without_query_documents(batch: Batch) -> Batch:
+    """Return the batch without the documents that have the id of their query."""
     if batch.docs is None:
         return batch
-    lists = batch.list_of_row
-    docs, queries = batch.ids(np.arange(batch.height)), batch.names.gather(lists)
-    own = (docs.cast(pl.String) == queries.cast(pl.String)).to_numpy()
-    if not own.any():
-        return batch
-    lengths = np.bincount(lists[~own], minlength=len(batch.lengths))
-    return batch.rows_at(np.flatnonzero(~own), lengths)
+    docs, queries = batch.ids(np.arange(batch.height)), batch.names.gather(batch.list_of_row)
+    return batch.without_rows(np.flatnonzero((docs.cast(pl.String) == queries.cast(pl.String)).to_numpy()))

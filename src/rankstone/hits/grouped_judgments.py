@@ -15,7 +15,7 @@ import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
 from rankstone.hits.alignment_audit import BesideAudit
-from rankstone.hits.exclusion import among
+from rankstone.hits.exclusion import rows_in
 from rankstone.hits.judged_pool import Groups
 from rankstone.hits.judgments import Judgments, first, judged_queries, merge_duplicates, settle_negative
 from rankstone.hits.list_arrays import offsets_of
@@ -60,7 +60,7 @@ def prepared(
 
     if excluded is None or options.exclude_from == "lists":
         return of(table, locate)
-    out = among(table, excluded)
+    out = rows_in(table, excluded)
     rest = np.flatnonzero(~out)
     judgments = of(table[rest], lambda row: locate(int(rest[row])))
     return replace(

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import counts_within, descending_within, running, sums
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import Ideal, counts_within, descending_within, ragged_range, running, sums
 from rankstone.hits.trace import Traced
 
 if TYPE_CHECKING:

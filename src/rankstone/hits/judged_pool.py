@@ -20,12 +20,11 @@ import polars as pl
 
 from rankstone.errors import BadOption, BadValue, MissingColumn, nearest, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import descending_within
-from rankstone.hits.pair_index import QueryIndex, ragged_range
+from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range
+from rankstone.hits.pair_index import QueryIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankstone.hits.list_arrays import Floats, Ints
 
@@ -252,6 +251,57 @@ def _taken(groups: Groups, docs: Ints, codes: Ints) -> Groups:
     )
 
 
+#: gains are rounded sums; of two that differ by less neither is the better one
+_ROUNDING: Final = 1e-12
+
+
+def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[Floats]:
+    """Yield, rank by rank, what the best document still left gains in every query.
+
+    A document gains ``weight · fresh · worth`` for each of its groups; ``fresh`` begins at 1 and is
+    multiplied by ``keep`` once the document is placed.  Among equal gains the document with the
+    larger id comes first.  All queries take their step together.
+
+    Parameters
+    ----------
+    pool
+        Judged documents with their groups.
+    worth, keep
+        float64 ``[entries]``, 0 or more, and 0 … 1.
+    weight
+        float64 ``[groups]``, 0 or more.
+
+    Yields
+    ------
+    numpy.ndarray
+        float64 ``[queries]``; 0 where every document that gains something has been placed.
+    """
+    entries = pool.entries
+    useful = np.flatnonzero((worth > 0) & (weight[entries.group] > 0))
+    group, worth, keep = entries.group[useful], worth[useful], keep[useful]
+    docs, doc = np.unique(entries.doc[useful], return_inverse=True)
+    query, by_id = pool.query[docs], pool.id_order[docs]
+    weight, fresh = weight[group], np.ones(len(weight))
+    while len(query):
+        gain = np.bincount(doc, weight * (fresh[group] * worth), len(query))
+        starts = np.flatnonzero(np.diff(query, prepend=-1))
+        lengths = np.diff(starts, append=len(query))
+        best = np.maximum.reduceat(gain, starts)
+        if not best.any():
+            return
+        level = gain >= np.repeat(best * (1 - _ROUNDING), lengths)
+        largest = np.maximum.reduceat(np.where(level, by_id, -1), starts)
+        placed = level & (by_id == np.repeat(largest, lengths))
+        gains = np.zeros(pool.queries)
+        gains[query[placed]] = gain[placed]
+        yield gains
+        shown = placed[doc]
+        fresh[group[shown]] *= keep[shown]
+        doc = (np.cumsum(~placed) - 1)[doc[~shown]]
+        group, worth, keep, weight = (values[~shown] for values in (group, worth, keep, weight))
+        query, by_id = query[~placed], by_id[~placed]
+
+
 #: how a column of truth values is written in text and numbers
 _TRUTH: Final = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 
@@ -361,8 +411,8 @@ class QueryTable:
                 fix="add the rows, or leave these queries out of the judgments",
             )
 
-    def in_order(self) -> None:
-        """Refuse positions that are no places in a session, and two queries at the same one."""
+    def check_positions(self) -> None:
+        """Refuse positions that are not 1, 2, … in a session, and two queries at the same position."""
         position = self.numbers("position")
         whole = np.isfinite(position) & (position >= 1) & (position == np.floor(position))
         self.refuse("position", ~whole, "the query's place in its session: 1, 2, …")

@@ -6,20 +6,18 @@ The bottom of the grade scale, where it has to be known before or beside the jud
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, EmptyInput, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.ideal_lists import Ideal
 from rankstone.hits.judged_pool import Groups, Pool
-from rankstone.hits.list_arrays import descending_within, offsets_of
+from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
 from rankstone.hits.pair_index import BatchKeys, Matches, PairIndex, QueryIndex
-from rankstone.hits.row_checks import Grades, bad_grade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,6 +25,75 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.batches import Batch
     from rankstone.hits.list_arrays import Floats, Ints
+
+
+#: from so many judgments of a query on, grades of any usual scale repeat
+_REPEATS: Final = 10
+#: whole grades hardly repeat where so many of a query's differ; of fractions half of them will do, as
+#: scores of short documents tie
+_HARDLY: Final = 0.9
+_QUARTERS: Final = 4
+
+
+@dataclass(frozen=True)
+class Grades:
+    """Counts that tell grades from scores; those of several parts add up.
+
+    Attributes
+    ----------
+    grades, fractional
+        Grades, and those that are no multiples of a quarter.
+    below, fractional_below
+        The same of grades below zero.
+    several, different
+        Grades of queries with two judgments or more, and how many of them differ within their query.
+    many, many_different
+        The same of queries with so many judgments that grades have to repeat.
+    """
+
+    grades: int = 0
+    fractional: int = 0
+    below: int = 0
+    fractional_below: int = 0
+    several: int = 0
+    different: int = 0
+    many: int = 0
+    many_different: int = 0
+
+    @classmethod
+    def of(cls, judged: Ideal) -> Grades:
+        """Count grades, which are sorted within each query."""
+        grade = judged.grade
+        part = _QUARTERS * grade != np.floor(_QUARTERS * grade)  # half stars are grades
+        lengths = np.diff(judged.offsets)
+        fresh = np.ones(len(grade), bool)
+        fresh[1:] = grade[1:] != grade[:-1]
+        fresh[judged.offsets[:-1][lengths > 0]] = True
+        running = np.concatenate(([0], np.cumsum(fresh)))
+        differ = running[judged.offsets[1:]] - running[judged.offsets[:-1]]
+        several, many = lengths > 1, lengths >= _REPEATS
+        counts = (
+            len(grade), part.sum(), (grade < 0).sum(), (part & (grade < 0)).sum(),
+            lengths[several].sum(), differ[several].sum(), lengths[many].sum(), differ[many].sum(),
+        )  # fmt: skip
+        return cls(*map(int, counts))
+
+    @classmethod
+    def summed(cls, counts: Mapping[str, int]) -> Grades:
+        """Return counts that were added up by name."""
+        return cls(**{field.name: counts.get(field.name, 0) for field in fields(cls)})
+
+    def doubts(self) -> tuple[str, ...]:
+        """Say why these may be scores; nothing where they look like grades."""
+        if 2 * self.fractional_below > self.below:
+            why = "grades below zero are fractions"
+        elif 2 * self.fractional > self.grades and 2 * self.different > self.several:
+            why = "most grades are fractions that hardly repeat"
+        elif self.many_different >= _HARDLY * self.many > 0:
+            why = "grades hardly repeat within a query"
+        else:
+            return ()
+        return (f"{why}, as scores do: are judgments and run in the right order?",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +286,25 @@ def judged_queries(table: pl.DataFrame, declared: pl.Series | None = None) -> Qu
 def ideal_of_lists(lists: Ints, grades: Floats, count: int) -> Ideal:
     """Return grades by list (ascending), best first."""
     return Ideal(offsets_of(np.bincount(lists, minlength=count)), descending_within(lists, grades))
+
+
+def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
+    """Build the error for a grade that is no number, or far beyond all scales."""
+    if np.isfinite(grade):
+        return BadValue(
+            f"{what} is {grade:g}, beyond {LARGEST_GRADE:,.0f}",
+            where=where,
+            given=given,
+            expected="a grade: larger whole numbers are not told from one another",
+            fix="are these ids, or scores, in the wrong column?",
+        )
+    return BadValue(
+        f"{what} is {grade}, not a number",
+        where=where,
+        given=given,
+        expected="a finite number",
+        fix="repair or remove the row; an unjudged document simply has no row",
+    )
 
 
 def check_grades(table: pl.DataFrame, locate: Callable[[int], str]) -> None:

@@ -1,16 +1,19 @@
-"""Flat arrays, many lists laid end to end: sums, running values and orders within each list.
+"""Flat arrays that hold many lists end to end: sums, running values, orders, and ideal lists of grades.
 
-Sums run strictly from a list's first value to its last, so they have the same bits whatever else is there.
+Sums run strictly from a list's first value to its last, so they have the same bits whatever other lists there
+are.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     Keys = NDArray[np.uint64]
     #: one cutoff for all queries, or int64 ``[queries]``
     Cutoff = int | Ints
+
+    Value = TypeVar("Value")
 
 #: scales of so few whole grades are sorted without looking for their levels first
 _SMALL = 256
@@ -42,6 +47,18 @@ def sums(group: Ints, values: Floats, groups: int) -> Floats:
 def offsets_of(lengths: Ints) -> Ints:
     """Return where each list begins and the last one ends, int64 ``[lists + 1]``."""
     return np.concatenate(([0], np.cumsum(lengths)))
+
+
+def ragged_range(starts: Ints, lengths: Ints) -> Ints:
+    """Return ``starts[0], starts[0]+1, …`` for ``lengths[0]`` numbers, then the next, in one array.
+
+    >>> ragged_range(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    numbers: Ints = np.arange(total, like=ends) + np.repeat(starts - (ends - lengths), lengths)
+    return numbers
 
 
 def counts_within(mask: Bools, offsets: Ints) -> Ints:
@@ -161,3 +178,88 @@ def _ascending_within(group: Ints, code: Ints, codes: int) -> Ints:
         return code - group * codes
     counts = np.bincount(code, minlength=cells)  # few cells: how often each comes says it all
     return np.repeat(np.tile(np.arange(codes), cells // codes), counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Ideal:
+    """All judged grades of each query, best first: the list a perfect ranking would show.
+
+    Attributes
+    ----------
+    offsets
+        int64 ``[queries + 1]``.
+    grade
+        float64 ``[judged]``, descending within a query.
+    """
+
+    offsets: Ints
+    grade: Floats
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query of each grade, int64 ``[judged]``."""
+        return np.repeat(np.arange(len(self.offsets) - 1, like=self.offsets), np.diff(self.offsets))
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The ideal rank of each grade, from 1, int64 ``[judged]``."""
+        return np.arange(1, len(self.grade) + 1, like=self.offsets) - np.repeat(
+            self.offsets[:-1], np.diff(self.offsets)
+        )
+
+    def regraded(self, grade: Floats) -> Ideal:
+        """Return lists as long as these with other grades, best first; places are counted once for all."""
+        other = Ideal(self.offsets, grade)
+        vars(other).update(query=self.query, rank=self.rank)
+        return other
+
+    def total(self, values: Floats) -> Floats:
+        """Sum within each query, best grade first, float64 ``[queries]``."""
+        return sums(self.query, values, len(self.offsets) - 1)
+
+    def count(self, mask: Bools) -> Ints:
+        """Count within each query, int64 ``[queries]``."""
+        return counts_within(mask, self.offsets)
+
+    def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
+        """Return how many grades of each query are relevant, int64 ``[queries]``; counted once."""
+        return self.remember(is_relevant, lambda: self.count(is_relevant(self.grade)))
+
+    def remember(self, key: object, make: Callable[[], Value]) -> Value:
+        """Return ``make()``, made once for these lists, whatever rankings are held against them."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: Value = self._memo[key]
+        return found
+
+    def best(self) -> Floats:
+        """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""
+        best = np.zeros_like(self.offsets[1:], np.float64)
+        some = self.offsets[1:] > self.offsets[:-1]
+        best[some] = self.grade[self.offsets[:-1][some]]
+        return best
+
+    def better(self, query: Ints, grade: Floats) -> Ints:
+        """Count the query's grades above each given grade, int64 like ``grade``: a search by halving."""
+        low = np.repeat(0, len(grade))
+        high = np.diff(self.offsets)[query]
+        while (low < high).any():
+            middle = (low + high) // 2
+            inside = low < high
+            at = np.where(inside, self.offsets[query] + middle, 0)
+            above = inside & (self.grade[at] > grade)
+            low, high = np.where(above, middle + 1, low), np.where(above | ~inside, high, middle)
+        return low
+
+    def take(self, codes: Ints) -> Ideal:
+        """Return the ideal lists of some queries, in that order; code -1 has an empty list."""
+        first = int(codes[0]) if len(codes) else -1
+        if first >= 0 and np.array_equal(codes, np.arange(first, first + len(codes))):
+            offsets = self.offsets[first : codes[-1] + 2]
+            return Ideal(offsets - offsets[0], self.grade[offsets[0] : offsets[-1]])
+        known = codes >= 0
+        lengths = np.zeros(len(codes), np.int64)
+        lengths[known] = self.offsets[codes[known] + 1] - self.offsets[codes[known]]
+        starts = np.where(known, self.offsets[codes], 0)
+        return Ideal(offsets_of(lengths), self.grade[ragged_range(starts, lengths)])

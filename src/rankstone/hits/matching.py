@@ -13,13 +13,12 @@ import numpy as np
 
 from rankstone.errors import BadOption, DuplicateRows, printable
 from rankstone.hits.alignment_audit import Tally, tally
-from rankstone.hits.exclusion import without_own
+from rankstone.hits.exclusion import without_query_documents
 from rankstone.hits.hits import Hits
-from rankstone.hits.ideal_lists import Ideal
 from rankstone.hits.imputation import impute
 from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
-from rankstone.hits.list_arrays import descending_within
+from rankstone.hits.list_arrays import Ideal, descending_within
 from rankstone.hits.pair_index import BatchKeys, Matches
 from rankstone.hits.ranks_and_ties import in_order, rank, tie_blocks
 
@@ -94,7 +93,7 @@ class Landing:
         if self.exclude is not None:
             batch, left_out = self.exclude.without(batch)
         if options.identical_ids == "drop":
-            batch = without_own(batch)
+            batch = without_query_documents(batch)
         batch = in_order(batch, options)
         keys = None if batch.docs is None else BatchKeys(batch)
         twice = np.empty(0, np.int64) if keys is None else keys.duplicates()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import polars as pl
 
-from rankstone.hits.list_arrays import sort_within
+from rankstone.hits.list_arrays import ragged_range, sort_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,18 +29,6 @@ _MOST_HASH_BITS = 32
 def hash_ids(ids: pl.Series, seed: int = 0) -> NDArray[np.uint64]:
     """Return a 64-bit hash of each id; equal ids have equal hashes, within one process."""
     return ids.hash(seed).to_numpy()
-
-
-def ragged_range(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return ``starts[0], starts[0]+1, …`` for ``lengths[0]`` numbers, then the next, in one array.
-
-    >>> ragged_range(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    numbers: NDArray[np.int64] = np.arange(total, like=ends) + np.repeat(starts - (ends - lengths), lengths)
-    return numbers
 
 
 class QueryIndex:

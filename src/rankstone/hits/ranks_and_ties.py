@@ -13,9 +13,8 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import DuplicateRows, TiedScores, printable
-from rankstone.hits.list_arrays import sort_within
+from rankstone.hits.list_arrays import ragged_range, sort_within
 from rankstone.hits.list_orders import quicksorted
-from rankstone.hits.pair_index import ragged_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.hits.ideal_lists import Ideal
+    from rankstone.hits.list_arrays import Ideal
 
     #: values, or a function that makes them when a trace is kept
     Column = NDArray[Any] | Callable[[], NDArray[Any]]

@@ -17,8 +17,7 @@ import polars as pl
 
 from rankstone.errors import BadParameter, BadValue, InputError, MissingColumn, printable
 from rankstone.hits.hits import Hits
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import descending_within, offsets_of
+from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
 from rankstone.io.atomic_files import atomic
 from rankstone.io.csv_files import without_formulas
 from rankstone.io.file_formats import scan_parts

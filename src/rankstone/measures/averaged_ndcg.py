@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import descending_within, running
+from rankstone.hits.list_arrays import Ideal, descending_within, running
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import GAINS, GainTable, divisors, gains, never_falls

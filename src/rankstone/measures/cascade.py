@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import before, descending_within
+from rankstone.hits.list_arrays import Ideal, before, descending_within
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import GainTable
 from rankstone.measures.core.graded_measure import SHARES, WORTH, UnitGain

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import descending_within, sums
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range, sums
 from rankstone.measures.core.claims import BEST, Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import DISCOUNTS, divisors, gains, never_falls

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import Ideal
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import ANY_GAIN, Card, parameter
 from rankstone.measures.core.measure import Contributions, IdealNorm, Measure

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter, BadValue
-from rankstone.hits.list_arrays import sums
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import descending_within
+from rankstone.hits.list_arrays import Ideal, descending_within
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.gains_and_discounts import divisors

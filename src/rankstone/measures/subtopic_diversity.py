@@ -14,7 +14,7 @@ import numpy as np
 
 from rankstone.errors import BadParameter
 from rankstone.hits.grouped_judgments import by_group
-from rankstone.hits.ideal_lists import greedy
+from rankstone.hits.judged_pool import greedy
 from rankstone.hits.list_arrays import before, sums
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import ANY_GAIN, Card, Threshold, parameter

@@ -21,8 +21,7 @@ from rankstone.measures.precision import BinaryMeasure
 
 if TYPE_CHECKING:
     from rankstone.hits.hits import Hits
-    from rankstone.hits.ideal_lists import Ideal
-    from rankstone.hits.list_arrays import Floats
+    from rankstone.hits.list_arrays import Floats, Ideal
     from rankstone.measures.core.gains_and_discounts import GainTable
 
 

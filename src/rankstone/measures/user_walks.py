@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from rankstone.errors import BadValue
-from rankstone.hits.list_arrays import before, offsets_of, running, sums
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import before, offsets_of, ragged_range, running, sums
 from rankstone.measures.core.gains_and_discounts import divisors
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import polars as pl
 
 from rankstone.errors import RankstoneError, printable
 from rankstone.evaluation.pipeline import Pipeline
+from rankstone.evaluation.request import collapser
 from rankstone.evaluation.scores import weights
 from rankstone.evaluation.shares import Trailer, scored_share
-from rankstone.evaluation.side_tables import collapser
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.grouped_judgments import prepared
 from rankstone.io import read_run
@@ -162,7 +162,8 @@ class Task(Travelling):
             pairs = pairs_of(excluded, judged.schema).filter(pl.col("query_id").is_in(here.implode()))
         judgments = self._judgments(judged, pairs)
         listed = listed.select("query_id", "doc_id", **{self._by: "number"})
-        exclude = Exclusion.of(pairs, judged.rename({"number": "relevance"}), self.options)
+        grades = judged.rename({"number": "relevance"})
+        exclude = None if pairs is None else Exclusion.of(pairs, grades, self.options)
         road = Pipeline(
             judgments, self.options, self.measures, exclude, collapser(self.collapse), self.queries
         )

@@ -20,7 +20,7 @@ import polars as pl
 
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.shares import Trailer
-from rankstone.hits.batch_boundaries import head_of, tail_of
+from rankstone.hits.batches import head_of, tail_of
 from rankstone.spark.executor_task import Travelling, as_spark_reads
 
 if TYPE_CHECKING:

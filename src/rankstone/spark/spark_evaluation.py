@@ -20,12 +20,20 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, MissingExtra, UsageError
-from rankstone.evaluation.request import checked, columns_read, of_rankings
+from rankstone.evaluation.request import (
+    checked,
+    collapser,
+    columns_read,
+    of_rankings,
+    open_intents,
+    query_table,
+    refuse_without_pairs,
+)
 from rankstone.evaluation.shares import Trailer, pads, refuse_what_looks_at_others
-from rankstone.evaluation.side_tables import collapser, intents_of, query_table, refuse_without_pairs
 from rankstone.evaluation.stored_scores import check_met
 from rankstone.hits.judgments import lowest_settled
-from rankstone.hits.pair_index import QueryIndex, ragged_range
+from rankstone.hits.list_arrays import ragged_range
+from rankstone.hits.pair_index import QueryIndex
 from rankstone.io.columns import with_csv
 from rankstone.spark.executor_task import NUMBERS, Task, Travelling, columns_given_back
 from rankstone.spark.in_place import CutLists, InPlace, Told
@@ -390,7 +398,7 @@ def evaluate(
     excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
     most, beside = check_broadcast(broadcast), None  # judgments are sent once for all runs
     lowest = _lowest_grade(judged.require("relevance"), aligned, wanted)
-    about, meant = query_table(queries, wanted, renamed), intents_of(intents, renamed)
+    about, meant = query_table(queries, wanted, renamed), open_intents(intents, renamed)
     declared = None if about is None else about.judged()
     found: dict[str, Computed] = {}
     try:

@@ -15,8 +15,7 @@ import polars as pl
 from rankstone.conventions.identification.reported_number import roundings
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.prepared import options_for
-from rankstone.evaluation.request import check
-from rankstone.evaluation.side_tables import require_columns
+from rankstone.evaluation.request import check, require_columns
 from rankstone.hits.alignment import joined
 from rankstone.hits.alignment_options import CHOICES, AlignmentOptions
 from rankstone.measures.core.definition import Threshold

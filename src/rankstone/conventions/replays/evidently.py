@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Measure
 from rankstone.measures.dcg import nDCG

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadValue, printable
-from rankstone.hits.ideal_lists import Ideal
-from rankstone.hits.list_arrays import descending_within, offsets_of
+from rankstone.hits.list_arrays import Ideal, descending_within, offsets_of
 from rankstone.measures.core.claims import Claims
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.measures.core.measure import Contributions, Status

@@ -14,14 +14,12 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadValue, OutOfRange, RankstoneError, printable
-from rankstone.evaluation.request import checked, of_rankings, refuse_further
+from rankstone.evaluation.request import checked, of_rankings, refuse_further_columns, require_columns
 from rankstone.evaluation.scores import uncounted, weights
-from rankstone.evaluation.side_tables import require_columns
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.batches import Batch
-from rankstone.hits.judgments import SelfLabelled, ideal_of_lists
+from rankstone.hits.judgments import SelfLabelled, bad_grade, ideal_of_lists
 from rankstone.hits.matching import Landing
-from rankstone.hits.row_checks import bad_grade
 from rankstone.integrations.arrays.array_layout import Layout
 from rankstone.integrations.arrays.array_libraries import Home, home_of
 from rankstone.integrations.arrays.device_arrays import DeviceArray, HoldsNaN, device_lists
@@ -342,7 +340,7 @@ def _joined(
 
 def _alignment(options: Mapping[str, Any], measures: tuple[Measure, ...]) -> AlignmentOptions:
     """Return the options; ties are resolved by expectation unless told otherwise."""
-    refuse_further(measures)
+    refuse_further_columns(measures)
     require_columns(None, measures)
     alignment = checked({"ties": "expected", **options}, measures)
     for name in options:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from rankstone.hits.hits import Hits
-from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import Ideal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -16,8 +16,7 @@ import numpy as np
 
 from rankstone._text import queries
 from rankstone.errors import BadOption, BadParameter
-from rankstone.hits.list_arrays import running
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range, running
 from rankstone.measures.core.aggregation import aggregated
 from rankstone.measures.core.definition import ANY_GAIN, Named, parameter
 from rankstone.measures.core.measure import Status

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankstone.hits.hits import Hits
-    from rankstone.hits.ideal_lists import Ideal
-    from rankstone.hits.list_arrays import Bools, Codes, Cutoff, Floats, Ints
+    from rankstone.hits.list_arrays import Bools, Codes, Cutoff, Floats, Ideal, Ints
     from rankstone.measures.core.definition import Span
 
 

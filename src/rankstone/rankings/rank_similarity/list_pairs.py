@@ -19,10 +19,11 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import DuplicateRows, EmptyInput
+from rankstone.hits.alignment import RowCheck
 from rankstone.hits.batches import Lists, Scattered
-from rankstone.hits.pair_index import BatchKeys, Matches, PairIndex, QueryIndex, ragged_range
+from rankstone.hits.list_arrays import ragged_range
+from rankstone.hits.pair_index import BatchKeys, Matches, PairIndex, QueryIndex
 from rankstone.hits.ranks_and_ties import in_order, rank, tie_blocks
-from rankstone.hits.row_checks import RowCheck
 from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, Outcome
 from rankstone.rankings.rank_similarity.paired_lists import Couple, ListsAudit, Ranked, RankingAudit
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankstone.errors import BadParameter
-from rankstone.hits.list_arrays import sums
+from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.hits.list_orders import earlier_smaller
-from rankstone.hits.pair_index import ragged_range
 from rankstone.measures.core.definition import Card, parameter
 from rankstone.rankings.rank_similarity.list_measure import ListMeasure
 

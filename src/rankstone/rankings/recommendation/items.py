@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, BadValue, InputError, MissingColumn, printable
-from rankstone.hits.list_arrays import sums
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range, sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

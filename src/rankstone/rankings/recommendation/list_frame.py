@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 import polars as pl
 
-from rankstone.hits.list_arrays import sums
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range, sums
 from rankstone.hits.trace import Traced
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ import polars as pl
 
 from rankstone.errors import DuplicateRows, EmptyInput, TiedScores, printable
 from rankstone.evaluation.scores import RunScores
+from rankstone.hits.alignment import RowCheck
 from rankstone.hits.batches import Lists, Met, Scattered
-from rankstone.hits.pair_index import ragged_range
+from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.ranks_and_ties import in_order, tie_blocks
-from rankstone.hits.row_checks import RowCheck
 from rankstone.measures.core.measure import Scored
 from rankstone.rankings.recommendation.list_frame import ListFrame
 from rankstone.rankings.recommendation.recommendation_measure import OfLists, OfRun

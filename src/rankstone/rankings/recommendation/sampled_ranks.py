@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rankstone.hits.hits import Hits
-from rankstone.hits.ideal_lists import Ideal
+from rankstone.hits.list_arrays import Ideal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
