@@ -1,29 +1,29 @@
-"""Every error a user can meet, in one tree.
+"""All errors that rankstone raises, in one tree.
 
 .. code-block:: text
 
     RankstoneError
-    ├── InputError (ValueError)          exit 3: a file, frame or dict is not what it should be
-    │   ├── BadLine                      a line of text that cannot be read
-    │   ├── BadValue                     a score, rank or grade that is no usable number
-    │   ├── MissingColumn                a table without a column we need
+    ├── InputError (ValueError)          exit 3: a file, frame or dict that is not valid
+    │   ├── BadLine                      a line of text that cannot be parsed
+    │   ├── BadValue                     a score, rank or grade that is not a usable number
+    │   ├── MissingColumn                a table without a required column
     │   ├── DuplicateRows                the same (query, document) twice
     │   ├── MixedIds                     integers on one side, texts on the other
     │   ├── EmptyInput                   nothing to read
-    │   ├── UnknownFormat                bytes or a suffix nobody can name
-    │   ├── TiedScores                   ``ties="error"`` and there are ties
-    │   ├── NotComparable                judgments and run do not fit together
-    │   └── BadRuns                      several runs at once; ``errors`` holds each one's
-    ├── UsageError (ValueError)          exit 2: a question that cannot be asked
-    │   ├── UnknownMeasure               no measure of that name (the nearest are named)
-    │   ├── UnknownConvention            no library, or version of it, that we know
-    │   ├── BadParameter                 a measure's parameter
-    │   └── BadOption                    an alignment option
-    ├── OutOfRange (ArithmeticError)     exit 3: a value that its measure's card says cannot be
+    │   ├── UnknownFormat                a format that is not known
+    │   ├── TiedScores                   tied scores under ``ties="error"``
+    │   ├── NotComparable                judgments and run do not match
+    │   └── BadRuns                      several runs at once; ``errors`` holds the error of each
+    ├── UsageError (ValueError)          exit 2: arguments that are not valid, or not together
+    │   ├── UnknownMeasure               an unknown measure (the nearest names are suggested)
+    │   ├── UnknownConvention            an unknown library, or version of it
+    │   ├── BadParameter                 a parameter of a measure
+    │   └── BadOption                    an option
+    ├── OutOfRange (ArithmeticError)     exit 3: a value outside the range on its measure's card
     └── MissingExtra (ImportError)       exit 5: a package that an extra installs
 
-A message says what was given, where, what was expected and what to do about it.  Ids and texts come
-from outside, so they pass through :func:`printable` before they reach a terminal.
+A message says what was given, where, what was expected and how to fix it.  Ids and texts come from outside,
+so they pass through :func:`printable` before they reach a terminal.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, ClassVar, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "above_0",
     "between_0_and_1",
     "blaming",
+    "did_you_mean",
     "masked",
     "nearest",
     "one_of",
@@ -69,19 +70,19 @@ __all__ = [
 ]
 
 _LONGEST = 160
-#: a password in an address, to the last @, should it hold one; and one that is called so
+#: a password in an address, up to the last @ (it may contain one); and a parameter named password
 _CREDENTIALS = re.compile(r"(\w://[^\s/:@]*:)(?!\*\*\*@)\S*@")
 _NAMED_SECRET = re.compile(
     r"((?:password|secret|passphrase)\s*=\s*)(?!\*\*\*)(?:'[^']*'|[^\s&;,'\"]+)", re.IGNORECASE
 )
-#: runs whose errors are told whole, where several are bad
+#: bad runs whose errors are shown in full
 _WHOLE = 3
-#: characters that one character is escaped to, at most
+#: the most characters that one escaped character takes
 _ESCAPED = 10
 
 
 def printable(text: object, longest: int = _LONGEST) -> str:
-    r"""Return untrusted text as one line that no terminal obeys: controls escaped, long tails cut.
+    r"""Return untrusted text as one safe line: control characters escaped, long text cut.
 
     >>> printable("a\x1b[31mb\nc")
     'a\\x1b[31mb\\nc'
@@ -93,7 +94,7 @@ def printable(text: object, longest: int = _LONGEST) -> str:
 
 
 def masked(text: str) -> str:
-    """Return a text without the passwords of the addresses in it.
+    """Return a text with the passwords of its addresses masked.
 
     >>> masked("postgresql://ann:secret@host/db?password=secret")
     'postgresql://ann:***@host/db?password=***'
@@ -102,24 +103,44 @@ def masked(text: str) -> str:
 
 
 def nearest(word: object, known: Iterable[str], n: int = 3) -> list[str]:
-    """Return up to ``n`` of the ``known`` words that look most like ``word``, case aside."""
+    """Return up to ``n`` of the ``known`` words that are most similar to ``word``, ignoring case."""
     folded = {name.lower(): name for name in known}
     return [folded[hit] for hit in get_close_matches(str(word).lower(), folded, n=n, cutoff=0.5)]
 
 
+def did_you_mean(
+    word: object, known: Iterable[str], form: Callable[[str], object] = printable, n: int = 1
+) -> str | None:
+    """Return ``did you mean X?`` with the nearest of the known words; ``None`` where none is near.
+
+    Parameters
+    ----------
+    word
+        What was given.
+    known
+        The words that are allowed.
+    form
+        How a suggested word is written: ``repr`` puts it into quotes.
+    n
+        How many words are suggested at most.
+    """
+    close = nearest(word, known, n=n)
+    return f"did you mean {' or '.join(str(form(one)) for one in close)}?" if close else None
+
+
 class RankstoneError(Exception):
-    """The root: catch this to catch everything rankstone raises on purpose.
+    """The base class: catch this to catch every error that rankstone raises on purpose.
 
     Parameters
     ----------
     what
-        One sentence: what is wrong.
+        What is wrong, in one sentence.
     where
         File and line, or table and row, or query.
     given, expected
-        The offending text, and what should have stood there.
+        The invalid text, and what was expected instead.
     fix
-        What to do next.
+        How to fix it.
     """
 
     exit_code: ClassVar[int] = 70
@@ -147,14 +168,14 @@ class RankstoneError(Exception):
             for label, text in (("given", self.given), ("expected", self.expected), ("fix", self.fix))
             if text
         ]
-        # ids and texts are escaped where they come in; paths and options may still hold controls
+        # ids and texts were escaped before; paths and options may still contain control characters
         every = [line for text in lines for line in masked(text).split("\n")]
         return "\n".join(printable(line, len(line) * _ESCAPED) for line in every)
 
 
 @contextmanager
 def blaming(where: str | None) -> Iterator[None]:
-    """Name a file in errors that name no place of their own."""
+    """Add a place to errors that are raised without one."""
     try:
         yield
     except RankstoneError as error:
@@ -163,41 +184,41 @@ def blaming(where: str | None) -> Iterator[None]:
 
 
 class InputError(RankstoneError, ValueError):
-    """A file, frame or dict is not what it should be."""
+    """A file, frame or dict that is not valid."""
 
     exit_code = 3
 
 
 class BadLine(InputError):
-    """A line of text that cannot be read."""
+    """A line of text that cannot be parsed."""
 
 
 class BadValue(InputError):
-    """A score, rank or grade that is no usable number."""
+    """A score, rank or grade that is not a usable number."""
 
 
 class MissingColumn(InputError):
-    """A table without a column that is needed; ``missing`` names such columns."""
+    """A table without a required column; ``missing`` names such columns."""
 
     missing: tuple[str, ...] = ()
 
 
 class DuplicateRows(InputError):
-    """The same (query, document) stands in the data more than once; ``rows`` says where."""
+    """The same (query, document) more than once; ``rows`` are its row numbers."""
 
     rows: tuple[int, ...] = ()
 
 
 class MixedIds(InputError):
-    """Ids of two kinds that can never match."""
+    """Ids of two types, which can never match."""
 
 
 class EmptyInput(InputError):
-    """A file, frame or dict with nothing in it."""
+    """A file, frame or dict without content."""
 
 
 class UnknownFormat(InputError):
-    """Neither suffix nor content says how to read this."""
+    """A format that neither the suffix nor the content shows."""
 
 
 class TiedScores(InputError):
@@ -205,11 +226,11 @@ class TiedScores(InputError):
 
 
 class NotComparable(InputError):
-    """Judgments and run do not fit together."""
+    """Judgments and run do not match."""
 
 
 class BadRuns(InputError):
-    """Several runs that cannot be scored; ``errors`` holds what is wrong with each, by name.
+    """Several runs that cannot be scored; ``errors`` holds the error of each, by name.
 
     Parameters
     ----------
@@ -218,7 +239,7 @@ class BadRuns(InputError):
     total
         How many runs there are.
     fix
-        What to do next.
+        How to fix it.
     """
 
     def __init__(self, errors: Mapping[str, InputError], total: int, fix: str | None = None) -> None:
@@ -235,31 +256,31 @@ class BadRuns(InputError):
 
 
 class UsageError(RankstoneError, ValueError):
-    """A question that cannot be asked."""
+    """Arguments that are not valid, or not together."""
 
     exit_code = 2
 
 
 class UnknownMeasure(UsageError):
-    """No measure of that name."""
+    """An unknown measure."""
 
 
 class UnknownConvention(UsageError):
-    """No library, or version of it, that we know."""
+    """An unknown library, or an unknown version of it."""
 
 
 class BadParameter(UsageError):
-    """A parameter of a measure."""
+    """An invalid parameter of a measure."""
 
 
 class BadOption(UsageError):
-    """An option of alignment."""
+    """An invalid option."""
 
 
 class OutOfRange(RankstoneError, ArithmeticError):
-    """A measure's value lies outside the range its card declares, so the number means nothing.
+    """A measure's value outside the range on its card, so the number is meaningless.
 
-    ``query`` is the query's place among those measured together.
+    ``query`` is the index of the query among those measured together.
     """
 
     exit_code = 3
@@ -270,47 +291,46 @@ class OutOfRange(RankstoneError, ArithmeticError):
         """Build the error for one query's value."""
         if not math.isfinite(value):
             error = cls(
-                f"{measure} is {value:g}: the numbers it is made of are too large to be summed",
-                fix="are these grades? numbers of this size look like scores, or ids, in the wrong column",
+                f"{measure} is {value:g}: the numbers it sums are too large",
+                fix="are these grades? numbers of this size look like scores or ids in the wrong column",
             )
             error.query = query
             return error
         bounds = f"{'-∞' if low is None else f'{low:g}'} … {'∞' if high is None else f'{high:g}'}"
         error = cls(
             f"{measure} is {value:g}, outside its range {bounds}",
-            fix="documents that count twice (duplicates=keep) and signed gains (negative=keep) can do this: "
-            "choose duplicates=first_keep_rank, negative=unjudged; otherwise the definition is wrong, or the "
-            "range it declares (a measure of your own: span=(low, high), (0, 1) unless said)",
+            fix="documents that count twice (duplicates=keep) and negative gains (negative=keep) can cause "
+            "this: choose duplicates=first_keep_rank, negative=unjudged; otherwise the definition or its "
+            "range is wrong (for a measure of your own set span=(low, high), by default (0, 1))",
         )
         error.query = query
         return error
 
 
 class MissingExtra(RankstoneError, ImportError):
-    """A package that one of rankstone's extras installs is not there."""
+    """A package is not installed; one of rankstone's extras installs it."""
 
     exit_code = 5
 
 
 def between_0_and_1(option: str, given: float) -> None:
-    """Refuse an option's value that is no share of something."""
+    """Refuse a value of an option that is not between 0 and 1."""
     if not 0 < given < 1:
         raise BadOption(f"{option}={given!r} is out of range", expected=f"0 < {option} < 1")
 
 
 def above_0(option: str, given: float | None) -> None:
-    """Refuse an option's value that is not above 0, where one is given."""
+    """Refuse a value of an option that is not above 0, where one is given."""
     if given is not None and not given > 0:
         raise BadOption(f"{option}={given!r} is out of range", expected="a number above 0")
 
 
 def one_of(option: str, given: object, known: Iterable[str]) -> None:
-    """Refuse an option's value that is none of those known, naming the nearest."""
+    """Refuse an unknown value of an option; the message suggests the nearest."""
     names = list(known)
     if given not in names:
-        close = nearest(str(given), names, n=1)
         raise BadOption(
             f"{option}={printable(given)!r} is not known",
             expected=", ".join(names),
-            fix=f"did you mean {close[0]}?" if close else None,
+            fix=did_you_mean(given, names),
         )

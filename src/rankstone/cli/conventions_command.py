@@ -123,7 +123,7 @@ def diff(
     rankstone conventions diff sklearn xgboost qrels.txt bm25.run -m nDCG@10
     rankstone conventions diff --all qrels.txt bm25.run -m nDCG@10
     """
-    from rankstone.conventions import convention, conventions, told_by
+    from rankstone.conventions import convention, conventions, values_by
     from rankstone.errors import UsageError
 
     libraries, files = (names[:0], names) if everybody else (names[:2], names[2:])
@@ -143,7 +143,7 @@ def diff(
         return
     named = split_columns(columns)
     with Ticker(quiet=quiet) as ticker:
-        told = told_by(known, files[0], named_runs(files[1:]), wanted, columns=named, progress=ticker)
+        told = values_by(known, files[0], named_runs(files[1:]), wanted, columns=named, progress=ticker)
     named.require_present()
     (_show_groups if everybody else _show_values)(told, known)
 
@@ -223,7 +223,7 @@ def _lines(entry: Entry) -> list[str]:
     lines = [f"ours     {entry.ours}"]
     if entry.chosen:
         lines.append("options  " + " ".join(f"{name}={value}" for name, value in entry.chosen.items()))
-    lines += [f"{'does':<8} {way}" for way in entry.ways]
+    lines += [f"{'does':<8} {rule}" for rule in entry.rules]
     said = {name: getattr(entry, name) for name in ("bug", "note", "differs")}
     return lines + [f"{name:<8} {text}" for name, text in said.items() if text is not None]
 
@@ -280,7 +280,7 @@ def _entries(entries: Sequence[Entry]) -> list[str]:
         for name, mark in (("bug", "**bug**: "), ("note", ""), ("differs", "")):
             told = getattr(entry, name)
             remarks += [] if told is None else [f"- `{_code(entry.spelling)}`: {mark}{_text(told)}"]
-        remarks += [f"- `{_code(entry.spelling)}`: {_text(way)}" for way in entry.ways]
+        remarks += [f"- `{_code(entry.spelling)}`: {_text(rule)}" for rule in entry.rules]
     return [*lines, "", *remarks]
 
 

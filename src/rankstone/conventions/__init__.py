@@ -1,8 +1,7 @@
-"""What other tools mean by the same names, as data: one file a library and version.
+"""Conventions of other libraries as data: one file for each library and version.
 
-A convention translates a library's spelling of a measure into ours, and says under which options of
-alignment the two print the same number.  Nothing here computes anything: no formula asks which library
-it is for.
+A convention translates a library's name of a measure into ours, and gives the alignment options under which
+both print the same number.  No formula depends on the library.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from rankstone.conventions.library_convention import Convention, Entry, Grades, 
 __all__ = ["Convention", "Entry", "Grades", "Reading", "convention", "conventions"]
 
 
-# what the command line needs besides, imported at first use
+# what the command line needs in addition, imported at first use
 if TYPE_CHECKING:
     from rankstone.conventions.convention_files import compare as compare
     from rankstone.conventions.convention_files import shared as shared
-    from rankstone.conventions.evaluation_by_convention import told_by as told_by
+    from rankstone.conventions.evaluation_by_convention import values_by as values_by
     from rankstone.conventions.trec_eval.output_lines import asked_for as asked_for
     from rankstone.conventions.trec_eval.program import run_program as run_program
     from rankstone.conventions.trec_eval.relevance_evaluator import Settings as Settings
@@ -30,7 +29,7 @@ else:
         __name__,
         {
             "convention_files": ("compare", "shared"),
-            "evaluation_by_convention": ("told_by",),
+            "evaluation_by_convention": ("values_by",),
             "trec_eval.output_lines": ("asked_for",),
             "trec_eval.program": ("run_program",),
             "trec_eval.relevance_evaluator": ("Settings",),

@@ -1,6 +1,6 @@
-"""Conventions of other libraries: read a library's words, align as it does, put the scores together.
+"""Evaluation by the conventions of another library: its measure names, its alignment, its numbers.
 
-The conductor of conventions for whole lists: a library's words, its rules of order, its numbers.
+Judgment-based measures (:func:`evaluate_by`) and measures of whole lists (:func:`beyond_by`) alike.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._text import quoted
-from rankstone.conventions.convention_files import confused, convention, refused, refused_grade, witnesses
+from rankstone.conventions.convention_files import confused_ids, convention, refused, refused_grade, witnesses
 from rankstone.conventions.library_convention import Convention, named
 from rankstone.errors import (
     BadLine,
@@ -50,11 +50,12 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-#: what may be said beside a convention, since no library has a say in it
-_FREE = frozenset({"order", "depth", "candidates", "exclude_from"})
-#: options about judgments beside the lists
-_OF_JUDGMENTS = ("pool", "unjudged", "missing", "extra")
-#: files that no library could read
+#: options that can be given with a convention, because no library decides them
+_FREE: Final = frozenset({"order", "depth", "candidates", "exclude_from"})
+_FREE_BEYOND: Final = frozenset({"order", "depth"})
+#: options about judgments, which a labelled table does not have
+_JUDGMENT_OPTIONS: Final = ("pool", "unjudged", "missing", "extra")
+#: errors of files that no library could read
 _UNREADABLE = (BadLine, EmptyInput, MissingColumn, MixedIds, UnknownFormat)
 
 
@@ -67,7 +68,7 @@ def evaluate_by(
     progress: Progress | None = None,
     **options: Any,  # noqa: ANN401 - those of EvaluationKeywords that the library does not decide
 ) -> Scores:
-    """Score runs as a library does: its spelling of measures, its rules, its numbers.
+    """Score runs as another library does: its names of measures, its rules, its numbers.
 
     Parameters
     ----------
@@ -79,15 +80,15 @@ def evaluate_by(
         As for :func:`rankstone.evaluate`; options that the library decides are refused.
     """
     meant = library if isinstance(library, Convention) else convention(library)
-    readings = _of_judgments(meant, measures)
-    beside = _beside(meant, options)
+    readings = _judgment_readings(meant, measures)
+    given_options = _allowed_options(meant, options)
     parts: list[Scores] = []
     named, bad = name_runs(given.runs), RunErrors(on_bad_run)
     for group in _groups(readings):
         decided = group[0].options
-        if given.table is not None:  # such a table is all there is
-            decided = {name: value for name, value in decided.items() if name not in _OF_JUDGMENTS}
-        options = {**beside, **decided}
+        if given.table is not None:  # it has no separate judgments
+            decided = {name: value for name, value in decided.items() if name not in _JUDGMENT_OPTIONS}
+        options = {**given_options, **decided}
         witnesses = _witnesses(group, options)
         wanted = (*(r.measure for r in group), *witnesses.values())
         if given.table is not None:
@@ -96,56 +97,56 @@ def evaluate_by(
             ready = Prepared(given.qrels, wanted, **options)  # type: ignore[arg-type] # any object
             ready = ready if group[0].entry.declared else ready.of_rows()
             _check_grades(meant, group, _grades(ready))
-            left = {name: run for name, run in named.items() if name not in bad.by_run}
-            walked = ready.walk(left, progress=progress, on_bad_run=on_bad_run)
+            good = {name: run for name, run in named.items() if name not in bad.by_run}
+            walked = ready.walk(good, progress=progress, on_bad_run=on_bad_run)
         parts.append(Scores(*walked))
         bad.by_run |= parts[-1].audit.bad_runs
         _check_refusals(meant, group, parts[-1], witnesses)
-    found = _together(meant, readings, parts)
-    return replace(found, audit=replace(found.audit, bad_runs=bad.by_run))
+    scores = _together(meant, readings, parts)
+    return replace(scores, audit=replace(scores.audit, bad_runs=bad.by_run))
 
 
 def read_one(
     library: str | Convention, measure: object, given: Mapping[str, Any]
 ) -> tuple[Reading, dict[str, Any]]:
-    """Return what a library means by one measure, and the arguments of an evaluator that computes it."""
+    """Return what a library means by one measure, and the options under which it is computed."""
     meant = library if isinstance(library, Convention) else convention(library)
-    readings = _of_judgments(meant, measure)
+    readings = _judgment_readings(meant, measure)
     if len(readings) != 1:
         raise BadOption("one measure at a time", given=" ".join(reading.text for reading in readings))
-    return readings[0], {**_beside(meant, given), **readings[0].options}
+    return readings[0], {**_allowed_options(meant, given), **readings[0].options}
 
 
-def told_by(
+def values_by(
     libraries: Sequence[Convention],
     qrels: object,
     run: object,
     measures: Sequence[str],
-    **options: Any,  # noqa: ANN401 - tables beside the run
+    **options: Any,  # noqa: ANN401 - side tables
 ) -> dict[str, dict[str, float | str | None]]:
-    """Return what each library says to measures in our words: a number, none, or why it has none.
+    """Return measure → library → its value: a number, ``None``, or the reason why the library refuses.
 
-    Libraries without a measure are left out of its answers.
+    Libraries that do not have a measure are left out.
     """
-    told: dict[str, dict[str, float | str | None]] = {measure: {} for measure in measures}
+    values: dict[str, dict[str, float | str | None]] = {measure: {} for measure in measures}
     for meant in libraries:
         for measure in measures:
             try:
-                readings = _of_judgments(meant, measure)
+                readings = _judgment_readings(meant, measure)
             except UsageError:
                 continue
             try:
                 scores = evaluate_by(meant, Given(qrels, run), [r.text for r in readings], **options)
-                told[measure][str(meant)] = next(iter(next(iter(scores.to_dict().values())).values()))
+                values[measure][str(meant)] = next(iter(next(iter(scores.to_dict().values())).values()))
             except RankstoneError as error:
-                if isinstance(error, _UNREADABLE) or type(error) is InputError:  # by no library
+                if isinstance(error, _UNREADABLE) or type(error) is InputError:  # no library can read it
                     raise
-                told[measure][str(meant)] = f"refuses: {error.what}"
-    return told
+                values[measure][str(meant)] = f"refuses: {error.what}"
+    return values
 
 
-def _of_judgments(meant: Convention, measures: object) -> tuple[Reading, ...]:
-    """Read measures, and refuse those of whole lists."""
+def _judgment_readings(meant: Convention, measures: object) -> tuple[Reading, ...]:
+    """Parse measures of a library; refuse those of whole lists."""
     readings = meant.read(measures)
     for reading in readings:
         if reading.entry.of_lists:
@@ -157,39 +158,42 @@ def _of_judgments(meant: Convention, measures: object) -> tuple[Reading, ...]:
     return readings
 
 
-def _beside(meant: Convention, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Refuse options that the library decides, and leave the others."""
-    decided = {"one_group", *AlignmentOptions().as_dict()} - _FREE
+def _allowed_options(
+    meant: Convention, options: Mapping[str, Any], free: frozenset[str] = _FREE
+) -> dict[str, Any]:
+    """Return the options that the library does not decide; refuse the others."""
+    decided = {"one_group", *AlignmentOptions().as_dict()} - free
     for option, value in options.items():
         if option in decided and value is not False:
             raise BadOption(
-                f"{meant.title} decides {option}: {option}={value} cannot be asked of it",
-                fix=f"leave {option} or the convention out; rankstone conventions show {meant}",
+                f"{meant.title} decides {option}, so {option}={value} cannot be chosen",
+                fix=f"remove {option} or the convention; rankstone conventions show {meant}",
             )
     return {name: value for name, value in options.items() if name != "one_group"}
 
 
 def _groups(readings: Sequence[Reading]) -> list[list[Reading]]:
-    """Bring together what is aligned alike, so that the run is read as seldom as can be."""
-    found: dict[object, list[Reading]] = {}
+    """Group readings with the same alignment, so that runs are read as few times as possible."""
+    groups: dict[object, list[Reading]] = {}
     for reading in readings:
-        found.setdefault(reading.key, []).append(reading)
-    return list(found.values())
+        groups.setdefault(reading.key, []).append(reading)
+    return list(groups.values())
 
 
 def _grades(ready: Prepared) -> Floats:
-    """Return the grades, and what else a library reads.
+    """Return all grades that a library reads.
 
-    That are fractions below zero, which it does away with later, and every subtopic's grade of a document.
+    Besides the prepared ones these are fractions below zero, which a library may drop later, and the grades
+    of each subtopic.
     """
-    found = ready.judgments()
-    read = [found.grade]
-    if found.groups is not None:
-        read.append(found.groups.grade)
-    if found.negative:
+    judgments = ready.judgments()
+    grades = [judgments.grade]
+    if judgments.groups is not None:
+        grades.append(judgments.groups.grade)
+    if judgments.negative:
         given = ready.given_grades().to_numpy()
-        read.append(given[(given < 0) & (given % 1 != 0)])
-    return np.concatenate(read)
+        grades.append(given[(given < 0) & (given % 1 != 0)])
+    return np.concatenate(grades)
 
 
 def _check_grades(meant: Convention, readings: Sequence[Reading], grades: Floats) -> None:
@@ -204,80 +208,75 @@ def _check_grades(meant: Convention, readings: Sequence[Reading], grades: Floats
 
 
 def _witnesses(group: Sequence[Reading], options: Mapping[str, Any]) -> dict[str, Measure]:
-    """Return the measures that betray what the library refuses."""
+    """Return the measures whose values show what the library refuses."""
     alignment = AlignmentOptions.of({k: v for k, v in options.items() if k in AlignmentOptions().as_dict()})
     return witnesses((reading.entry for reading in group), alignment)
 
 
 def _check_refusals(
-    meant: Convention, group: Sequence[Reading], scores: Scores, asked: Mapping[str, Measure]
+    meant: Convention, group: Sequence[Reading], scores: Scores, witnesses: Mapping[str, Measure]
 ) -> None:
-    """Refuse what the library raises errors for: lists it cannot take, and a mean over nobody."""
+    """Refuse what the library raises errors for: lists it cannot handle, and a mean over no query."""
     for run in scores.runs.values():
-        betrayed = {name: run.by_measure[witness] for name, witness in asked.items()}
+        observed = {name: run.by_measure[witness] for name, witness in witnesses.items()}
         for reading in group:
-            found = refused(reading.entry, run.by_measure[reading.measure], betrayed)
-            if found is None:
+            refusal = refused(reading.entry, run.by_measure[reading.measure], observed)
+            if refusal is None:
                 continue
-            said = f"{meant.title} refuses {reading.text}: {found.why}"
-            if found.query is None:
-                raise BadValue(said)
-            where = "every query" if found.every else f"query {printable(run.queries[found.query])}"
-            raise BadValue(said, where=where)
+            where = None
+            if refusal.query is not None:
+                query = f"query {printable(run.queries[refusal.query])}"
+                where = "every query" if refusal.every else query
+            raise BadValue(f"{meant.title} refuses {reading.text}: {refusal.why}", where=where)
 
 
 def _together(meant: Convention, readings: Sequence[Reading], parts: Sequence[Scores]) -> Scores:
-    """Make one result of several: every query that any measure counts, in the order first met."""
+    """Join several results: every query that any measure counts, in the order of first occurrence."""
     runs = {
         name: _joined([part.runs[name] for part in parts], [r.measure for r in readings])
-        for name in parts[-1].runs  # those of the last group were left in by all
+        for name in parts[-1].runs  # the runs that are good in all groups
     }
     if any(reading.entry.summed == "by_id" for reading in readings):
         runs = {name: _by_id(run) for name, run in runs.items()}
-    usual = AlignmentOptions().as_dict()
-    said = {
-        reading.text: {
-            "ours": reading.ours,
-            "options": {name: v for name, v in reading.entry.options.items() if usual.get(name) != v},
-        }
-        for reading in readings
-    }
-    conventions = {
-        "convention": str(meant),
-        "measures": [reading.text for reading in readings],
-        "meaning": said,
-        "alignment": parts[0].conventions["alignment"],
-        "defaults": {},
-    }
     return Scores(
         runs,
         tuple(r.measure for r in readings),
-        _warned(meant, readings, parts[0].audit, runs),
-        conventions,
+        _with_warnings(meant, readings, parts[0].audit, runs),
+        _recorded(meant, readings, parts[0].conventions["alignment"]),
         parts[-1].inputs,
     )
 
 
+def _recorded(meant: Convention, readings: Sequence[Reading], alignment: object) -> dict[str, Any]:
+    """Return what a result records of its convention."""
+    meaning = {reading.text: {"ours": reading.ours, "options": reading.entry.chosen} for reading in readings}
+    return {
+        "convention": str(meant),
+        "measures": list(meaning),
+        "meaning": meaning,
+        "alignment": alignment,
+        "defaults": {},
+    }
+
+
 def _by_id(run: RunScores) -> RunScores:
-    """Put queries in the order of their ids' bytes, in which some libraries add them up."""
+    """Sort queries by the bytes of their ids: the order in which some libraries sum them."""
     order = run.queries.cast(pl.String).arg_sort().to_numpy()
     by_measure = {measure: Scored.joined([scored], order) for measure, scored in run.by_measure.items()}
     return RunScores(run.queries[order], by_measure, None if run.about is None else run.about[order])
 
 
-def _warned(
+def _with_warnings(
     meant: Convention, readings: Sequence[Reading], audit: Audit, runs: Mapping[str, RunScores]
 ) -> Audit:
-    """Add what a reader must know of query ids that the library would take otherwise."""
+    """Add warnings about query ids that the library would read differently."""
     patterns = {reading.entry.topics for reading in readings} - {None}
-    found = {
-        name: tuple(
-            one for p in patterns for one in confused(meant.title, str(p), run.queries.cast(pl.String))
-        )
-        for name, run in runs.items()
-    }
-    told = {n: replace(audit.runs[n], warnings=(*audit.runs[n].warnings, *found[n])) for n in runs}
-    return replace(audit, runs=told)
+    audits = {}
+    for name, run in runs.items():
+        ids = run.queries.cast(pl.String)
+        warnings = [one for pattern in patterns for one in confused_ids(meant.title, str(pattern), ids)]
+        audits[name] = replace(audit.runs[name], warnings=(*audit.runs[name].warnings, *warnings))
+    return replace(audit, runs=audits)
 
 
 def _joined(parts: Sequence[RunScores], measures: Sequence[Measure]) -> RunScores:
@@ -294,7 +293,7 @@ def _joined(parts: Sequence[RunScores], measures: Sequence[Measure]) -> RunScore
 
 
 def _spread(scored: Scored, place: Ints, count: int) -> Scored:
-    """Give scores their places among all queries; others are not counted."""
+    """Place scores among all queries; the others are not counted."""
 
     def column(values: Floats, rest: float) -> Floats:
         whole = np.full(count, rest)
@@ -313,44 +312,40 @@ def _spread(scored: Scored, place: Ints, count: int) -> Scored:
     )
 
 
-#: what may be said beside a convention, since no library has a say in it
-_FREE_BEYOND: Final = frozenset({"order", "depth"})
-
-
 def beyond_by(
     library: str | Convention,
     runs: object,
     measures: object = None,
-    **beside: Any,  # noqa: ANN401 - tables beside the run, and options of order
+    **options: Any,  # noqa: ANN401 - side tables, and options of order
 ) -> BeyondScores:
-    """Measure runs beyond accuracy as a library does: its spelling of measures, its rules, its numbers.
+    """Measure runs beyond accuracy as another library does: its names of measures, its rules, its numbers.
 
     Parameters
     ----------
     library
         ``"rectools"``, ``"rectools-0.19"``, or a convention.
-    runs, measures, **beside
-        As for :func:`rankstone.beyond`, every table said; options that the library decides are refused.
+    runs, measures, **options
+        As for :func:`rankstone.beyond`; options that the library decides are refused.
     """
     meant = library if isinstance(library, Convention) else convention(library)
-    readings = _readings(meant, measures)
-    _refuse_decided(meant, beside)
+    readings = _list_readings(meant, measures)
+    options = _allowed_options(meant, options, _FREE_BEYOND)
     parts: list[BeyondScores] = []
-    for group in _beyond_groups(readings):
+    for group in _groups(readings):
         witnesses: dict[str, Any] = {x.measure: named(x.measure) for r in group for x in r.entry.refuses}
-        asked = [*(r.measure for r in group), *witnesses.values()]
-        parts.append(measured(runs, asked, optional=measures is None, **{**group[0].options, **beside}))
+        wanted = [*(r.measure for r in group), *witnesses.values()]
+        parts.append(measured(runs, wanted, optional=measures is None, **{**group[0].options, **options}))
         _check_beyond_refusals(meant, parts[-1], group, witnesses)
     return _beyond_together(meant, readings, parts)
 
 
-def _readings(meant: Convention, measures: object) -> tuple[Reading, ...]:
-    """Read measures of whole lists, all there are where none is named, and refuse others."""
+def _list_readings(meant: Convention, measures: object) -> tuple[Reading, ...]:
+    """Parse measures of whole lists, by default all of the library; refuse others."""
     everything = meant.everything(of_lists=True)
     if not everything:
         raise UsageError(
-            f"nothing is known of what {meant.title} measures beyond accuracy",
-            fix=f"leave the convention out; rankstone conventions show {meant}",
+            f"no measure beyond accuracy of {meant.title} is known",
+            fix=f"remove the convention; rankstone conventions show {meant}",
         )
     readings = meant.read(everything if measures is None else measures)
     for reading in readings:
@@ -364,38 +359,20 @@ def _readings(meant: Convention, measures: object) -> tuple[Reading, ...]:
     return readings
 
 
-def _refuse_decided(meant: Convention, beside: Mapping[str, Any]) -> None:
-    """Refuse options that the library decides."""
-    for option in set(AlignmentOptions().as_dict()) - _FREE_BEYOND:
-        if option in beside:
-            raise BadOption(
-                f"{meant.title} decides {option}: {option}={beside[option]} cannot be asked of it",
-                fix=f"leave {option} or the convention out; rankstone conventions show {meant}",
-            )
-
-
-def _beyond_groups(readings: Sequence[Reading]) -> list[list[Reading]]:
-    """Bring together what is ordered alike, so that the run is read as seldom as can be."""
-    found: dict[object, list[Reading]] = {}
-    for reading in readings:
-        found.setdefault(reading.key, []).append(reading)
-    return list(found.values())
-
-
 def _check_beyond_refusals(
     meant: Convention, scores: BeyondScores, group: Sequence[Reading], witnesses: Mapping[str, Any]
 ) -> None:
-    """Refuse lists that the library raises errors for; measures of ours are witnesses to them."""
+    """Refuse lists that the library raises errors for; our measures show which these are."""
     for run in scores.runs.values():
         for reading in group:
             for refusal in reading.entry.refuses:
                 scored = run.by_measure.get(witnesses[refusal.measure])
-                if scored is None:  # a table that nobody gave
+                if scored is None:  # its table is not given
                     continue
                 none = scored.status == Status.undefined
-                guilty = none if refusal.value is None else scored.value == refusal.value
-                if guilty.any() and (not refusal.every or guilty.all()):
-                    query = printable(str(run.queries[int(guilty.argmax())]))
+                bad = none if refusal.value is None else scored.value == refusal.value
+                if bad.any() and (not refusal.every or bad.all()):
+                    query = printable(str(run.queries[int(bad.argmax())]))
                     raise BadValue(
                         f"{meant.title} refuses {reading.text}: {refusal.why}",
                         where="every list" if refusal.every else f"the list of {query}",
@@ -405,10 +382,10 @@ def _check_beyond_refusals(
 def _beyond_together(
     meant: Convention, readings: Sequence[Reading], parts: Sequence[BeyondScores]
 ) -> BeyondScores:
-    """Make one result of several; every part has the same users in the same order."""
-    allowed = {measure for part in parts for measure in part.measures}
-    found = [reading for reading in readings if reading.measure in allowed]
-    if not found:
+    """Join several results; all have the same users in the same order."""
+    computed = {measure for part in parts for measure in part.measures}
+    readings = [reading for reading in readings if reading.measure in computed]
+    if not readings:
         raise UsageError(
             f"no measure of {meant.title} can be computed from what is given",
             fix="add tables: items, history, qrels, baseline, catalogue_size",
@@ -416,29 +393,21 @@ def _beyond_together(
     runs: dict[str, RunScores] = {}
     for name, first in parts[0].runs.items():
         by_measure = {m: scored for part in parts for m, scored in part.runs[name].by_measure.items()}
-        ordered = {r.measure: by_measure[r.measure] for r in found if r.measure in by_measure}
+        ordered = {r.measure: by_measure[r.measure] for r in readings if r.measure in by_measure}
         runs[name] = RunScores(first.queries, ordered, first.about)
-    meaning = {r.text: {"ours": r.ours, "options": r.entry.chosen} for r in found}
-    conventions = {
-        "convention": str(meant),
-        "measures": list(meaning),
-        "meaning": meaning,
-        "alignment": parts[0].conventions["alignment"],
-        "defaults": {},
-    }
     return BeyondScores(
         runs,
-        tuple(r.measure for r in found),
+        tuple(r.measure for r in readings),
         parts[0].audit,
-        conventions,
+        _recorded(meant, readings, parts[0].conventions["alignment"]),
         parts[0].inputs,
-        opening=partial(_opened, parts),
+        opening=partial(_read_again, parts),
         whole={name: {m: v for part in parts for m, v in part.whole[name].items()} for name in runs},
     )
 
 
-def _opened(parts: Sequence[BeyondScores], measure: Named, run: str) -> tuple[ListFrame, Tables]:
-    """Read the lists of a measure again, by the rules under which it was computed."""
+def _read_again(parts: Sequence[BeyondScores], measure: Named, run: str) -> tuple[ListFrame, Tables]:
+    """Read the lists of a measure again, under the options with which it was computed."""
     part = next(one for one in parts if measure in one.measures)
     assert part.opening is not None  # noqa: S101 - every part was measured
     return part.opening(measure, run)

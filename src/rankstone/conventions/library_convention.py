@@ -1,4 +1,4 @@
-"""One library's conventions: how it spells measures, and what ours prints the same number."""
+"""The convention of one library: its names of measures, and our measures that print the same numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.conventions.renamed_measures import called
-from rankstone.errors import BadParameter, RankstoneError, UnknownMeasure, nearest, printable
+from rankstone.conventions.renamed_measures import renamed
+from rankstone.errors import BadParameter, RankstoneError, UnknownMeasure, did_you_mean, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.measures.core.definition import Named
 from rankstone.measures.core.syntax import parse_measure, read_as
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-#: what stands for a number in a spelling: ``ndcg@<k>``
+#: a placeholder for a number in a spelling: ``ndcg@<k>``
 _PLACE: Final = re.compile(r"<(\w+)>")
-#: how a library adds queries up, in words
+#: how a library sums queries, in words
 _SUMMED: Final = {
-    "in_order": "added up query by query and ",
-    "by_id": "added up in the order of query ids and ",
+    "in_order": "summed query by query and ",
+    "by_id": "summed in the order of query ids and ",
 }
 _NUMBER: Final = r"[0-9]+(?:\.[0-9]+)?"
-#: the place of numbers with commas between them: gains of the grades 0, 1, 2, …
+#: the placeholder of a list of numbers: gains of the grades 0, 1, 2, …
 _GAINS: Final = "gains"
 
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """The grades a library takes; others it refuses, and so do we under its name.
+    """The grades a library accepts; it refuses others, and so does rankstone under its name.
 
     Attributes
     ----------
     low, high
         Bounds, both included; ``None`` for none.
     whole
-        Whether they must be whole numbers.
+        True if grades must be whole numbers.
     """
 
     low: float | None = None
@@ -52,26 +52,26 @@ class Grades:
         low = "" if self.low is None else f" from {self.low:g}"
         return f"{kind}{low}{'' if self.high is None else f' to {self.high:g}'}"
 
-    def takes(self, grade: float) -> bool:
-        """Say whether a grade is taken."""
+    def accepts(self, grade: float) -> bool:
+        """Return True for a grade that is accepted."""
         inside = (self.low is None or grade >= self.low) and (self.high is None or grade <= self.high)
         return inside and not (self.whole and grade != int(grade))
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What makes a library raise an error, and us under its name.
+    """A condition under which a library raises an error, and so does rankstone under its name.
 
     Attributes
     ----------
     measure
-        A measure of ours that betrays it: ``RR``.
+        Our measure that shows the condition: ``RR``.
     value
-        The value that does; ``None`` for no value at all.
+        The value that shows it; ``None`` for undefined.
     why
-        What to say of a query.
+        The reason, for the message.
     every
-        Whether all queries must have it, or any may.
+        True if all queries must have the value; otherwise one is enough.
     """
 
     measure: str
@@ -87,38 +87,38 @@ class Entry:
     Attributes
     ----------
     spelling
-        What the library calls it; ``<k>`` stands for a number.
+        The library's name of it; ``<k>`` is replaced by a number.
     ours
-        The same in our words.
+        Our name of the same measure.
     also
         Other spellings of it.
     options
-        Options of alignment: the library's, and this measure's own.
+        Alignment options of the library and of this measure.
     grades
-        The grades it takes; ``None`` for any.
+        The grades it accepts; ``None`` for any.
     digits
         Decimals the library rounds its mean to.
     undefined_propagates
         True if one query without a value leaves the mean without one (a NaN among numbers).
     nobody
-        What the mean over no query is: ``zero``, an ``error``; ``None`` for no value.
+        The mean over no query: ``zero``, or an ``error``; ``None`` for undefined.
     summed
-        How the library adds queries up where that decides the last decimal it prints: one after the other
-        ``in_order``, or in the order of their ids (``by_id``); ``None`` for sums rounded once.
+        How the library sums queries, where that decides the last decimal it prints: ``in_order``, or in the
+        order of their ids (``by_id``); ``None`` for exact sums, rounded once.
     topics
-        A pattern of the query ids it takes: queries that it captures equal numbers of are one to it.
+        A pattern of the query ids it accepts; ids with the same captured number are one query to it.
     refuses
-        What else the library raises errors for.
+        Other conditions under which it raises errors.
     unbounded
-        True if values may leave the range: a bug of theirs, replayed.
+        True if values may leave the range: a bug of the library, replayed.
     declared
-        Whether a query whose judgments are given and empty counts.
+        True if a query with an empty entry in the judgments counts.
     of_lists
-        Whether it measures whole lists (``rankstone.beyond``) instead of lists against judgments.
+        True for measures of whole lists (``rankstone.beyond``), False for lists against judgments.
     bug, note
-        What is wrong with it, and what else there is to say.
+        A known bug, and other remarks.
     differs
-        Inputs on which the library's number is another, and why; nothing where there are none.
+        Inputs on which the library prints another number, and why; ``None`` where there are none.
     """
 
     spelling: str
@@ -141,61 +141,59 @@ class Entry:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What its spelling leaves places for: ``k``, ``p``."""
+        """The placeholders in its spelling: ``k``, ``p``."""
         return tuple(_PLACE.findall(self.spelling))
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """Every way to write it."""
+        """All its spellings."""
         return self.spelling, *self.also
 
     @property
-    def ways(self) -> tuple[str, ...]:
-        """What the library does with values, in words: rounding, means without a value, errors."""
+    def rules(self) -> tuple[str, ...]:
+        """The library's rules for values in words: rounding, undefined means, errors."""
         nobody = {"zero": "the mean over no query is 0", "error": "a mean over no query is an error"}
-        said = (
-            None if self.grades is None else f"takes {self.grades}",
-            "a query whose judgments are empty counts" if self.declared else None,
+        texts = (
+            None if self.grades is None else f"accepts {self.grades}",
+            "a query with an empty entry in the judgments counts" if self.declared else None,
             None
             if self.digits is None
             else f"means are {_SUMMED.get(self.summed or '', '')}rounded to {self.digits} decimals",
-            "one query without a value, and the mean has none (NaN)" if self.undefined_propagates else None,
+            "one undefined query makes the mean undefined (NaN)" if self.undefined_propagates else None,
             nobody.get(self.nobody or ""),
             *(f"raises an error: {refusal.why}" for refusal in self.refuses),
         )
-        return tuple(way for way in said if way is not None)
+        return tuple(text for text in texts if text is not None)
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The options that are not the usual ones."""
-        usual = AlignmentOptions().as_dict()
-        return {name: value for name, value in self.options.items() if usual.get(name) != value}
+        """The options that differ from rankstone's defaults."""
+        defaults = AlignmentOptions().as_dict()
+        return {name: value for name, value in self.options.items() if defaults.get(name) != value}
 
     def match(self, text: str) -> Mapping[str, str] | None:
-        """Return the numbers in a library's text, or ``None`` when it names something else."""
+        """Return the numbers in a library's name of this measure; ``None`` for any other name."""
         for spelling in self.spellings:
-            if not text.startswith(
-                spelling.partition("<")[0]
-            ):  # most are somebody else's: no pattern for these
+            if not text.startswith(spelling.partition("<")[0]):  # most are other measures: skip the pattern
                 continue
-            found = _pattern(spelling).fullmatch(text)
-            if found:
-                return found.groupdict()
+            matched = _pattern(spelling).fullmatch(text)
+            if matched:
+                return matched.groupdict()
         return None
 
     def measure(self, numbers: Mapping[str, str]) -> Named:
-        """Return our measure for the numbers in a library's text."""
+        """Return our measure with the numbers of a library's name."""
         table = {_GAINS: _table(numbers[_GAINS])} if _GAINS in numbers else {}
         return named(self.written(self.ours, {**numbers, **table}))
 
     @staticmethod
     def written(text: str, numbers: Mapping[str, str]) -> str:
-        """Return a text with numbers in the places it leaves for them."""
+        """Return a text with numbers in place of its placeholders."""
         return _PLACE.sub(lambda place: numbers[place[1]], text)
 
 
 def named(text: str) -> Named:
-    """Return a measure of ours, or one that replays a library's own: ``replay:allrank.MRR@5``."""
+    """Return one of our measures, or a replay of a library's own: ``replay:allrank.MRR@5``."""
     if not text.startswith("replay:"):
         return parse_measure(text)
     module, _, own = text.removeprefix("replay:").partition(".")
@@ -219,20 +217,20 @@ def _table(gains: str) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """A library's measure, read: its text, ours, and how lists are aligned for it.
+    """A parsed measure of a library: its name, our measure, and the alignment it needs.
 
     Attributes
     ----------
     text
-        As the library writes it.
+        The library's name of it.
     measure
-        Ours, under the library's name.
+        Our measure, under the library's name.
     ours
-        Our own text of it.
+        Our name of it.
     options
-        Options of alignment that decide where documents stand.
+        Alignment options, which decide the ranks of documents.
     entry
-        Where it comes from.
+        The entry of the data file.
     """
 
     text: str
@@ -243,26 +241,26 @@ class Reading:
 
     @property
     def key(self) -> tuple[tuple[str, Any], ...]:
-        """What readings that can be computed together have in common."""
+        """The key that is equal for readings which can be computed together."""
         return *sorted(self.options.items()), ("declared", self.entry.declared)
 
 
 @dataclass(frozen=True, eq=False)
 class Convention:
-    """What one version of one library means.
+    """The convention of one version of a library.
 
     Attributes
     ----------
     name
         ``xgboost``; with the version ``xgboost-3.2``.
     version
-        What its number begins with.
+        The beginning of the version number.
     title
-        The library's own name.
+        The library's full name.
     url
-        Where it lives.
+        Its address on the web.
     about
-        What it sees, and what to know.
+        What the library reads, and what to know about it.
     checked
         Version and date of each comparison with the library itself.
     entries
@@ -284,20 +282,20 @@ class Convention:
         return f"{self.name}-{self.version}"
 
     def read(self, measures: object) -> tuple[Reading, ...]:
-        """Read measures in the library's spelling, or ours without parameters.
+        """Parse measures by the library's names, or by ours without parameters.
 
         Raises
         ------
         UnknownMeasure
-            When the library has no such measure; the nearest are named.
+            When the library has no such measure; the nearest names are suggested.
         BadParameter
-            When a parameter is asked for that the library cannot express.
+            When a parameter is given that the library decides.
 
         Examples
         --------
         >>> from rankstone.conventions import convention
-        >>> found = convention("xgboost").read("ndcg@10-")[0]
-        >>> found.text, found.entry.ours
+        >>> reading = convention("xgboost").read("ndcg@10-")[0]
+        >>> reading.text, reading.entry.ours
         ('ndcg@10-', 'nDCG(gain=exp2)@<k>')
         """
         single = isinstance(measures, (str, Named)) or not isinstance(measures, Iterable)
@@ -308,13 +306,13 @@ class Convention:
         return tuple({text: self._read(text) for text in texts}.values())
 
     def reading(self, entry: Entry, numbers: Mapping[str, str]) -> Reading:
-        """Return one of its measures, with numbers where its spelling leaves places for them."""
+        """Return one of its measures, with numbers in place of the placeholders."""
         return _reading(entry.written(entry.spelling, numbers), entry, entry.measure(numbers))
 
     def everything(self, k: int = 10, *, of_lists: bool = False) -> list[str]:
-        """Return every measure that takes nothing but a cutoff, or not even that, and grades of any kind.
+        """Return the measures without parameters other than a cutoff, for grades of any kind.
 
-        Where all of them are for 0 and 1 only, these are.
+        Where all of them are for the grades 0 and 1, these are returned.
 
         Parameters
         ----------
@@ -333,35 +331,34 @@ class Convention:
             numbers = entry.match(text)
             if numbers is not None:
                 return _reading(text, entry, entry.measure(numbers))
-        return self._in_our_words(text)
+        return self._by_our_name(text)
 
-    def _in_our_words(self, text: str) -> Reading:
-        """Read ``nDCG@10`` as whatever the library calls nDCG."""
+    def _by_our_name(self, text: str) -> Reading:
+        """Parse our ``nDCG@10`` as the library's nDCG."""
         try:
-            asked = parse_measure(text)
+            measure = parse_measure(text)
         except RankstoneError:
             raise self._unknown(text) from None
         if "(" in text:
             raise BadParameter(
-                f"{self.title} decides what {asked.name} means: {printable(text)} cannot be asked of it",
+                f"{self.title} decides the parameters of {measure.name}, not {printable(text)}",
                 expected=self._spellings(),
-                fix=f"write {_plain(asked)}, or leave the convention out",
+                fix=f"write {_plain(measure)}, or remove the convention",
             )
         for entry in self.entries:
-            takes = "<k>" in entry.spelling
-            if takes == (asked.k is not None) and _PLACE.findall(entry.ours) in ([], ["k"]):
-                measure = entry.measure({"k": str(asked.k)})
-                if measure.name == asked.name:
-                    return _reading(entry.spelling.replace("<k>", str(asked.k)), entry, measure)
+            has_cutoff = "<k>" in entry.spelling
+            if has_cutoff == (measure.k is not None) and _PLACE.findall(entry.ours) in ([], ["k"]):
+                same = entry.measure({"k": str(measure.k)})
+                if same.name == measure.name:
+                    return _reading(entry.spelling.replace("<k>", str(measure.k)), entry, same)
         raise self._unknown(text)
 
     def _unknown(self, text: str) -> UnknownMeasure:
         known = [spelling for entry in self.entries for spelling in entry.spellings]
-        close = nearest(re.sub(r"\d+", "<k>", text), known)
         return UnknownMeasure(
             f"{self} has no measure {printable(text)}",
             expected=self._spellings(),
-            fix=f"did you mean {' or '.join(close)}?" if close else None,
+            fix=did_you_mean(re.sub(r"\d+", "<k>", text), known, n=3),
         )
 
     def _spellings(self) -> str:
@@ -378,9 +375,9 @@ def _plain(measure: Named) -> str:
 
 
 def _reading(text: str, entry: Entry, measure: Named) -> Reading:
-    """Give the measure the library's name; what an empty query is worth is the measure's own affair."""
+    """Return a reading; the value of an empty query is a property of the measure, not of the alignment."""
     options = {name: value for name, value in entry.options.items() if name != "empty"}
-    ours = called(
+    ours = renamed(
         measure,
         text,
         empty=entry.options.get("empty", "zero"),
@@ -394,7 +391,7 @@ def _reading(text: str, entry: Entry, measure: Named) -> Reading:
 
 
 def split(text: str) -> list[str]:
-    """Cut a line into measures at blanks and commas that stand in no brackets.
+    """Split a line into measures at blanks and commas outside of brackets.
 
     >>> split("ndcg@10 NDCG:top=5;type=Exp, P(judged_only=True, rel=2)@5")
     ['ndcg@10', 'NDCG:top=5;type=Exp', 'P(judged_only=True, rel=2)@5']

@@ -1,4 +1,4 @@
-"""A measure of ours under another library's name."""
+"""Our measures under the names of other libraries."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Scored
 
 
-class _Called:
-    """Comes before a kind of measure: the name it prints, and what a library does with its values."""
+class _Renamed:
+    """Mixin of measures: the name that is printed, and the library's rules for values."""
 
     label: ClassVar[str]
     empty: ClassVar[str]
@@ -26,16 +26,16 @@ class _Called:
     bounded: ClassVar[bool]
     nobody: ClassVar[str | None]
     summed: ClassVar[str | None]
-    _made_of: ClassVar[tuple[type, tuple[tuple[str, Any], ...]]]
+    _origin: ClassVar[tuple[type, tuple[tuple[str, Any], ...]]]
 
     def __str__(self) -> str:
         return self.label
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (*self._made_of, _values(self))
+        return _build, (*self._origin, _values(self))
 
     def aggregate(self: Any, *parts: Any) -> float:  # noqa: ANN401 - a mixin of measures
-        """Aggregate as the measure does; add up and round as the library does."""
+        """Aggregate as the measure does; sum and round as the library does."""
         if not len(parts[0]) and self.nobody == "zero":
             return 0.0
         if self.summed and len(parts[0]):
@@ -49,8 +49,8 @@ class _Called:
         return value if self.digits is None else round(value, self.digits)
 
 
-class _OfJudgments(_Called):
-    """Comes before a measure of lists against judgments."""
+class _RenamedMeasure(_Renamed):
+    """Mixin of measures of lists against judgments."""
 
     def score(self: Any, hits: Hits, _empty: str = "zero") -> Scored:
         """Score as the measure does, with the library's rule for queries without a relevant document."""
@@ -58,35 +58,35 @@ class _OfJudgments(_Called):
         return scored
 
     def span_of(self: Any, hits: Hits) -> Span:
-        """Return the measure's range, or none where a bug is replayed."""
+        """Return the measure's range; none where a bug is replayed."""
         span: Span = super().span_of(hits) if self.bounded else (None, None)  # type: ignore[misc]
         return span
 
 
-class _OfLists(_Called):
-    """Comes before a measure of whole lists, be its value one of each list or of the run."""
+class _RenamedListMeasure(_Renamed):
+    """Mixin of measures of whole lists, with a value for each list or for the run."""
 
-    def score(self: Any, *beside: Any) -> Scored:  # noqa: ANN401 - the lists and the tables beside them
-        """Score as the measure does; lists of users without a relevant item may not count."""
-        scored: Scored = super().score(*beside)  # type: ignore[misc]
+    def score(self: Any, *tables: Any) -> Scored:  # noqa: ANN401 - the lists and side tables
+        """Score as the measure does; lists of users without a relevant item may be dropped."""
+        scored: Scored = super().score(*tables)  # type: ignore[misc]
         if self.empty == "drop":
             none = scored.status == Status.no_relevant
             scored = replace(scored, status=np.where(none, Status.dropped, scored.status))
         return scored
 
-    def value(self: Any, *beside: Any) -> float:  # noqa: ANN401 - the lists and the tables beside them
-        """Return the run's value, rounded where the library rounds."""
-        value: float = self._rounded(super().value(*beside))  # type: ignore[misc]
+    def value(self: Any, *tables: Any) -> float:  # noqa: ANN401 - the lists and side tables
+        """Return the run's value, rounded as the library does."""
+        value: float = self._rounded(super().value(*tables))  # type: ignore[misc]
         return value
 
     @property
     def span(self: Any) -> Span:
-        """The measure's range, or none where a bug is replayed."""
+        """The measure's range; none where a bug is replayed."""
         span: Span = super().span if self.bounded else (None, None)  # type: ignore[misc]
         return span
 
 
-def called(
+def renamed(
     measure: Named,
     label: str,
     *,
@@ -97,29 +97,29 @@ def called(
     nobody: str | None = None,
     summed: str | None = None,
 ) -> Any:  # noqa: ANN401 - of the kind that is given
-    """Return the measure under a library's name, with the library's ways with its values.
+    """Return the measure under a library's name, with the library's rules for its values.
 
     >>> from rankstone import P
-    >>> print(called(P(k=5), "precision@5"))
+    >>> print(renamed(P(k=5), "precision@5"))
     precision@5
     """
     facts = {"label": label, "empty": empty, "digits": digits, "bounded": bounded}
     facts |= {"undefined_propagates": undefined_propagates, "nobody": nobody, "summed": summed}
-    return _made(type(measure), tuple(facts.items()), _values(measure))
+    return _build(type(measure), tuple(facts.items()), _values(measure))
 
 
 def _values(measure: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
     return {f.name: getattr(measure, f.name) for f in fields(measure)}
 
 
-def _made(kind: type, facts: tuple[tuple[str, Any], ...], values: dict[str, Any]) -> Any:  # noqa: ANN401
-    """Return a measure of a kind under another name; pickles are read by it, too."""
+def _build(kind: type, facts: tuple[tuple[str, Any], ...], values: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return a renamed measure of a class; pickles are read by it, too."""
     return _kind(kind, facts)(**values)
 
 
 @cache
 def _kind(kind: type, facts: tuple[tuple[str, Any], ...]) -> type:
-    before = _OfJudgments if issubclass(kind, Measure) else _OfLists
+    mixin = _RenamedMeasure if issubclass(kind, Measure) else _RenamedListMeasure
     return type(
-        kind.__name__, (before, kind), {**dict(facts), "_made_of": (kind, facts), "__module__": __name__}
+        kind.__name__, (mixin, kind), {**dict(facts), "_origin": (kind, facts), "__module__": __name__}
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadParameter, nearest, printable
+from rankstone.errors import BadParameter, did_you_mean, printable
 from rankstone.evaluation.score_tables import of_runs
 from rankstone.measures.core.measure import Measure, Status
 from rankstone.tables.results import HasMeans
@@ -226,11 +226,10 @@ class Scores(HasMeans):
 def status_of(name: str) -> Status:
     """Return a status by its name."""
     if name not in Status.__members__:
-        close = nearest(name, Status.__members__, n=1)
         raise BadParameter(
             f"there is no status {printable(name)!r}",
             expected=", ".join(Status.__members__),
-            fix=f"did you mean {close[0]!r}?" if close else None,
+            fix=did_you_mean(name, Status.__members__, repr),
         )
     return Status[name]
 
@@ -297,12 +296,11 @@ def _segments(
         )
     for name in by:
         if name not in run.about.columns:
-            close = nearest(name, run.about.columns, n=1)
             raise BadParameter(
                 f"the query table has no column {printable(name)}",
                 where=inputs.get("queries"),
                 expected=", ".join(map(printable, run.about.columns)),
-                fix=f"did you mean {printable(close[0])}?" if close else None,
+                fix=did_you_mean(name, run.about.columns),
             )
         if name in ("run", *_MEAN):
             raise BadParameter(f"a column called {name} cannot stand beside the means", fix="rename it")

@@ -310,13 +310,13 @@ class Explainer:
     def _others(self, listed: TracedList, rows: pl.DataFrame) -> dict[str, float | str | None]:
         """Ask every library what it would print for this query alone."""
         from rankstone.conventions.convention_files import conventions
-        from rankstone.conventions.evaluation_by_convention import told_by
+        from rankstone.conventions.evaluation_by_convention import values_by
 
         measure = self.measure.name if self.measure.k is None else f"{self.measure.name}@{self.measure.k}"
         qrels = {str(listed.query): {doc: grade for doc, grade, _ in listed.judged}}
         scores = rows["score"].to_list() if "score" in rows.columns else list(range(len(rows), 0, -1))
         run = ([str(listed.query)] * len(rows), self._ids(rows).to_list(), scores)
-        return dict(told_by(conventions(), qrels, run, [measure])[measure])
+        return dict(values_by(conventions(), qrels, run, [measure])[measure])
 
     def _explanation(
         self,

@@ -24,7 +24,7 @@ from typing import (
     get_origin,
 )
 
-from rankstone.errors import BadOption, nearest
+from rankstone.errors import BadOption, did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl
@@ -275,11 +275,10 @@ class AlignmentOptions:
         known = list(AlignmentKeywords.__annotations__)
         for name in options:
             if name not in known:
-                close = nearest(name, known)
                 raise BadOption(
                     f"there is no alignment option {name!r}",
                     expected=", ".join(known),
-                    fix=f"did you mean {close[0]!r}?" if close else None,
+                    fix=did_you_mean(name, known, repr),
                 )
         return cls(**options)
 
@@ -350,16 +349,14 @@ def said(value: object) -> Any:  # noqa: ANN401 - what was given, but for functi
 
 
 def _unknown_value(name: str, value: object, choices: tuple[str, ...]) -> BadOption:
-    close = nearest(str(value), choices)
     allowed = ", ".join(choices)
+    fix = did_you_mean(value, choices, repr)
     if name == "unjudged":
         allowed += ", a number (a grade), or in Python a function"
-        close = [_ELSEWHERE[value]] if isinstance(value, str) and value in _ELSEWHERE else close
-    return BadOption(
-        f"{name}={value!r} is not a value of this option",
-        expected=allowed,
-        fix=f"did you mean {close[0]!r}?" if close else None,
-    )
+        fix = (
+            f"did you mean {_ELSEWHERE[value]!r}?" if isinstance(value, str) and value in _ELSEWHERE else fix
+        )
+    return BadOption(f"{name}={value!r} is not a value of this option", expected=allowed, fix=fix)
 
 
 def _check_number(name: str, value: object) -> None:

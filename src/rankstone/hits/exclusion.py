@@ -98,7 +98,7 @@ class LeftOut:
         return cls(sum(map(len, pairs)), relevant, every, unmatched, tuple(examples))
 
     def line(self, *, in_ideal: bool) -> str:
-        """Return it as a sentence; ``in_ideal``: True if excluded relevant documents stay in the ideal list."""
+        """Return a sentence; ``in_ideal``: True if excluded relevant documents stay in the ideal list."""
         shown = ", ".join(self.examples) + (" …" if self.unmatched > len(self.examples) else "")
         left = self.pairs_relevant if in_ideal else 0
         parts = (

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, BadValue, MissingColumn, nearest, printable
+from rankstone.errors import BadOption, BadValue, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range
 from rankstone.hits.pair_index import QueryIndex
+from rankstone.io.columns import no_such_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -356,14 +357,8 @@ class QueryTable:
         """Refuse to go on without some columns."""
         for name in names:
             if name not in self.columns.columns:
-                known = self.columns.columns
-                close = nearest(name, known, n=1)
-                raise MissingColumn(
-                    f"{reason} a column {printable(name)} of the query table",
-                    where=self.source,
-                    given=f"columns {', '.join(map(printable, known)) or 'none beside query_id'}",
-                    fix=f"did you mean {printable(close[0])}?" if close else None,
-                )
+                what = f"{reason} a column {printable(name)} of the query table"
+                raise no_such_column(what, name, self.columns.columns, self.source)
 
     def refuse(self, name: str, bad: np.ndarray[tuple[int], np.dtype[np.bool_]], expected: str) -> None:
         """Refuse values of a column that are no good; empty cells are none."""

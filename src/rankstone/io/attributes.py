@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColumn, nearest, printable
-from rankstone.io.columns import hidden, renames, require
+from rankstone.errors import DuplicateRows, EmptyInput, InputError, printable
+from rankstone.io.columns import hidden, no_such_column, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import scan_files
 from rankstone.io.input_table import reading
@@ -56,13 +56,8 @@ class Attributes:
         """Refuse a column that is not there, naming those that are."""
         for name in columns:
             if name not in self.columns:
-                close = nearest(name, self.columns, n=1)
-                raise MissingColumn(
-                    f"there is no column {printable(name)}",
-                    where=self.source,
-                    given=f"columns {', '.join(map(printable, self.columns)) or 'none'}",
-                    fix=f"did you mean {printable(close[0])}?" if close else None,
-                )
+                what = f"there is no column {printable(name)}"
+                raise no_such_column(what, name, self.columns, self.source)
 
     def collect(self, *columns: str) -> pl.DataFrame:
         """Read the ids, as text, and some columns."""

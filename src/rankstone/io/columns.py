@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rankstone._text import quoted
-from rankstone.errors import BadOption, MissingColumn, UsageError, nearest, printable
+from rankstone.errors import BadOption, MissingColumn, UsageError, did_you_mean, printable
 from rankstone.io.column_suggestions import Kind, Missing, escaped
 
 if TYPE_CHECKING:
@@ -168,8 +168,11 @@ class Renames(dict[str, str]):
         """Return the error for a name that no table has."""
         there = {name for name in self.present if name not in self or not name.startswith(("qrels.", "run."))}
         named = ", ".join(printable(name, 40) for name in sorted(there)[:12])
-        close = nearest(theirs, there - {self[theirs]}, n=1)
-        meant = f"did you mean {_pasted(close[0], self[theirs], at_shell=self.at_shell)}?" if close else None
+        meant = did_you_mean(
+            theirs,
+            there - {self[theirs]},
+            lambda one: _pasted(one, self[theirs], at_shell=self.at_shell),
+        )
         return UsageError(
             f"no table has a column {printable(theirs)}",
             given=f"columns {printable(theirs)}={self[theirs]}",
@@ -202,11 +205,10 @@ def check_renames(columns: Mapping[str, str]) -> None:
 
 def unreadable(entry: str, theirs: str, ours: str, *, at_shell: bool = True) -> UsageError:
     """Return the error for a new name that cannot be read."""
-    close = nearest(ours, (*CANONICAL, *FURTHER), n=1)
     return UsageError(
         f"columns: {printable(entry)!r} cannot be read",
         expected=f"their_name=our_name; ours are {', '.join((*CANONICAL, *FURTHER))}",
-        fix=f"did you mean {_pasted(theirs, close[0], at_shell=at_shell)}?" if close else None,
+        fix=did_you_mean(ours, (*CANONICAL, *FURTHER), lambda one: _pasted(theirs, one, at_shell=at_shell)),
     )
 
 
@@ -346,6 +348,17 @@ def require(
     )
     error.missing = tuple(missing)
     raise error
+
+
+def no_such_column(what: str, name: str, columns: Iterable[str], where: str) -> MissingColumn:
+    """Return the error for a column that a table lacks, with the nearest one as a suggestion."""
+    known = list(columns)
+    return MissingColumn(
+        what,
+        where=where,
+        given=f"columns {', '.join(map(printable, known)) or 'none'}",
+        fix=did_you_mean(name, known),
+    )
 
 
 def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:

@@ -12,10 +12,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
-from rankstone.errors import InputError, nearest, printable
+from rankstone.errors import InputError, did_you_mean, printable
 from rankstone.io.arrow_batches import Batches, arrow_reader, drained, identifier, missing_driver, telling
 from rankstone.io.file_formats import parts_of
 from rankstone.io.sources import Address, parse_address
@@ -123,17 +124,19 @@ def _found(address: Address, name: str, engine: _Engine) -> str:
     known |= {table: (schema, table) for schema, table, short in rows if short}
     if name not in known:
         there = [table if short else f"{schema}.{table}" for schema, table, short in rows]
-        raise _no_table(name, there, nearest(name, known), address.title)
+        raise _no_table(
+            name, there, did_you_mean(name, known, partial(printable, longest=60), n=3), address.title
+        )
     return ".".join(map(identifier, known[name]))
 
 
-def _no_table(name: str, there: Sequence[str], close: Sequence[str], where: str) -> InputError:
+def _no_table(name: str, there: Sequence[str], fix: str | None, where: str) -> InputError:
     named = [printable(one, 40) for one in there[:_NAMED]]
     return InputError(
         f"there is no table {printable(name, 60)}",
         where=where,
         given=f"tables {', '.join([*named, *'…' * (len(there) > _NAMED)])}" if there else "no table at all",
-        fix=f"did you mean {' or '.join(printable(one, 60) for one in close)}?" if close else None,
+        fix=fix,
     )
 
 

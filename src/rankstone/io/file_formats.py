@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone._text import quoted
-from rankstone.errors import EmptyInput, InputError, UnknownFormat, UsageError, nearest, printable
+from rankstone.errors import EmptyInput, InputError, UnknownFormat, did_you_mean, one_of, printable
 from rankstone.io.column_suggestions import kinds_of_texts
 from rankstone.io.columns import CANONICAL
 from rankstone.io.csv_dialect import SEPARATORS, UTF16, Dialect, dialect_of, has_header
@@ -82,13 +82,8 @@ def format_at(
     columns
         {their name: our name}.
     """
-    if format_in is not None and format_in not in FORMATS:
-        close = nearest(format_in, FORMATS, n=1)
-        raise UsageError(
-            f"{printable(format_in)!r} is not a format",
-            expected=", ".join(FORMATS),
-            fix=f"did you mean {close[0]}?" if close else None,
-        )
+    if format_in is not None:
+        one_of("format_in", format_in, FORMATS)
     name = os.fspath(path)
     if is_stream(name):
         return format_in or format_of_stream(name, "trec"), []
@@ -262,11 +257,14 @@ def parts_of(name: str) -> list[Path]:
     found = sorted(map(Path, glob.glob(name, recursive=True))) if glob.has_magic(name) else []  # noqa: PTH207 - any path
     if found:
         return [part for p in found for part in parts_of(str(p))]
-    close = nearest(path.name, (p.name for p in _siblings(path)), n=1)
     raise InputError(
         "there is no such file",
         where=printable(name),
-        fix=f"did you mean {printable(quoted(str(path.parent / close[0])))}?" if close else None,
+        fix=did_you_mean(
+            path.name,
+            (p.name for p in _siblings(path)),
+            lambda one: printable(quoted(str(path.parent / one))),
+        ),
     )
 
 

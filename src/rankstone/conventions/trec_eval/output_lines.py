@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import numpy as np
 
 from rankstone.conventions.replays.trec_eval import QueryScaledRBP, SeenResidual
-from rankstone.errors import BadLine, InputError, UnknownMeasure, UsageError, nearest, printable
+from rankstone.errors import BadLine, InputError, UnknownMeasure, UsageError, did_you_mean, printable
 from rankstone.measures.core.definition import Card, Threshold, parameter
 from rankstone.measures.core.gains_and_discounts import GainTable
 from rankstone.measures.core.measure import Contributions, Measure
@@ -88,13 +88,10 @@ def _members(name: str, version: int) -> list[str]:
     known = [one for one in TREC if TREC[one].since <= version]
     found = [one for one in names if one in known]
     if not found:
-        close = nearest(name, [*known, *NICKNAMES])
-        newer = name in TREC
-        meant = f"did you mean {', '.join(close)}?" if close else None
         raise UnknownMeasure(
             f"trec_eval {version} has no measure {printable(name)!r}",
             expected=f"{', '.join(known[:5])} …; or several at once: {', '.join(NICKNAMES)}",
-            fix="add --compat 10" if newer else meant,
+            fix="add --compat 10" if name in TREC else did_you_mean(name, [*known, *NICKNAMES], n=3),
         )
     return found
 

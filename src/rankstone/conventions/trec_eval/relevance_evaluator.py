@@ -13,7 +13,7 @@ import numpy as np
 
 from rankstone.conventions.trec_eval.line_values import Ready
 from rankstone.conventions.trec_eval.output_lines import Asked, lines_of
-from rankstone.errors import BadValue, UnknownMeasure, UsageError, nearest, printable
+from rankstone.errors import BadValue, UnknownMeasure, UsageError, did_you_mean, printable
 from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC, taken_apart
 
 if TYPE_CHECKING:
@@ -107,11 +107,10 @@ class Settings:
 
 def _known(option: str, value: str, choices: Sequence[str]) -> None:
     if value not in choices:
-        close = nearest(value, choices, n=1)
         raise UsageError(
             f"{option} {printable(value)} is not known",
             expected=", ".join(choices),
-            fix=f"did you mean {close[0]}?" if close else None,
+            fix=did_you_mean(value, choices),
         )
 
 
@@ -141,7 +140,7 @@ class RelevanceEvaluator:
     Raises
     ------
     UnknownMeasure
-        A ``ValueError`` that names the nearest measures.
+        A ``ValueError`` that names the did_you_mean measures.
 
     Examples
     --------
@@ -218,11 +217,8 @@ def _asked(measures: Iterable[str]) -> list[Asked]:
     for text in measures:
         apart = taken_apart(text)
         if apart is None:
-            close = nearest(text, [*supported_measures, *supported_nicknames])
-            raise UnknownMeasure(
-                f"unsupported measure {printable(text)}",
-                fix=f"did you mean {', '.join(close)}?" if close else None,
-            )
+            known = [*supported_measures, *supported_nicknames]
+            raise UnknownMeasure(f"unsupported measure {printable(text)}", fix=did_you_mean(text, known, n=3))
         name, parameters = apart
         for one in sorted(supported_nicknames.get(name, {name})):
             given.setdefault(one, set()).update(parameters.split(",") if parameters else ())
