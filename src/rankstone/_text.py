@@ -1,4 +1,4 @@
-"""English around numbers, for messages and audits."""
+"""Text for messages and audits: counts with their nouns, quoting, lists of names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-#: texts that no shell looks into, and signs that one expands between double quotes
+#: texts that need no quotes in a shell, and characters that a shell expands between double quotes
 _BARE: Final = re.compile(r"[\w@%+=:,./~-]+", re.ASCII)
 _EXPANDED: Final = frozenset('"$`!')
 
@@ -32,7 +32,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def noted(count: int | None, one: str, more: str = "", many: str | None = None) -> str:
-    """Return a count with its noun and what there is to say of it; nothing where the count is 0.
+    """Return a count with its noun and a remark; nothing where the count is 0.
 
     >>> noted(2, "duplicate row", "merged"), noted(0, "duplicate row", "merged")
     ('2 duplicate rows merged', '')
@@ -41,7 +41,7 @@ def noted(count: int | None, one: str, more: str = "", many: str | None = None) 
 
 
 def line(*parts: str | Iterable[str]) -> str:
-    """Return the parts of an audit's line that say something as that line.
+    """Join the parts of an audit's line that are not empty.
 
     >>> line("2 queries", noted(0, "tied row"), ["read as: tsv"])
     '2 queries · read as: tsv'
@@ -50,20 +50,20 @@ def line(*parts: str | Iterable[str]) -> str:
     return " · ".join(filter(None, texts))
 
 
-def plain(found: Any) -> Any:  # noqa: ANN401 - an audit, or what is in one
-    """Return an audit as plain dicts, lists and texts; ``read_as`` only where something was guessed.
+def plain(value: Any) -> Any:  # noqa: ANN401 - an audit, or what is in one
+    """Return an audit as plain dicts, lists and texts; ``read_as`` only where something was detected.
 
     >>> plain({1: ("a", "b")})
     {'1': ['a', 'b']}
     """
-    if is_dataclass(found):
-        known = {one.name: plain(getattr(found, one.name)) for one in fields(found)}
+    if is_dataclass(value):
+        known = {one.name: plain(getattr(value, one.name)) for one in fields(value)}
         return known if known.get("read_as", True) else {k: v for k, v in known.items() if k != "read_as"}
-    if isinstance(found, Mapping):
-        return {str(name): plain(value) for name, value in found.items()}
-    if isinstance(found, (list, tuple)):
-        return [plain(one) for one in found]
-    return found.isoformat() if isinstance(found, date) else found
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def exact(number: float) -> str:
@@ -76,17 +76,17 @@ def exact(number: float) -> str:
     return brief if float(brief) == number else repr(float(number))
 
 
-def read_as(told: Sequence[str]) -> list[str]:
-    """Return what an audit says of how a file was read; nothing where nothing was guessed.
+def read_as(notes: Sequence[str]) -> list[str]:
+    """Return the part of an audit about a file's format; nothing where nothing was detected.
 
     >>> read_as(("separator ';'", "decimal comma")), read_as(())
     (["read as: separator ';', decimal comma"], [])
     """
-    return [f"read as: {', '.join(map(printable, told))}"] if told else []
+    return [f"read as: {', '.join(map(printable, notes))}"] if notes else []
 
 
 def left_out(rows: Mapping[str, int]) -> list[str]:
-    """Return how many rows were left out, for everything that was wrong with any.
+    """Return how many rows were left out, for each reason.
 
     >>> left_out({"without a user": 2, "without a time": 0})
     ['2 rows without a user left out']
@@ -97,7 +97,7 @@ def left_out(rows: Mapping[str, int]) -> list[str]:
 def quoted(text: str) -> str:
     r"""Return a text as one word of a command line, in double quotes, which cmd and PowerShell know, too.
 
-    Only what a shell would still look into there (``$``, a quote) stands in single ones.
+    Only text that a shell would expand in these (``$``, a quote) is in single quotes.
 
     >>> print(quoted("map@10"), quoted("AUC(negatives=judged)"), quoted("$HOME"))
     map@10 "AUC(negatives=judged)" '$HOME'
@@ -113,7 +113,7 @@ def queries(count: int) -> str:
 
 
 def some(names: Iterable[object], most: int = 3) -> str:
-    """Return the first of several names, each as one line that no terminal obeys.
+    """Return the first of several names, each as one safe line.
 
     >>> some(["q1", "q2"]), some(["q1", "q2", "q3", "q4"])
     ('q1, q2', 'q1, q2, q3 …')
@@ -123,7 +123,7 @@ def some(names: Iterable[object], most: int = 3) -> str:
 
 
 def spread(lowest: int, highest: int, one: str, median: float | None = None) -> str:
-    """Return a range of counts with its noun; one number where they are all the same.
+    """Return a range of counts with its noun; one number where all are equal.
 
     >>> spread(1000, 1000, "row", 1000.0), spread(1, 1, "row"), spread(1, 1000, "row", 12.5)
     ('1,000 rows', '1 row', '1–1,000 (median 12.5) rows')
@@ -134,7 +134,7 @@ def spread(lowest: int, highest: int, one: str, median: float | None = None) -> 
 
 
 class InLines:
-    """What is told in lines, one below the other or as a list."""
+    """An object that is shown in lines, as text or as an HTML list."""
 
     def lines(self) -> list[str]:
         """Return the lines."""

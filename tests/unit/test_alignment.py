@@ -340,5 +340,5 @@ def test_documents_scored_too_low_earn_nothing() -> None:
     }
     with pytest.raises(BadOption, match="score_above=0 needs scores"):
         rankstone.evaluate(qrels, run, "AP", score_above=0, order="input")
-    with pytest.raises(BadOption, match="score_above='low' is no number"):
+    with pytest.raises(BadOption, match="score_above='low' is not a number"):
         rankstone.evaluate(qrels, run, "AP", score_above="low")

@@ -67,7 +67,7 @@ def test_ranks_that_are_no_numbers(path: Path) -> None:
 
     assert found(path) == [("note", "1 row whose rank is no whole number")]
     assert check(QRELS, {"a": path}).ok
-    assert found(path, order="rank") == [("error", f"{path}:2: the rank '-' is no number")]
+    assert found(path, order="rank") == [("error", f"{path}:2: the rank '-' is not a number")]
 
 
 # -- ids that are nearly alike ---------------------------------------------------------------------------

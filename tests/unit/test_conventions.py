@@ -82,7 +82,7 @@ def known(name: str) -> bool:
     ("library", "measure", "options", "error", "message"),
     [
         ("xgbost", "ndcg@4", {}, UnknownConvention, "did you mean xgboost"),
-        ("xgboost-1.7", "ndcg@4", {}, UnknownConvention, "nothing is known of XGBoost 1.7"),
+        ("xgboost-1.7", "ndcg@4", {}, UnknownConvention, "version 1.7 of XGBoost is not known"),
         ("xgboost", "ncdg@4", {}, UnknownMeasure, "did you mean ndcg@<k>"),
         ("xgboost", "", {}, UnknownMeasure, "no measure given"),
         ("xgboost", "nDCG(gain=linear)@4", {}, BadParameter, "XGBoost decides what nDCG means"),

@@ -213,7 +213,7 @@ def test_positions_matter_to_measures_of_sessions_only(positions: tuple[object, 
 def test_a_query_twice_is_refused() -> None:
     """A query has one row."""
     frame = pl.DataFrame({"query_id": ["q1", "q1"], "weight": [1, 2]})
-    with pytest.raises(InputError, match="stands in more than one row"):
+    with pytest.raises(InputError, match="is in more than one row"):
         asked("RR", frame)
 
 

@@ -230,8 +230,8 @@ def test_tables_beside_from_json(tmp_path: Path) -> None:
         ("7", "this JSON is no table"),
         ('{"q1": {"d1": 1}', "a.json:1: this is no JSON"),
         ('{"q1": {"d1": 1}}\n{"q2": {"d1": 1}}', "--format-in jsonl"),
-        ('{"q1": {"d1": 1, "d1": 2}}', "d1 stands in one object twice"),
-        ('{"q1": {"d1": "high"}}', "the score 'high' is no number"),
+        ('{"q1": {"d1": 1, "d1": 2}}', "d1 occurs twice in one object"),
+        ('{"q1": {"d1": "high"}}', "the score 'high' is not a number"),
         ("[" * 100_000, "this JSON cannot be read"),
         ('{"q1": {"d1": ' + "9" * 5000 + "}}", "this JSON cannot be read"),
     ],
@@ -255,7 +255,7 @@ def test_json_elsewhere_is_recognised(tmp_path: Path) -> None:
 def test_lines_that_end_in_carriage_returns_are_refused(tmp_path: Path) -> None:
     """A file of such lines would pass for its first line; CRLF is fine."""
     assert rr(write(tmp_path / "crlf.run", RUN_TEXT.replace("\n", "\r\n"))) == EXPECTED
-    with pytest.raises(BadLine, match=r"cr\.run:1: a carriage return stands within the line"):
+    with pytest.raises(BadLine, match=r"cr\.run:1: there is a carriage return within the line"):
         rr(write(tmp_path / "cr.run", RUN_TEXT.replace("\n", "\r")))
 
 
@@ -347,9 +347,9 @@ def test_a_missing_column_suggests_the_option() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "what"),
     [
-        ("q1 Q0 d1 1 abc t\n", 1, "score 'abc' is no number"),
+        ("q1 Q0 d1 1 abc t\n", 1, "score 'abc' is not a number"),
         (RUN_TEXT + "q2 Q0 d9\n", 4, "too few columns"),
-        ("# c\n\n" + RUN_TEXT + "q2 Q0 d9 2 x t\n", 6, "score 'x' is no number"),
+        ("# c\n\n" + RUN_TEXT + "q2 Q0 d9 2 x t\n", 6, "score 'x' is not a number"),
         ("q1  Q0 d1 1 0.5 t\nq1 Q0 d2 1\n", 2, "too few columns"),
     ],
 )
@@ -369,7 +369,7 @@ def test_a_bad_grade_is_named(tmp_path: Path) -> None:
     """Judgments with a word for a grade say so."""
     path = write(tmp_path / "bad.qrels", "q1 0 d1 2\nq1 0 d2 high\n")
 
-    with pytest.raises(BadLine, match=r"bad.qrels:2: the relevance 'high' is no number"):
+    with pytest.raises(BadLine, match=r"bad.qrels:2: the relevance 'high' is not a number"):
         rankstone.evaluate(path, {"run": RUN}, "RR")
 
 
@@ -377,7 +377,7 @@ def test_a_bad_number_in_csv_is_named(tmp_path: Path) -> None:
     """CSV lines are counted with the header."""
     path = write(tmp_path / "bad.csv", "query_id,doc_id,score\nq1,d1,0.5\nq1,d2,oops\n")
 
-    with pytest.raises(BadLine, match=r"bad.csv:3: the score 'oops' is no number"):
+    with pytest.raises(BadLine, match=r"bad.csv:3: the score 'oops' is not a number"):
         rr(path)
 
 
@@ -537,7 +537,7 @@ def test_two_columns_cannot_both_be_one() -> None:
     """Renaming two columns to the same name is a usage error."""
     frame = FRAME.rename({"query_id": "a"}).with_columns(b=pl.col("a"))
 
-    with pytest.raises(UsageError, match="both to be query_id"):
+    with pytest.raises(UsageError, match="both renamed to query_id"):
         rr(frame, columns={"a": "query_id", "b": "query_id"})
 
 
@@ -639,7 +639,7 @@ def test_texts_and_numbers_that_do_not_fit() -> None:
     """Half a character and a whole number without end are told, as mistakes."""
     with pytest.raises(BadValue, match="half a character"):
         rankstone.evaluate({"q\ud800": {"a": 1}}, {"q\ud800": {"a": 1}}, "AP")
-    with pytest.raises(BadValue, match="is no number"):
+    with pytest.raises(BadValue, match="is not a number"):
         rankstone.evaluate({"q": {"a": 1}}, {"q": {"a": 10**400}}, "AP")
 
 

@@ -64,7 +64,7 @@ def cells(table: list[tuple[Any, ...]], separator: str, decimal: str) -> str:
 
 COUNTRIES = [
     (german, "csv", ("separator ';'", "decimal comma")),
-    (with_line, "csv", ("separator ';' (its line sep=)", "decimal comma")),
+    (with_line, "csv", ("separator ';' (from its line sep=)", "decimal comma")),
     (french_plain, "csv", ("separator ';'", "decimal comma")),
     (german_unicode, "txt", ("UTF-16", "decimal comma")),
     (american_unicode, "txt", ("UTF-16",)),
@@ -114,7 +114,7 @@ def test_what_is_said_decides(tmp_path: Path) -> None:
 
     run.write_text('query_id,doc_id,score\nq1,d1,"0,5"\n')
     assert read_run(run, with_csv(None, None, ",")).collect("score")["score"].to_list() == [0.5]
-    with pytest.raises(BadLine, match=r"run\.csv:2: the score '0,5' is no number\n.*\n.*--decimal ,"):
+    with pytest.raises(BadLine, match=r"run\.csv:2: the score '0,5' is not a number\n.*\n.*--decimal ,"):
         read_run(run).collect()
 
 
@@ -125,19 +125,25 @@ def test_one_of_the_two_is_said(tmp_path: Path) -> None:
     assert read_run(run, with_csv(None, None, ".")).collect("score")["score"].to_list() == [0.5]
     assert read_run(run).collect("score")["score"].to_list() == [0.5]
     run.write_text("query_id;doc_id;score\nq1;d1;0,5\n")
-    with pytest.raises(BadLine, match="the score '0,5' is no number"):
+    with pytest.raises(BadLine, match="the score '0,5' is not a number"):
         read_run(run, with_csv(None, None, ".")).collect()
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("q1;d1;0,5\nq1;d2;0.25\n", r"run\.csv:3: the score '0\.25' is no number\n.*the decimal comma above"),
-        ("q1;d1;0.5\nq1;d2;0,25\n", r"run\.csv:3: the score '0,25' is no number\n.*the decimal point above"),
-        ("q1;d1;0,5\nq1;d2;1.234,5\n", r"run\.csv:3: the score '1\.234,5' is no number"),
-        ("q1;d1;1,234.5\n", r"run\.csv:2: the score '1,234\.5' is no number"),
+        (
+            "q1;d1;0,5\nq1;d2;0.25\n",
+            r"run\.csv:3: the score '0\.25' is not a number\n.*the decimal comma above",
+        ),
+        (
+            "q1;d1;0.5\nq1;d2;0,25\n",
+            r"run\.csv:3: the score '0,25' is not a number\n.*the decimal point above",
+        ),
+        ("q1;d1;0,5\nq1;d2;1.234,5\n", r"run\.csv:3: the score '1\.234,5' is not a number"),
+        ("q1;d1;1,234.5\n", r"run\.csv:2: the score '1,234\.5' is not a number"),
         ("q1;d1;0,5\nq1;d2;9007199254740993,5\n", r"run\.csv:3: .*9007199254740993\.5"),
-        ("q1;d1;0,5\nq1;d2;1,2,3\n", r"run\.csv:3: the score '1,2,3' is no number"),
+        ("q1;d1;0,5\nq1;d2;1,2,3\n", r"run\.csv:3: the score '1,2,3' is not a number"),
     ],
 )
 def test_fractions_of_two_kinds(tmp_path: Path, rows: str, message: str) -> None:
@@ -152,7 +158,7 @@ def test_thousands_between_tabs(tmp_path: Path) -> None:
     """Where tabs divide cells, 1,234 may be either; a fraction elsewhere, or an option, decides."""
     run = tmp_path / "run.tsv"
     run.write_text("query_id\tdoc_id\tscore\nq1\td1\t999\nq1\td2\t1,234\n")
-    with pytest.raises(BadLine, match=r"run\.tsv:3: '1,234' may be a fraction, or thousands"):
+    with pytest.raises(BadLine, match=r"run\.tsv:3: '1,234' may be a fraction or thousands"):
         read_run(run).collect()
     assert read_run(run, with_csv(None, None, ",")).collect("score")["score"].to_list() == [999.0, 1.234]
     run.write_text("query_id\tdoc_id\tscore\nq1\td1\t0,999\nq1\td2\t1,234\n")
@@ -164,7 +170,7 @@ def test_lines_are_counted_as_editors_do(tmp_path: Path) -> None:
     run = tmp_path / "run.csv"
     text = 'sep=;\r\nquery_id;doc_id;score;"a\nnote"\r\nq1;d1;0,5;"one\ntwo\nthree"\r\nq1;d2;x;\r\n'
     run.write_bytes(text.encode())
-    with pytest.raises(BadLine, match=r"run\.csv:7: the score 'x' is no number"):
+    with pytest.raises(BadLine, match=r"run\.csv:7: the score 'x' is not a number"):
         read_run(run).collect()
     run.write_bytes(text.replace(";x;", ";0,25;").encode())
     assert read_run(run).collect("score")["score"].to_list() == [0.5, 0.25]
@@ -206,7 +212,7 @@ def test_plain_csv_of_excel(tmp_path: Path) -> None:
     run.write_bytes("query_id,doc_id,score,Größe\r\nq1,d1,0.5,7\r\n".encode("cp1252"))
     assert read_run(run).collect("score")["score"].to_list() == [0.5]  # a name that nobody reads
     run.write_bytes(b"\xff\xfe" + "query_id".encode("utf-16-le") + b"\x00")
-    with pytest.raises(UnknownFormat, match="begins as UTF-16 and does not go on so"):
+    with pytest.raises(UnknownFormat, match="begins as UTF-16, but it is not valid UTF-16"):
         read_run(run)
 
 
@@ -266,8 +272,11 @@ def test_options_at_a_shell(tmp_path: Path) -> None:
     plain.write_text("q1 0 d1 1\n")
     lines.write_text("q1 Q0 d1 1 0.5 t\n")
     told = at_a_shell("eval", plain, lines, "-m", "RR", *said, code=2).stderr
-    assert "no CSV file was read, which --csv-separator and --decimal would be for" in told
-    assert "--csv-separator 'ab' cannot be read" in at_a_shell(*asked, "--csv-separator", "ab", code=2).stderr
+    assert "no CSV file was read that --csv-separator and --decimal could apply to" in told
+    assert (
+        "--csv-separator 'ab' is not a separator"
+        in at_a_shell(*asked, "--csv-separator", "ab", code=2).stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_runs_that_cannot_judge() -> None:
     frame = pl.DataFrame(
         {"query_id": ["q"], "doc_id": ["a"], "score": [None]}, schema_overrides={"score": pl.Float64}
     )
-    with pytest.raises(InputError, match="the score is no number"):
+    with pytest.raises(InputError, match="the score is not a number"):
         rankstone.qrels_from_run(frame, 2)
     with pytest.raises(InputError, match="the run is empty"):
         rankstone.qrels_from_run(frame.clear(), 2)

@@ -109,7 +109,7 @@ def test_workbooks_are_read(tmp_path: Path) -> None:
     run = write(tmp_path / "run.xlsx", Run=RUN, Notes=[("what",), ("nothing",)])
     scores = rankstone.evaluate(qrels, run, "RR")
     assert scores.to_dict() == {"run": {"RR": (1 / 2 + 1) / 2}}
-    assert scores.audit.runs["run"].read_as == ("sheet 'Run' (beside 'Notes')",)
+    assert scores.audit.runs["run"].read_as == ("sheet 'Run' (not 'Notes')",)
     assert scores.audit.judgments is not None
     assert scores.audit.judgments.read_as == ()
     (tmp_path / "qrels.txt").write_text("7 0 d1 2\n8 0 d3 1\n")

@@ -1,11 +1,8 @@
-"""Rows that arrive in Arrow batches and may be asked for again: a table that is never held whole.
+"""Rows in Arrow batches, from databases and DuckDB relations: tables that are never held whole.
 
-Drivers of databases hand out batches of PyArrow, which is imported when the first of them is read.
-
-Relations of DuckDB: queries that run anew whenever their rows are started, in batches.
-
-A connection reads the rows of one relation at a time.  Where another one is started meanwhile, the rest of
-the rows being read is held in memory; else nothing is.
+Drivers return batches of PyArrow, which is imported when the first of them is read.  A relation of DuckDB is
+a query that runs again for every read.  A connection reads one relation at a time: when another read starts,
+the remaining rows of the first are held in memory, and only then.
 """
 
 from __future__ import annotations
@@ -33,29 +30,29 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Table
 
 
-#: starts the rows anew with some of the columns
+#: restarts the rows with some of the columns
 Reader = Callable[[Sequence[str]], Iterator[Any]]
 
-#: what PostgreSQL's driver says a column was
+#: metadata keys in which PostgreSQL's driver names the type of a column
 _TYPE: Final = (b"ADBC:postgresql:typname", b"POSTGRESQL:type")
-#: what stands before a driver's own words
+#: the preamble of a driver's message
 _PREAMBLE: Final = re.compile(r"^(?:.*(?:Failed to connect:|ERROR:|FATAL:)|[A-Z_]+: (?:\[\w+\] )?)\s*")
-#: what DuckDB says of a connection whose rows somebody is still reading
+#: DuckDB's message for a connection whose rows are still being read
 BUSY: Final = "connection has an open result"
 
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """A table of a database, or what a query answers.
+    """A table of a database, or the result of a query.
 
     Attributes
     ----------
     source
-        What to call it in messages.
+        Its name in messages.
     schema
         PyArrow's schema of all columns.
     start
-        Starts the rows anew with the columns asked for, perhaps with others beside them.
+        Restarts the rows with the requested columns, and perhaps others.
     """
 
     source: str
@@ -63,11 +60,11 @@ class Batches:
     start: Reader
 
     def table(self, columns: Mapping[str, str], further: Sequence[str] = ()) -> Table:
-        """Return the rows as a table with our column names."""
+        """Return the rows as a table with canonical column names."""
         return of_batches(self._dtypes(), self._frames, self.source, columns, further=further)
 
     def lazy(self) -> pl.LazyFrame:
-        """Return the columns that can be read as a frame that asks for its rows when it is collected."""
+        """Return the readable columns as a lazy frame, which reads the rows when it is collected."""
         from polars.io.plugins import register_io_source
 
         readable = {name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown}
@@ -87,7 +84,7 @@ class Batches:
         return register_io_source(rows, schema=readable)
 
     def frame(self, ids: Sequence[str] = ()) -> pl.DataFrame:
-        """Read all rows, with the columns that can be read at all; decimal digits are numbers, or ``ids``."""
+        """Read all rows of the readable columns; decimals are numbers, or text in ``ids``."""
         readable = {name: dtype for name, dtype in self._dtypes().items() if dtype != pl.Unknown}
         digits = {field.name for field in self.schema if _type_name(field) == "numeric"}
         readable |= {name: pl.String() if name in ids else pl.Float64() for name in digits}
@@ -113,10 +110,10 @@ class Batches:
 
 
 def _dtype(field: Any) -> pl.DataType:  # noqa: ANN401 - PyArrow's
-    """Return the type a column is read as; what Polars does not know is ``Unknown``."""
+    """Return the type a column is read as; ``Unknown`` for types that Polars does not have."""
     import pyarrow as pa
 
-    if _type_name(field) == "numeric":  # written in decimal digits, as many as there are
+    if _type_name(field) == "numeric":  # decimal digits, any number of them
         return pl.Decimal(38, 0)
     with suppress(pl.exceptions.PolarsError, pa.ArrowException):
         return _series(field, pa.nulls(0, field.type)).dtype
@@ -124,7 +121,7 @@ def _dtype(field: Any) -> pl.DataType:  # noqa: ANN401 - PyArrow's
 
 
 def _series(field: Any, array: Any) -> pl.Series:  # noqa: ANN401 - PyArrow's
-    """Return a column; types that are another type with a name are read as that other type."""
+    """Return a column; extension types are read as their storage type."""
     kind = getattr(array.type, "extension_name", "")
     if kind:
         array = array.storage
@@ -135,18 +132,18 @@ def _series(field: Any, array: Any) -> pl.Series:  # noqa: ANN401 - PyArrow's
             digits.slice(begin, length) for begin, length in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))
         ]
         return pl.select(pl.concat_str(parts, separator="-").alias(field.name)).to_series()
-    if _type_name(field) == "bpchar":  # char(n): blanks at the end are no part of the text
+    if _type_name(field) == "bpchar":  # char(n): blanks at the end do not belong to the text
         return column.str.strip_chars_end(" ")
     return column
 
 
 def _type_name(field: Any) -> str:  # noqa: ANN401 - PyArrow's
-    told = field.metadata or {}
-    return next((told[key].decode() for key in _TYPE if key in told), "")
+    metadata = field.metadata or {}
+    return next((metadata[key].decode() for key in _TYPE if key in metadata), "")
 
 
 def drained(reader: Any) -> Iterator[Any]:  # noqa: ANN401 - PyArrow's
-    """Yield a reader's batches and close it, also where nobody wants the rest."""
+    """Yield a reader's batches and close it, also if the rest is not read."""
     try:
         yield from reader
     finally:
@@ -154,7 +151,7 @@ def drained(reader: Any) -> Iterator[Any]:  # noqa: ANN401 - PyArrow's
 
 
 def identifier(name: str) -> str:
-    """Quote a name, which SQL then takes for nothing else.
+    """Quote a name for SQL.
 
     >>> identifier('x"; DROP TABLE run; --')
     '"x""; DROP TABLE run; --"'
@@ -163,22 +160,22 @@ def identifier(name: str) -> str:
 
 
 @contextmanager
-def telling(
+def translated_errors(
     source: str,
     *errors: type[Exception],
     secrets: Sequence[str] = (),
     what: str = "the database cannot be read",
 ) -> Iterator[None]:
-    """Turn what a driver says into an :class:`InputError`: its first line, and no password.
+    """Turn errors of a driver into an :class:`InputError`: the first line, without passwords.
 
     Parameters
     ----------
     source
-        What to call the database.
+        The database's name.
     errors
         The driver's errors.
     secrets
-        Texts that the message must not hold.
+        Texts that the message must not contain.
     what
         What went wrong.
     """
@@ -187,24 +184,24 @@ def telling(
     try:
         yield
     except (*errors, pa.ArrowException, OSError) as error:
-        raise InputError(what, where=source, given=_said(error, secrets), fix=_remedy(str(error))) from None
+        raise InputError(what, where=source, given=_message(error, secrets), fix=_fix(str(error))) from None
 
 
-def _said(error: Exception, secrets: Sequence[str]) -> str:
+def _message(error: Exception, secrets: Sequence[str]) -> str:
     """Return the first line of a driver's message without its preamble."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    said = _PREAMBLE.sub("", lines[0])
+    message = _PREAMBLE.sub("", lines[0])
     for secret in sorted(secrets, key=len, reverse=True):
-        said = said.replace(secret, "***")
-    return printable(masked(said))
+        message = message.replace(secret, "***")
+    return printable(masked(message))
 
 
-def _remedy(said: str) -> str | None:
-    if BUSY in said:
+def _fix(message: str) -> str | None:
+    if BUSY in message:
         return "a connection reads one relation at a time: con.cursor().sql(…) gives each its own"
-    if "different configuration" in said:
-        return 'this program has the file open: hand over con.sql("FROM …") of that connection instead'
-    if "Conflicting lock" in said or "Could not set lock" in said:
+    if "different configuration" in message:
+        return 'this program has the file open: pass con.sql("FROM …") of that connection instead'
+    if "Conflicting lock" in message or "Could not set lock" in message:
         return "another program is writing the file: close it there, or copy the file"
     return None
 
@@ -214,15 +211,15 @@ def missing_driver(extra: str, package: str) -> MissingExtra:
     return MissingExtra(f"{package} is not installed", fix=f'pip install "rankstone[{extra}]"')
 
 
-#: DuckDB's first version that refuses to give up rows that are being read
-_FAITHFUL: Final = 2
+#: DuckDB's first version that raises an error instead of silently ending rows that are being read
+_SAFE: Final = 2
 
 
 def is_relation(value: object) -> bool:
-    """Say whether an object is a relation of DuckDB, and can be read in batches.
+    """Return True for a relation of DuckDB that can be read in batches.
 
-    Before DuckDB 2.0, rows that are being read end without a word when their connection is asked something
-    else, so an older one's relations are not read in batches.
+    Before DuckDB 2.0, rows that are being read end silently when their connection runs another query, so
+    relations of older versions are not read in batches.
     """
     from importlib.util import find_spec
 
@@ -231,7 +228,7 @@ def is_relation(value: object) -> bool:
         return False
     import duckdb
 
-    return int(duckdb.__version__.partition(".")[0]) >= _FAITHFUL and find_spec("pyarrow") is not None
+    return int(duckdb.__version__.partition(".")[0]) >= _SAFE and find_spec("pyarrow") is not None
 
 
 def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 - a DuckDB relation
@@ -239,31 +236,31 @@ def batches_of_relation(relation: Any, source: str) -> Batches:  # noqa: ANN401 
     import duckdb
 
     def part(columns: Sequence[str]) -> Any:  # noqa: ANN401 - a DuckDB relation
-        # ordered rows are taken whole: SQL owes no order to a query around them
+        # ordered rows are read whole: SQL does not keep their order inside another query
         ordered = "order by" in " ".join(relation.sql_query().lower().split())
         return relation if ordered else relation.project(", ".join(map(identifier, columns)))
 
     def start(columns: Sequence[str]) -> Iterator[Any]:
-        with telling(source, duckdb.Error):
+        with translated_errors(source, duckdb.Error):
             flow = _started(lambda: _Flow(arrow_reader(part(columns))))
             try:
                 yield from flow
             finally:
                 flow.close()
 
-    with telling(source, duckdb.Error):
+    with translated_errors(source, duckdb.Error):
         schema = _started(lambda: arrow_reader(relation.limit(0)).schema)
     return Batches(source, schema, start)
 
 
 def arrow_reader(relation: Any) -> Any:  # noqa: ANN401 - of DuckDB, of PyArrow
-    """Run a relation of DuckDB, with fewer rows a batch where they hold lists."""
+    """Run a relation of DuckDB, with smaller batches if there are columns of lists."""
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     return read(LISTS if any(kind.id in ("list", "array") for kind in relation.types) else ROWS)
 
 
 class _Flow:
-    """Batches on their way from a relation, which may be held to make room on its connection."""
+    """Batches of a relation, which can be held in memory to free its connection."""
 
     def __init__(self, reader: Any) -> None:  # noqa: ANN401 - PyArrow's
         self._reader = reader
@@ -281,14 +278,14 @@ class _Flow:
             return None if self._reader is None else next(self._reader, None)
 
     def hold(self) -> None:
-        """Read what is left, so that the connection is free."""
+        """Read the remaining rows to free the connection."""
         with _one_call:
             if self._reader is not None:
                 self._held.extend(self._reader)
                 self.close()
 
     def close(self) -> None:
-        """Read no more from the connection."""
+        """Stop reading from the connection."""
         with _one_call:
             reader, self._reader = self._reader, None
             _flows.discard(self)
@@ -296,7 +293,7 @@ class _Flow:
                 reader.close()
 
 
-#: rows that are being read, and the lock of whoever asks for some: a connection takes one call at a time
+#: the relations being read, and a lock: a connection takes one call at a time
 _flows: WeakSet[_Flow] = WeakSet()
 _one_call: Final = RLock()
 
@@ -305,13 +302,13 @@ Begun = TypeVar("Begun")
 
 
 def _started(begin: Callable[[], Begun]) -> Begun:
-    """Start rows, on a connection that may have to be freed of others first."""
+    """Start reading rows; free the connection from other reads if necessary."""
     import duckdb
 
     with _one_call:
-        # rows that nobody reads any more are let go first
-        ways: list[Callable[[], object]] = [gc.collect, *(flow.hold for flow in list(_flows))]
-        for free in ways:
+        # reads that were abandoned are collected first
+        remedies: list[Callable[[], object]] = [gc.collect, *(flow.hold for flow in list(_flows))]
+        for free in remedies:
             try:
                 return begin()
             except duckdb.OperationalError as error:

@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Atomic writing of files: completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 try:
     import fcntl
 except ImportError:  # Windows, where a file that is open can be neither renamed nor removed
-    fcntl = None  # type: ignore[assignment] # nobody locks there
+    fcntl = None  # type: ignore[assignment] # no locks there
 
 
-#: what the system says where there is no more room
+#: errors of the system for a full disk
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-#: files that are being written, by processes of this machine; locks of others may not reach it
-_OURS: Final = f".rankstone-{zlib.crc32(platform.node().encode()):08x}-"
-_PART: Final = ".part"
+#: names of unfinished files of this machine; locks of other machines may not be visible
+_PREFIX: Final = f".rankstone-{zlib.crc32(platform.node().encode()):08x}-"
+_SUFFIX: Final = ".part"
 
 
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary name beside ``path``; rename it there when all went well, remove it else.
+    """Yield a temporary file next to ``path``; rename it on success, remove it otherwise.
 
-    Whoever is killed cannot remove it; the next one who writes into the folder does.
+    A process that is killed leaves its file behind; the next one that writes into the folder removes it.
 
     >>> with atomic("/tmp/doctest-atomic.txt") as unfinished:
     ...     _ = unfinished.write_text("done")
@@ -47,18 +47,18 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     'done'
     """
     target = Path(path)
-    if target.exists() and not target.is_file():  # a pipe or a device takes bytes, never a rename
-        with _writing(target), tempfile.TemporaryDirectory() as folder:
+    if target.exists() and not target.is_file():  # a pipe or a device cannot be renamed to
+        with _translated_errors(target), tempfile.TemporaryDirectory() as folder:
             yield (whole := Path(folder) / "whole")
             with target.open("wb") as stream:
                 stream.write(whole.read_bytes())
         return
-    target = target.resolve()  # a link stays a link
-    with _writing(target):
-        _clear(target.parent)
-        handle, unfinished = _begun(target.parent)
+    target = target.resolve()  # a symbolic link stays one
+    with _translated_errors(target):
+        _remove_leftovers(target.parent)
+        handle, unfinished = _created(target.parent)
     try:
-        with _writing(target):
+        with _translated_errors(target):
             yield unfinished
             unfinished.chmod(0o666 & ~_umask())
             unfinished.replace(target)
@@ -68,44 +68,45 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.close(handle)
 
 
-def _begun(folder: Path) -> tuple[int | None, Path]:
-    """Make a file to be written, and hold it locked: the system lets go of it when this process ends."""
+def _created(folder: Path) -> tuple[int | None, Path]:
+    """Create a locked temporary file; the system releases the lock when this process ends."""
     while True:
-        handle, name = tempfile.mkstemp(prefix=_OURS, suffix=_PART, dir=folder)
+        handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=folder)
         if fcntl is None:
             os.close(handle)
             return None, Path(name)
         with suppress(OSError):  # a file system without locks
             fcntl.flock(handle, fcntl.LOCK_EX)
-        if _is_there(handle, name):
+        if _still_exists(handle, name):
             return handle, Path(name)
-        os.close(handle)  # somebody cleared it away before it was locked
+        os.close(handle)  # another process removed it before it was locked
 
 
-def _clear(folder: Path) -> None:
-    """Remove what processes of this machine left behind that were killed while they wrote.
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the unfinished files of killed processes of this machine.
 
-    A file that somebody writes is locked, in whichever container; one that cannot be locked is left alone.
+    A file that is being written is locked, in whichever container; a file that cannot be locked is left
+    alone.
     """
     if fcntl is None:
         return
     with suppress(OSError), os.scandir(folder) as entries:
         left = [
-            entry.path for entry in entries if entry.name.startswith(_OURS) and entry.name.endswith(_PART)
+            entry.path for entry in entries if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX)
         ]
         for name in left:
             with suppress(OSError):
                 handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
                 try:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    if _is_there(handle, name):
+                    if _still_exists(handle, name):
                         os.unlink(name)  # noqa: PTH108 - a name
                 finally:
                     os.close(handle)
 
 
-def _is_there(handle: int, name: str) -> bool:
-    """Say whether an open file still has its name."""
+def _still_exists(handle: int, name: str) -> bool:
+    """Return True if an open file still has its name."""
     try:
         return os.path.samestat(os.fstat(handle), os.lstat(name))
     except FileNotFoundError:
@@ -113,18 +114,18 @@ def _is_there(handle: int, name: str) -> bool:
 
 
 @contextmanager
-def _writing(target: Path) -> Iterator[None]:
-    """Turn what Polars and the system say while writing into an :class:`InputError`."""
+def _translated_errors(target: Path) -> Iterator[None]:
+    """Turn errors of Polars and of the system while writing into an :class:`InputError`."""
     try:
         yield
     except (OSError, pl.exceptions.PolarsError) as error:
-        told = re.search(r"\(os error (\d+)\)", str(error))  # as Polars tells it
-        number = getattr(error, "errno", None) or (int(told[1]) if told else 0)
+        code = re.search(r"\(os error (\d+)\)", str(error))  # in the message of Polars
+        number = getattr(error, "errno", None) or (int(code[1]) if code else 0)
         raise InputError(
             "the file cannot be written",
             where=str(target),
             given=os.strerror(number) if number else printable(error),
-            fix="make room there, or name a file elsewhere" if number in _FULL else None,
+            fix="free some space, or choose another place" if number in _FULL else None,
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Tables about things: an id, and whatever columns somebody knows of it."""
+"""Tables of attributes: an id and any further columns, for queries, items or users."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """One row a thing, read column by column when somebody asks.
+    """A table with one row for each id, whose columns are read on request.
 
     Attributes
     ----------
     source
-        What to call the table in messages.
+        The table's name in messages.
     key
-        The column of ids, each once.
+        The column of unique ids.
     frame
         The rows, lazily.
     schema
-        All columns and their types; in CSV files everything is text.
+        All columns and their types; in CSV files all are text.
     read_as
-        What was guessed of how a file is written.
+        Notes on what was detected about a file.
     """
 
     source: str
@@ -49,18 +49,18 @@ class Attributes:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns beside the id."""
+        """The columns other than the id."""
         return tuple(name for name in self.schema if name != self.key)
 
     def require(self, columns: Sequence[str]) -> None:
-        """Refuse a column that is not there, naming those that are."""
+        """Refuse a column that the table does not have."""
         for name in columns:
             if name not in self.columns:
                 what = f"there is no column {printable(name)}"
                 raise no_such_column(what, name, self.columns, self.source)
 
     def collect(self, *columns: str) -> pl.DataFrame:
-        """Read the ids, as text, and some columns."""
+        """Read the ids as text, and some columns."""
         self.require(columns)
         with reading(self.source):
             frame = self.frame.select(pl.col(self.key).cast(pl.String), *columns).collect()
@@ -72,10 +72,10 @@ class Attributes:
         if ids.n_unique() < frame.height:
             twice = ids.filter(ids.is_duplicated())[0]
             raise DuplicateRows(
-                f"{self.key} {printable(twice)} stands in more than one row",
+                f"{self.key} {printable(twice)} is in more than one row",
                 where=self.source,
-                expected="one row each",
-                fix="put several values in one row, as a list or divided by |",
+                expected="one row for each",
+                fix="put several values into one row, as a list or separated by |",
             )
         return frame
 
@@ -95,33 +95,34 @@ def read_attributes(
     columns
         {their name: our name}.
     format_in
-        Format of a file; ``None`` goes by the suffix.
+        Format of a file; ``None`` decides by content and suffix.
     """
-    name = display_name(source) if isinstance(source, (str, os.PathLike)) else f"table of {key}"
-    format_in = None if format_in == "trec" else format_in  # which has no names of columns
-    told: tuple[str, ...] = ()
-    if holds_json(source, format_in):
-        frame = _of_object(read_json(name), key, name)
-    elif isinstance(source, str) and is_database(source):
-        ids = (key, *(theirs for theirs, ours in (columns or {}).items() if ours == key))
-        frame = open_database(source).frame(ids).lazy()
-    elif isinstance(source, (str, os.PathLike)):
-        frame, told = scan_files(source, format_in, columns)
+    format_in = None if format_in == "trec" else format_in  # TREC text has no column names
+    name, notes = f"table of {key}", tuple[str, ...]()
+    if not isinstance(source, (str, os.PathLike)):
+        frame = _frame_of(source, key, name)
     else:
-        frame = _of_object(source, key, name)
+        name = display_name(source)
+        if holds_json(source, format_in):
+            frame = _frame_of(read_json(name), key, name)
+        elif isinstance(source, str) and is_database(source):
+            ids = (key, *(theirs for theirs, ours in (columns or {}).items() if ours == key))
+            frame = open_database(source).frame(ids).lazy()
+        else:
+            frame, notes = scan_files(source, format_in, columns)
     with reading(name):
         chosen = renames(frame.collect_schema().names(), columns or {}, name)
         frame = frame.drop(hidden(frame.collect_schema().names(), chosen)).rename(chosen)
         schema = dict(frame.collect_schema())
     require(schema, (key,), name, tuple(schema))
-    return Attributes(name, key, frame, schema, told)
+    return Attributes(name, key, frame, schema, notes)
 
 
-def _of_object(source: object, key: str, name: str) -> pl.LazyFrame:
+def _frame_of(source: object, key: str, name: str) -> pl.LazyFrame:
     if isinstance(source, pl.LazyFrame):
         return source
     if isinstance(source, Mapping):
-        return _of_mapping(source, key, name).lazy()
+        return _frame_of_mapping(source, key, name).lazy()
     frame = frame_of_library(source, name)
     if frame is not None:
         return frame.lazy()
@@ -133,7 +134,7 @@ def _of_object(source: object, key: str, name: str) -> pl.LazyFrame:
     )
 
 
-def _of_mapping(source: Mapping[Any, Any], key: str, name: str) -> pl.DataFrame:
+def _frame_of_mapping(source: Mapping[Any, Any], key: str, name: str) -> pl.DataFrame:
     if not source:
         raise EmptyInput("the table is empty", where=name)
     ids = pl.Series(key, [str(one) for one in source], dtype=pl.String)

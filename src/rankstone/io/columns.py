@@ -1,4 +1,4 @@
-"""The columns every table has, whatever its author called them."""
+"""Canonical column names, and how the columns of a table are renamed to them."""
 
 from __future__ import annotations
 
@@ -16,49 +16,49 @@ if TYPE_CHECKING:
 
 
 CANONICAL: Final = ("query_id", "doc_id", "relevance", "score", "rank")
-#: columns that some measures want beside them, and that a table may call otherwise
+#: further columns that some measures read, and that can be renamed
 FURTHER: Final = (
     "subtopic", "subgroup", "propensity", "weight", "session", "position", "user_id", "time", "segment",
     "clicked",
     "impression_id", "reward", "examination", "prediction", "variant", "draw",
     "target_propensity", "target_position", "target_prediction",
 )  # fmt: skip
-#: what logs call a column → what it is called here
+#: names in logs → our names
 _ALIASES: Final = {"click": "clicked"}
-#: what a column may be called here
+#: names that a column can be renamed to
 _OURS: Final = (*CANONICAL, *FURTHER, *_ALIASES)
 _TEXTS: Final = ("query_id", "doc_id", "subtopic", "subgroup", "run")
-#: columns that are read by these names somewhere
+#: names of columns that are read anywhere
 _KNOWN: Final = frozenset((*CANONICAL, *FURTHER, *_ALIASES, "run", "label", "measure", "value", "judged"))
 
 
 def is_text(name: str) -> bool:
-    """Say whether a column holds names; every other column holds numbers."""
+    """Return True for a column of names; all others hold numbers."""
     return name in _TEXTS
 
 
 def is_known(name: str) -> bool:
-    """Say whether a column of this name is read somewhere."""
+    """Return True if a column of this name is read anywhere."""
     return name in _KNOWN
 
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """What was said of how CSV files are written; what was not is found out file by file.
+    """Requested settings of CSV files; what is ``None`` is detected file by file.
 
     Attributes
     ----------
     separator
-        What stands between two cells, one character; ``tab`` will do for one.
+        The separator of cells: one character, or the word ``tab``.
     decimal
-        What stands before the fraction of a number, ``.`` or ``,``.
+        The decimal separator, ``.`` or ``,``.
     """
 
     separator: str | None = None
     decimal: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot stand between cells, or in numbers."""
+        """Refuse invalid separators."""
         given = self.separator
         if given in ("tab", "\\t"):
             object.__setattr__(self, "separator", "\t")
@@ -67,8 +67,8 @@ class CsvOptions:
             and given not in '"\r\n'
         ):  # fmt: skip
             raise BadOption(
-                f"csv_separator={printable(given)!r} cannot be read",
-                expected="one character that is no letter, digit or quote, or the word tab",
+                f"csv_separator={printable(given)!r} is not a separator",
+                expected="one character other than a letter, digit or quote, or the word tab",
                 fix="csv_separator=';' (on the command line --csv-separator \";\")",
             )
         if self.decimal not in (None, ".", ","):
@@ -78,38 +78,38 @@ class CsvOptions:
 
     @staticmethod
     def of(columns: Mapping[str, str] | None) -> CsvOptions:
-        """Return what was said beside names of columns."""
+        """Return the settings that come with renamed columns."""
         return columns.csv if isinstance(columns, Renames) else CsvOptions()
 
 
 class Renames(dict[str, str]):
-    """{their name: our name}, what tables had of their names, and how CSV files are written.
+    """{their name: our name}, with the settings of CSV files and a record of the columns that were found.
 
-    One that says something else is true even without names.
+    One with other content than names is true even if it has no names.
 
     Parameters
     ----------
     names
         The names.
     like
-        Other names, which say the same of CSV files and are told of whatever these meet.
+        Other renames, whose settings and record are shared.
     header
-        Names of a header that is known as a whole: a table that has them all, and none of ours, is renamed.
+        Names of a known header: a table that has all of them, and none of ours, is renamed as a whole.
+    table
+        ``qrels`` or ``run``, where the names are those of one table.
 
     Attributes
     ----------
     present
-        All column names that were met.
+        All column names found so far.
     csv
-        What was said of CSV files.
+        The settings of CSV files.
     csv_files
-        Those that were met.
+        The CSV files read so far.
     known_header
-        Whether the known header was met.
+        True if the known header was found.
     at_shell
-        Whether they were said on the command line, so that advice is for there.
-    table
-        ``qrels`` or ``run``, where the names are those of one table.
+        True if the names come from the command line, so that fixes are written for it.
     """
 
     def __init__(
@@ -131,20 +131,20 @@ class Renames(dict[str, str]):
         self.table: str = table or ("" if one is None else one.table)
 
     def __bool__(self) -> bool:
-        """Say whether anything is said."""
+        """Return True if there are names or settings."""
         return len(self) > 0 or bool(self.header or self.table) or self.csv != CsvOptions()
 
     @classmethod
     def of_table(cls, names: Mapping[str, str], table: str) -> Renames:
-        """Return the names that are meant for the judgments, or for runs.
+        """Return the names for the judgments (``qrels``) or for runs (``run``).
 
-        ``run.rating`` is the column ``rating`` of runs, whatever ``rating`` is elsewhere.
+        ``run.rating`` is the column ``rating`` of runs, whatever ``rating`` is in other tables.
 
         >>> Renames.of_table({"rating": "relevance", "run.rating": "score"}, "run")
         {'rating': 'score', 'run.rating': 'score'}
         """
         if not isinstance(names, Mapping):
-            return names  # refused where it is read
+            return names  # refused when the table is read
         prefix = f"{table}."
         own = {
             theirs.removeprefix(prefix): ours for theirs, ours in names.items() if theirs.startswith(prefix)
@@ -152,59 +152,59 @@ class Renames(dict[str, str]):
         return cls({**names, **own}, names, table=table)
 
     def require_present(self) -> None:
-        """Refuse what no table read so far has, names or CSV: it would be passed over in silence."""
+        """Refuse names and CSV settings that no table has used: they would be ignored silently."""
         if self.csv != CsvOptions() and not self.csv_files:
-            said = {"--csv-separator": self.csv.separator, "--decimal": self.csv.decimal}
-            flags = " and ".join(flag for flag, value in said.items() if value is not None)
+            options = {"--csv-separator": self.csv.separator, "--decimal": self.csv.decimal}
+            flags = " and ".join(flag for flag, value in options.items() if value is not None)
             raise UsageError(
-                f"no CSV file was read, which {flags} would be for",
-                fix="leave it out, or say --format-in csv",
+                f"no CSV file was read that {flags} could apply to",
+                fix="remove it, or add --format-in csv",
             )
         for theirs in self:
             if theirs not in self.present:
                 raise self.absent(theirs)
 
     def absent(self, theirs: str) -> UsageError:
-        """Return the error for a name that no table has."""
-        there = {name for name in self.present if name not in self or not name.startswith(("qrels.", "run."))}
-        named = ", ".join(printable(name, 40) for name in sorted(there)[:12])
-        meant = did_you_mean(
+        """Return the error for a column that no table has."""
+        known = {name for name in self.present if name not in self or not name.startswith(("qrels.", "run."))}
+        shown = ", ".join(printable(name, 40) for name in sorted(known)[:12])
+        fix = did_you_mean(
             theirs,
-            there - {self[theirs]},
+            known - {self[theirs]},
             lambda one: _pasted(one, self[theirs], at_shell=self.at_shell),
         )
         return UsageError(
             f"no table has a column {printable(theirs)}",
             given=f"columns {printable(theirs)}={self[theirs]}",
-            expected=f"names of columns there are: {named}" if named else None,
-            fix=meant if named else "TREC text has no column names: leave it out",
+            expected=f"one of the columns {shown}" if shown else None,
+            fix=fix if shown else "TREC text has no column names: remove it",
         )
 
 
 def with_csv(
     columns: Mapping[str, str] | None, separator: str | None, decimal: str | None
 ) -> Mapping[str, str] | None:
-    """Return names of columns that bring along what was said of CSV files.
+    """Return renamed columns together with the settings of CSV files.
 
     >>> with_csv({"Query": "query_id"}, ";", None)
     {'Query': 'query_id'}
     """
     if (separator is None and decimal is None) or not isinstance(columns or {}, Mapping):
         return columns
-    found = Renames(columns or {}, columns)
-    found.csv = CsvOptions(separator, decimal)
-    return found
+    renames = Renames(columns or {}, columns)
+    renames.csv = CsvOptions(separator, decimal)
+    return renames
 
 
 def check_renames(columns: Mapping[str, str]) -> None:
-    """Refuse names that columns are to have and none has here."""
+    """Refuse new names that are not ours."""
     for theirs, ours in columns.items():
         if ours not in _OURS:
             raise unreadable(f"{theirs}={ours}", theirs, ours, at_shell=False)
 
 
 def unreadable(entry: str, theirs: str, ours: str, *, at_shell: bool = True) -> UsageError:
-    """Return the error for a new name that cannot be read."""
+    """Return the error for a rename that cannot be parsed."""
     return UsageError(
         f"columns: {printable(entry)!r} cannot be read",
         expected=f"their_name=our_name; ours are {', '.join((*CANONICAL, *FURTHER))}",
@@ -213,7 +213,7 @@ def unreadable(entry: str, theirs: str, ours: str, *, at_shell: bool = True) -> 
 
 
 def parse_columns(text: str) -> Renames:
-    r"""Read ``"user_id=query_id,item_id=doc_id"`` as {theirs: ours}; ``\,`` is a comma in a name.
+    r"""Parse ``"user_id=query_id,item_id=doc_id"`` as {theirs: ours}; ``\,`` is a comma in a name.
 
     >>> parse_columns("user_id=query_id, rating=relevance")
     {'user_id': 'query_id', 'rating': 'relevance'}
@@ -228,31 +228,31 @@ def parse_columns(text: str) -> Renames:
                 f"columns: {printable(theirs)} has two names",
                 given=f"{printable(theirs)}={mapping[theirs]} and {printable(theirs)}={ours}",
                 expected="one name for each column",
-                fix=_of_each_table(theirs)
+                fix=_both_tables(theirs)
                 if {mapping[theirs], ours} == {"relevance", "score"}
-                else f"leave out one of them: {_pasted(theirs, mapping[theirs])}, say",
+                else f"remove one of them: {_pasted(theirs, mapping[theirs])}, for instance",
             )
-    found = Renames(mapping)
-    found.at_shell = True
-    return found
+    renames = Renames(mapping)
+    renames.at_shell = True
+    return renames
 
 
 def _pasted(theirs: str, ours: str, *, at_shell: bool = True) -> str:
-    """Return the option that gives a column a name, to be pasted at a shell or into a configuration."""
+    """Return a rename that can be pasted at a shell or into a configuration."""
     if not at_shell:
         return f"{printable(theirs)}={ours}"
     return f"--columns {printable(quoted(f'{escaped(theirs)}={ours}'))}"
 
 
-def _of_each_table(theirs: str) -> str:
-    """Say how one name is a grade in the judgments and a score in runs."""
+def _both_tables(theirs: str) -> str:
+    """Return the option for a column that is a grade in the judgments and a score in runs."""
     name = escaped(theirs)
     both = quoted(f"qrels.{name}=relevance,run.{name}=score")
-    return f"say what it is in which table: --columns {printable(both)}"
+    return f"name it for each table: --columns {printable(both)}"
 
 
 def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> dict[str, str]:
-    """Return which of the columns present are to be renamed to what."""
+    """Return {their name: our name} of the columns present that are renamed."""
     names = list(present)
     if not isinstance(columns, Mapping):
         raise UsageError(
@@ -272,24 +272,24 @@ def renames(present: Iterable[str], columns: Mapping[str, str], source: str) -> 
             and chosen.items() <= header.items()
         ):
             columns.known_header, chosen = True, dict(header)
-        if columns.table == "run" and is_place(names, chosen):
+        if columns.table == "run" and ranks_by_position(names, chosen):
             chosen["position"] = "rank"
-    if "label" in chosen and chosen["label"] in names:  # two names for one thing: ours wins
+    if "label" in chosen and chosen["label"] in names:  # two columns for one thing: ours is read
         del chosen["label"]
     clash = [ours for ours in chosen.values() if list(chosen.values()).count(ours) > 1]
     if clash:
         both = " and ".join(printable(theirs, 40) for theirs, ours in chosen.items() if ours == clash[0])
         raise UsageError(
-            f"two columns are both to be {clash[0]}",
+            f"two columns are both renamed to {clash[0]}",
             given=f"{both} of {source}",
-            fix=f"where one is meant for judgments and one for runs: qrels.THEIRS={clash[0]},"
+            fix=f"if one is in the judgments and one in runs: qrels.THEIRS={clash[0]},"
             f"run.THEIRS={clash[0]}, with their names for THEIRS",
         )
     return chosen
 
 
 def by_alias(present: Iterable[str], chosen: Mapping[str, str], wanted: Iterable[str]) -> dict[str, str]:
-    """Return the columns that are wanted and stand there by another name of theirs, which nobody renamed."""
+    """Return aliases of wanted columns that are present and not renamed otherwise."""
     names = set(present)
     known = {chosen.get(name, name) for name in names}
     return {
@@ -299,14 +299,14 @@ def by_alias(present: Iterable[str], chosen: Mapping[str, str], wanted: Iterable
     }
 
 
-def is_place(names: Iterable[str], chosen: Mapping[str, str]) -> bool:
-    """Say whether a run's ``position`` is all that gives the order of its lists."""
+def ranks_by_position(names: Iterable[str], chosen: Mapping[str, str]) -> bool:
+    """Return True if only ``position`` gives the order of a run's lists."""
     known = {chosen.get(name, name) for name in names}
     return "position" in known and "position" not in chosen and known.isdisjoint(("score", "rank"))
 
 
 def hidden(present: Iterable[str], chosen: Mapping[str, str]) -> list[str]:
-    """Return the columns that renaming puts others in the place of."""
+    """Return the columns that are replaced by renamed ones."""
     return [name for name in present if name in chosen.values() and name not in chosen]
 
 
@@ -318,20 +318,20 @@ def require(
     kinds: Callable[[], Mapping[str, Kind | None]] = dict,
     given: Mapping[str, str] | None = None,
 ) -> None:
-    """Refuse a table that lacks a column, with a suggestion how to name those ``present``.
+    """Refuse a table that lacks a column, and suggest which of those ``present`` to rename.
 
     Parameters
     ----------
     known, needed
-        Our columns that there are, and that there should be.
+        Our columns that the table has, and those that it must have.
     source
-        What to call the table.
+        The table's name.
     present
-        All columns by the names they go by now.
+        All its columns by their current names.
     kinds
-        Says what columns hold.
+        Returns what columns contain.
     given
-        {their name: our name}, as somebody said.
+        The requested {their name: our name}.
     """
     missing = [column for column in needed if column not in known]
     if not missing:
@@ -344,7 +344,7 @@ def require(
         where=source,
         given=f"columns {shown}{' …' if len(names) > 12 else ''}",  # noqa: PLR2004 - what fits a line
         expected=", ".join(needed),
-        fix=_divided(names) or guessed.fix(),
+        fix=_separator_fix(names) or guessed.fix(),
     )
     error.missing = tuple(missing)
     raise error
@@ -362,17 +362,17 @@ def no_such_column(what: str, name: str, columns: Iterable[str], where: str) -> 
 
 
 def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:
-    """Return the error for a part of a table without a column that other parts have."""
+    """Return the error for a part of a table that lacks a column of other parts."""
     shown = ", ".join(printable(name, 40) for name in present) or "none"
     return MissingColumn(
         f"there is no column {column}, which other parts have", where=part, given=f"columns {shown}"
     )
 
 
-def _divided(names: list[str]) -> str | None:
-    """Say what to do about a header that was taken for one column."""
+def _separator_fix(names: list[str]) -> str | None:
+    """Return a fix for a header that was read as one column."""
     if len(names) == 1 and "\t" in names[0]:
-        return "the columns are divided by tabs: --csv-separator tab (in Python csv_separator='\\t')"
+        return "the separator is a tab: --csv-separator tab (in Python csv_separator='\\t')"
     if len(names) == 1 and (found := sorted({";", ",", "|"} & set(names[0]))):
         mark = f'"{found[0]}"'
         return f"is {mark} the separator? --csv-separator {mark} (in Python csv_separator={mark})"

@@ -1,7 +1,7 @@
-"""How a CSV file is written: its separator, its encoding, the line above its header, blanks in that.
+"""The dialect of a CSV file: separator, encoding, the line above the header, blanks in the header.
 
-Comma and UTF-8 are the rule, and such files are read as they stand. Spreadsheets of other countries write
-semicolons, a line ``sep=;``, or tabs in UTF-16: what the first block shows is taken, and told.
+Most files have commas and UTF-8 and are read as they are.  Spreadsheets of some countries write semicolons, a
+line ``sep=;``, or tabs in UTF-16: this is detected in the first block and noted in the audit.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-#: what begins a text of two bytes a character, in either order
+#: byte order marks of UTF-16
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
-#: formats of text with a header → the separator they are named after
+#: formats of text with a header → their default separator
 SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
-#: bytes at the beginning of a file that are looked at, and rows among them
+#: bytes at the beginning of a file, and rows among them, in which the dialect is detected
 _BLOCK: Final = 1 << 16
 _ROWS: Final = 50
 _NAMES: Final = {"\t": "tab", " ": "blank"}
@@ -38,24 +38,24 @@ _NAMES: Final = {"\t": "tab", " ": "blank"}
 
 @dataclass(frozen=True, eq=False)
 class Dialect:
-    """How one file is written.
+    """The dialect of one file.
 
     Attributes
     ----------
     source
         The file, or its content as UTF-8.
     title
-        What to call it in messages.
+        Its name in messages.
     separator
-        What stands between two cells.
+        The separator of cells.
     decimal
-        What stands before the fraction of a number; ``None``: the first fraction decides.
+        The decimal separator; with ``None`` the first fraction decides.
     above
         Lines above the header.
-    told
-        What nobody said and a reader should know.
+    notes
+        What was detected and a reader should know.
     head
-        The first lines, the header among them.
+        The first lines with the header.
     """
 
     source: Path | bytes
@@ -63,19 +63,19 @@ class Dialect:
     separator: str
     decimal: str | None = "."
     above: int = 0
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     head: str = ""
 
-    def refuse_copies(self, header: Sequence[str], counts: Callable[[str], bool]) -> None:
-        """Refuse a header that names a column twice, where it is one that counts."""
-        refuse_copies(header, f"{self.title}:{self.above + 1}", self.separator.join(header), counts)
+    def refuse_copies(self, header: Sequence[str], matters: Callable[[str], bool]) -> None:
+        """Refuse a header that has a column twice, if the column ``matters``."""
+        refuse_copies(header, f"{self.title}:{self.above + 1}", self.separator.join(header), matters)
 
     def rows(self) -> list[list[str]]:
         """Return the cells of the first rows."""
         return _rows(self.head, self.separator)[1:]
 
     def scan(self) -> pl.LazyFrame:
-        """Open the file, all columns texts."""
+        """Open the file with all columns as text."""
         return pl.scan_csv(
             self.source,
             separator=self.separator,
@@ -87,20 +87,20 @@ class Dialect:
 
 
 def dialect_of(source: Path | bytes, name: str, kind: str, columns: Mapping[str, str]) -> Dialect:
-    """Return how a file is written, by what was said and what its first block shows.
+    """Return the dialect of a file, from the settings and from its first block.
 
     Parameters
     ----------
     source
         The file, or its content.
     name
-        What to call content in messages.
+        The name of content in messages.
     kind
-        ``csv`` or ``tsv``: the separator where another does no better.
+        ``csv`` or ``tsv``: the default separator.
     columns
-        {their name: our name}; a :class:`~rankstone.io.columns.Renames` brings what was said of CSV.
+        {their name: our name}; a :class:`~rankstone.io.columns.Renames` has the settings of CSV files.
     """
-    title, said = title_of(source, name), CsvOptions.of(columns)
+    title, settings = title_of(source, name), CsvOptions.of(columns)
     if isinstance(columns, Renames):
         columns.csv_files.append(title)
     with reading(title):
@@ -109,7 +109,7 @@ def dialect_of(source: Path | bytes, name: str, kind: str, columns: Mapping[str,
     text = _decoded(block, title, whole=whole)
     if "\r" in text and "\n" not in text:
         raise BadLine(
-            "its lines end in carriage returns, as old Macs wrote them",
+            "its lines end in carriage returns only, as on old Macs",
             where=title,
             expected="lines that end in newlines",
             fix="tr '\\r' '\\n' < FILE > NEW, or save it as another kind of CSV",
@@ -117,42 +117,38 @@ def dialect_of(source: Path | bytes, name: str, kind: str, columns: Mapping[str,
     first, _, rest = text.partition("\n")
     above = int(first.lower().startswith("sep=") and len(first.rstrip("\r")) == len("sep=;"))
     if above and not rest:
-        raise EmptyInput("there is a line sep= and nothing below", where=title)
-    own = SEPARATORS[kind]
-    separator = said.separator or (first[4] if above else _separator(rest if above else text, own, columns))
-    told = []
-    if separator != own and said.separator is None:
-        told.append(f"separator {_shown(separator)}" + (" (its line sep=)" if above else ""))
-    told += [encoding] if encoding else []
-    decimal = said.decimal or ("." if separator == "," else None)
-    return Dialect(source, title, separator, decimal, above, tuple(told), rest if above else text)
-
-
-def _shown(separator: str) -> str:
-    """Return a separator as a message names it."""
-    return _NAMES.get(separator, repr(separator))
+        raise EmptyInput("there is nothing below the line sep=", where=title)
+    default = SEPARATORS[kind]
+    separator = settings.separator or (first[4] if above else _separator(text, default, columns))
+    notes = []
+    if separator != default and settings.separator is None:
+        name = _NAMES.get(separator, repr(separator))
+        notes.append(f"separator {name}" + (" (from its line sep=)" if above else ""))
+    notes += [encoding] if encoding else []
+    decimal = settings.decimal or ("." if separator == "," else None)
+    return Dialect(source, title, separator, decimal, above, tuple(notes), rest if above else text)
 
 
 def _as_utf8(source: Path | bytes, title: str) -> tuple[Path | bytes, str]:
-    """Return the source, or its content as UTF-8 where it is UTF-16; and the encoding to tell of."""
+    """Return the source, or its content as UTF-8 where it is UTF-16, with a note on the encoding."""
     if isinstance(source, bytes):
-        signed, content = source[:2], source
+        mark, content = source[:2], source
     else:
         with source.open("rb") as file:
-            signed, content = file.read(2), b""
-    if signed not in UTF16:
+            mark, content = file.read(2), b""
+    if mark not in UTF16:
         return source, ""
     content = content or source.read_bytes()  # type: ignore[union-attr] # bytes are never empty here
     try:
         return content.decode("utf-16").encode(), "UTF-16"
     except UnicodeError as error:
         raise UnknownFormat(
-            "the text begins as UTF-16 and does not go on so", where=title, given=printable(error)
+            "the text begins as UTF-16, but it is not valid UTF-16", where=title, given=printable(error)
         ) from error
 
 
 def _first_block(source: Path | bytes) -> tuple[bytes, bool]:
-    """Return the first bytes of a source, unpacked, and whether these are all."""
+    """Return the first bytes of a source, unpacked, and True if there are no more."""
     if isinstance(source, bytes):
         return source[:_BLOCK], len(source) <= _BLOCK
     with source.open("rb") as file:
@@ -164,9 +160,9 @@ def _first_block(source: Path | bytes) -> tuple[bytes, bool]:
 
 
 def _decoded(block: bytes, title: str, *, whole: bool) -> str:
-    """Return the first block as text; of one that goes on, the lines that end in it."""
+    """Return the first block as text, without a line that is cut off."""
     block = block if whole else block[: block.rfind(b"\n") + 1]
-    header, end, rows = block.partition(b"\n")  # names of columns that nobody reads may be anything
+    header, end, rows = block.partition(b"\n")  # names of columns that are not read may be invalid
     try:
         return header.decode("utf-8-sig", "replace") + end.decode() + rows.decode()
     except UnicodeDecodeError as error:
@@ -174,9 +170,9 @@ def _decoded(block: bytes, title: str, *, whole: bool) -> str:
         raise no_utf8(block.split(b"\n")[line], f"{title}:{line + 1}") from error
 
 
-def _separator(text: str, own: str, columns: Mapping[str, str]) -> str:
-    """Return the separator under which the header names most columns we know, and rows are as long as it."""
-    candidates = (own, *(other for other in (",", ";", "\t") if other != own))
+def _separator(text: str, default: str, columns: Mapping[str, str]) -> str:
+    """Return the separator with the most known columns in the header and rows of the same length."""
+    candidates = dict.fromkeys((default, ",", ";", "\t"))
     return max(candidates, key=lambda separator: _fitness(text, separator, columns))
 
 
@@ -197,9 +193,9 @@ def _rows(text: str, separator: str) -> list[list[str]]:
 
 
 def has_header(source: Path | bytes, columns: Mapping[str, str]) -> bool:
-    """Say whether a text whose suffix says nothing is a table: tabs, and a header that names its queries.
+    """Return True for a text with tabs and a header that has a column of queries.
 
-    So is what Excel calls “Unicode text” and “text (tab delimited)”.
+    Excel's “Unicode text” and “text (tab delimited)” are such tables.
     """
     block = _first_block(source)[0]
     text = block.decode("utf-16" if block[:2] in UTF16 else "utf-8-sig", "ignore")
@@ -208,9 +204,9 @@ def has_header(source: Path | bytes, columns: Mapping[str, str]) -> bool:
 
 
 def clean_names(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the names of a header that have blanks around them, and what they are without.
+    """Return {name: name without blanks around it} for the names of a header that have some.
 
-    One that somebody renames as it stands stays as it is, and so does one that would be there twice.
+    A name that is renamed as it is stays, and so does one that would occur twice.
 
     >>> clean_names(["Query ", "doc_id", " x", "x"], {})
     {'Query ': 'Query'}
@@ -223,29 +219,29 @@ def clean_names(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, s
     }
 
 
-def refuse_copies(names: Sequence[str], where: str, given: str, counts: Callable[[str], bool]) -> None:
-    """Refuse a header that names a column twice, blanks aside, where it is one that counts.
+def refuse_copies(names: Sequence[str], where: str, given: str, matters: Callable[[str], bool]) -> None:
+    """Refuse a header that has a column twice, blanks aside, if the column matters.
 
     Parameters
     ----------
     names
         The names in it.
     where
-        Where it stands.
+        Its place, for the message.
     given
-        The header as it stands.
-    counts
-        Says whether a column counts.
+        The header as it is.
+    matters
+        Returns True for columns that are read.
     """
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for name in names:
-        first = re.sub(r"_duplicated_\d+$", "", name)  # as the reader calls further ones
+        first = re.sub(r"_duplicated_\d+$", "", name)  # as the reader names further copies
         bare = (first if first in names else name).strip()
-        if bare in seen and counts(bare):
+        if bare in earlier and matters(bare):
             raise BadLine(
                 f"the header has {printable(bare)} twice",
                 where=where,
                 given=printable(given),
                 expected="each column once",
             )
-        seen.add(bare)
+        earlier.add(bare)

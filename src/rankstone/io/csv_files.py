@@ -1,11 +1,7 @@
-"""CSV and TSV: texts with a header, whose ids stay the text they are.
+"""CSV, TSV and Excel workbooks: text with a header, in which ids keep their text.
 
-Excel's own files: the first sheet of a workbook, its first row the header.
-
-Texts that spreadsheets take for formulas, in CSV that somebody opens with one.
-
-An id or a name such as ``=HYPERLINK(…)`` is data here and is computed there.  Nobody else minds it, so texts
-are written as they are unless somebody says otherwise.
+Spreadsheets compute texts such as ``=HYPERLINK(…)`` in a CSV file that they open.  Everywhere else these are
+data, so they are written as they are by default, and escaped on request.
 """
 
 from __future__ import annotations
@@ -31,35 +27,31 @@ if TYPE_CHECKING:
 
 
 def scan_delimited(dialect: Dialect, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    """Open CSV or TSV with a header, all columns texts, and say what was guessed of how it is written.
+    """Open CSV or TSV with a header, all columns as text, with notes on what was detected.
 
-    Names are without the blanks around them, and numbers with a decimal comma get a point.
+    Blanks around names are removed, and numbers with a decimal comma get a point.
     """
     frame = dialect.scan()
     header = frame.collect_schema().names()
     dialect.refuse_copies(header, lambda name: name in columns or is_known(name))
-    fractions, told = with_fractions(dialect, header)
+    fractions, notes = with_fractions(dialect, header)
     frame = frame.with_columns(decimal_text(pl.col(name)) for name in fractions) if fractions else frame
     clean = clean_names(header, columns)
-    return frame.rename(clean) if clean else frame, (*dialect.told, *told)
+    return frame.rename(clean) if clean else frame, (*dialect.notes, *notes)
 
 
 def whole_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the table, read with all its columns whichever are asked for.
+    """Return the table, read with all its columns whichever are selected.
 
-    A reader that is asked for some columns passes over rows with more cells than the header.
+    A reader of some columns does not notice rows with more cells than the header.
     """
-    return frame.map_batches(_as_it_is, projection_pushdown=False, streamable=True)
-
-
-def _as_it_is(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame
+    return frame.map_batches(lambda piece: piece, projection_pushdown=False, streamable=True)
 
 
 def line_of(dialect: Dialect, row: int) -> int:
-    """Return the line that a row begins in, counted from 0 and 1; quoted cells may go over several."""
+    """Return the line (from 1) in which a row (from 0) begins; quoted cells may contain line breaks."""
     breaks = 0
-    with suppress(pl.exceptions.PolarsError):  # broken further down, which another message is about
+    with suppress(pl.exceptions.PolarsError):  # a broken row has its own message
         above = dialect.scan().head(row)
         counted = above.select(pl.all().str.count_matches("\n", literal=True).sum()).collect()
         breaks = sum(counted.row(0)) if counted.width else 0
@@ -74,20 +66,20 @@ def delimited(
     columns: Mapping[str, str],
     further: Sequence[str] = (),
 ) -> Table:
-    """Read CSV or TSV with a header; ids stay the text they are, numbers are checked.
+    """Read CSV or TSV with a header; ids keep their text, numbers are checked.
 
     Parameters
     ----------
     sources
         Paths, or the content itself.
     name
-        What to call content in messages.
+        The name of content in messages.
     kind
         ``csv`` or ``tsv``.
     columns
         {their name: our name}.
     further
-        Columns wanted beside the usual ones.
+        Columns to read besides the usual ones.
     """
     wanted = tuple(dict.fromkeys((*CANONICAL, *further)))
     readers = [_Delimited(dialect_of(source, name, kind, columns), columns, wanted) for source in sources]
@@ -116,7 +108,7 @@ def delimited(
         return name
 
     def read_as() -> tuple[str, ...]:
-        return tuple(dict.fromkeys(told for reader in readers for told in reader.told()))
+        return tuple(dict.fromkeys(note for reader in readers for note in reader.notes()))
 
     return Table(name, schema, start, where, untyped=True, present=present, unusable=short, read_as=read_as)
 
@@ -141,21 +133,21 @@ class _Delimited:
         if not names:
             raise EmptyInput("the file is empty", where=self.dialect.title)
         if not self.header:
-            self._name(names)
+            self._rename(names)
         names = self.frame.collect_schema().names()
         return {n: pl.String() if is_text(n) else pl.Float64() for n in self.wanted if n in names}
 
-    def _name(self, header: list[str]) -> None:
-        """Give columns our names; of a header that names one of these twice, none."""
+    def _rename(self, header: list[str]) -> None:
+        """Rename columns to our names; refuse a header that has one of them twice."""
         self.header, given = header, self.renamed
         self.dialect.refuse_copies(header, lambda name: given.get(name, name) in self.wanted)
         clean = clean_names(header, given)
         names = [clean.get(name, name) for name in header]
         chosen = renames(names, given, self.dialect.title)
-        unread = hidden(names, chosen)
-        if unread or not {chosen.get(name, name) for name in names} <= {*self.wanted}:
+        replaced = hidden(names, chosen)
+        if replaced or not {chosen.get(name, name) for name in names} <= {*self.wanted}:
             self.frame = whole_rows(self.frame)
-        self.frame = self.frame.rename(clean).drop(unread).rename(chosen)
+        self.frame = self.frame.rename(clean).drop(replaced).rename(chosen)
 
     def _batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         dialect = self.dialect
@@ -185,15 +177,15 @@ class _Delimited:
         return self.place(self.rows + row)
 
     def place(self, row: int) -> str:
-        """Say where a row stands."""
+        """Return the place of a row, for messages."""
         return f"{self.dialect.title}:{line_of(self.dialect, row)}"
 
-    def told(self) -> tuple[str, ...]:
-        """Return what was found out of how the file is written."""
-        return (*self.dialect.told, *self.decimals.told())
+    def notes(self) -> tuple[str, ...]:
+        """Return what was detected about the file."""
+        return (*self.dialect.notes, *self.decimals.notes())
 
 
-#: the row of a sheet that stands below the header, as spreadsheets count
+#: the row of a sheet below the header, in the count of spreadsheets
 FIRST_ROW: Final = 2
 ZIP: Final = b"PK\x03\x04"
 
@@ -210,14 +202,14 @@ def is_workbook(path: Path) -> bool:
 def scan_workbook(
     source: Path | bytes, title: str, columns: Mapping[str, str]
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    """Read the first sheet of a workbook, and say which it is where there are more.
+    """Read the first sheet of a workbook, with a note on the others where there are more.
 
     Parameters
     ----------
     source
         The file, or its content.
     title
-        What to call it in messages.
+        Its name in messages.
     columns
         {their name: our name}.
     """
@@ -225,7 +217,7 @@ def scan_workbook(
         import fastexcel
     except ImportError as error:
         raise MissingExtra(
-            f"{printable(title)} is an Excel workbook, and fastexcel, which reads these, is not installed",
+            f"{printable(title)} is an Excel workbook, but fastexcel, which reads them, is not installed",
             fix='pip install "rankstone[excel]", or save the sheet as “CSV UTF-8” in Excel',
         ) from error
     try:
@@ -236,30 +228,30 @@ def scan_workbook(
                 raise EmptyInput("the first sheet is empty", where=title)
             header = pl.read_excel(source, has_header=False, read_options={"n_rows": 1}).row(0)
     except fastexcel.FastExcelError as error:
-        said = printable(str(error).partition("\n")[0])
-        raise InputError("the workbook cannot be read", where=title, given=said) from error
+        message = printable(str(error).partition("\n")[0])
+        raise InputError("the workbook cannot be read", where=title, given=message) from error
     names = [str(name) for name in header if name is not None]
     refuse_copies(names, f"{title}, row 1", ", ".join(names), lambda name: name in columns or is_known(name))
-    told = f"sheet {sheets[0]!r} (beside {', '.join(map(repr, sheets[1:]))})"
-    return frame.rename(clean_names(frame.columns, columns)).lazy(), (told,) if len(sheets) > 1 else ()
+    note = f"sheet {sheets[0]!r} (not {', '.join(map(repr, sheets[1:]))})"
+    return frame.rename(clean_names(frame.columns, columns)).lazy(), (note,) if len(sheets) > 1 else ()
 
 
-#: what becomes of such texts: written as they are, or with an apostrophe before them
+#: how such texts are written: as they are, or with an apostrophe in front
 FORMULAS: Final = ("keep", "escape")
-_BEGINNING: Final = r"^[=+\-@\t\r]"
+_FORMULA: Final = r"^[=+\-@\t\r]"
 
 
 def escaped(cell: Any) -> Any:  # noqa: ANN401 - whatever a cell holds
-    """Return a cell; before a text that a spreadsheet would compute stands an apostrophe.
+    """Return a cell, with an apostrophe in front of a text that a spreadsheet would compute.
 
     >>> escaped("=1+1"), escaped("bm25"), escaped(-0.5)
     ("'=1+1", 'bm25', -0.5)
     """
-    return f"'{cell}" if isinstance(cell, str) and re.match(_BEGINNING, cell) else cell
+    return f"'{cell}" if isinstance(cell, str) and re.match(_FORMULA, cell) else cell
 
 
 def without_formulas(rows: pl.LazyFrame, formulas: str) -> pl.LazyFrame:
-    """Return rows as ``formulas`` says: ``keep`` as they are, ``escape`` with texts escaped, headers too.
+    """Return rows with ``formulas`` kept (``keep``), or escaped in texts and headers (``escape``).
 
     >>> rows = pl.LazyFrame({"run": ["@sum", "bm25"], "value": [-1.0, 1.0]})
     >>> without_formulas(rows, "escape").collect().rows()
@@ -271,11 +263,11 @@ def without_formulas(rows: pl.LazyFrame, formulas: str) -> pl.LazyFrame:
     schema: Mapping[str, pl.DataType] = rows.collect_schema()
     texts = {name: pl.col(name).cast(pl.String) for name, kind in schema.items() if _is_text(kind)}
     apostrophe = pl.lit("'")
-    told = {
-        name: pl.when(text.str.contains(_BEGINNING)).then(apostrophe + text).otherwise(text)
+    cells = {
+        name: pl.when(text.str.contains(_FORMULA)).then(apostrophe + text).otherwise(text)
         for name, text in texts.items()
     }
-    return rows.with_columns(**told).rename(escaped)
+    return rows.with_columns(**cells).rename(escaped)
 
 
 def _is_text(kind: pl.DataType) -> bool:

@@ -1,9 +1,8 @@
-"""Where a file is broken: looked for, line by line, once its reader has given up.
+"""Damaged files: the first broken line after a reader has failed, and endless lines before one starts.
 
-Lines without end: a few megabytes, packed, may hold a line of gigabytes, which no reader survives.
-
-A file that lies there as it is costs next to nothing to look at: a line is too long where so many bytes
-in a row hold no newline.  A packed one is unpacked once, piece by piece, and nothing of it is kept.
+A few compressed megabytes may contain a line of gigabytes, which no reader survives.  Checking an
+uncompressed file costs almost nothing: a line is too long if that many bytes contain no newline.  A
+compressed file is unpacked once, piece by piece, and not kept.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-#: what packed files begin with
+#: signatures of compressed files
 PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, Zstandard
 
 
 def broken_row(
     source: Path | bytes, title: str, separator: str, header: Sequence[str], above: int = 0
 ) -> BadLine | None:
-    """Return the error for the first row of CSV or TSV that does not go with its header, ``above`` aside."""
+    """Return the error for the first row of CSV or TSV that does not match its header."""
     for number, line in enumerate(_raw_lines(source), 1):
-        if number > above + 1:  # names of columns that nobody reads may be anything
+        if number > above + 1:  # names of columns that are not read may be invalid
             try:
                 line.decode()
             except UnicodeDecodeError:
@@ -54,11 +53,11 @@ def broken_row(
                     where=f"{title}:{above + rows.line_num}",
                     given=printable(separator.join(row)),
                     expected=printable(separator.join(header)),
-                    fix='texts that hold the divider stand in quotes: "a, b"',
+                    fix='put texts that contain the separator into quotes: "a, b"',
                 )
     except csv.Error as error:
         return BadLine(
-            "a quoted text does not end as it should",
+            "a quoted text is not closed correctly",
             where=f"{title}:{above + rows.line_num}",
             given=printable(error),
             expected='"text", with "" for a quote inside',
@@ -67,19 +66,19 @@ def broken_row(
 
 
 def no_utf8(line: bytes, where: str) -> BadLine:
-    """Return the error for a line that is not UTF-8: plain CSV of a spreadsheet, mostly."""
+    """Return the error for a line that is not UTF-8, mostly from a spreadsheet."""
     given = line.rstrip(b"\r\n").decode("cp1252", "replace")
     return BadLine(
         "the text is not UTF-8",
         where=where,
         given=f"{printable(given)} (if it is Windows-1252)",
-        expected="UTF-8: ids that are read in a wrong encoding match nothing",
-        fix="save it as UTF-8: in Excel, an editor, or by iconv -f windows-1252 -t utf-8 FILE > NEW",
+        expected="UTF-8: ids in a wrong encoding would match nothing",
+        fix="save it as UTF-8: in Excel, an editor, or with iconv -f windows-1252 -t utf-8 FILE > NEW",
     )
 
 
 def _raw_lines(source: Path | bytes) -> Iterator[bytes]:
-    """Yield the lines of what is not packed."""
+    """Yield the lines of an uncompressed file."""
     with BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
         if not file.read(4).startswith(PACKED):
             file.seek(0)
@@ -87,21 +86,21 @@ def _raw_lines(source: Path | bytes) -> Iterator[bytes]:
 
 
 def broken_object(source: Path | bytes, title: str) -> BadLine | None:
-    """Return the error for the first line of JSON lines that is no object."""
+    """Return the error for the first line of JSON lines that is not an object."""
     for number, line in enumerate(_lines(source, title), start=1):
         try:
-            found = json.loads(line) if line.strip() else {}
+            value = json.loads(line) if line.strip() else {}
         except ValueError as error:
-            return _no_object(title, number, line, str(error).partition(":")[0])
+            return _not_an_object(title, number, line, str(error).partition(":")[0])
         except RecursionError:
-            return _no_object(title, number, line, "lists within lists without end")
-        if not isinstance(found, dict):
-            return _no_object(title, number, line, f"a {type(found).__name__} is no object")
+            return _not_an_object(title, number, line, "it is nested too deeply")
+        if not isinstance(value, dict):
+            return _not_an_object(title, number, line, f"it is a {type(value).__name__}")
     return None
 
 
 def refuse_repeated_keys(source: Path | bytes, title: str, keys: Sequence[str]) -> None:
-    """Refuse JSON lines in which an object says one of the keys twice: readers keep one of them, unasked.
+    """Refuse JSON lines in which an object has one of the keys twice: readers silently keep one of them.
 
     Raises
     ------
@@ -120,20 +119,20 @@ def refuse_repeated_keys(source: Path | bytes, title: str, keys: Sequence[str]) 
 
     with reading(title):
         for line, text in (row for piece in lines.collect_batches() for row in piece.iter_rows()):
-            with suppress(ValueError, RecursionError):  # whoever reads it says what is wrong
+            with suppress(ValueError, RecursionError):  # the reader reports it
                 json.loads(text, object_pairs_hook=notice)
             if repeated:
                 raise BadLine(
-                    f"{printable(repeated[0])} is there twice in one object",
+                    f"{printable(repeated[0])} occurs twice in one object",
                     where=f"{title}:{line + 1}",
                     given=printable(text),
                     expected="each key once",
                 )
 
 
-def _no_object(title: str, number: int, line: str, why: str) -> BadLine:
+def _not_an_object(title: str, number: int, line: str, why: str) -> BadLine:
     return BadLine(
-        f"the line is no JSON object: {printable(why)}",
+        f"the line is not a JSON object: {printable(why)}",
         where=f"{title}:{number}",
         given=printable(line),
         expected='one object a line: {"query_id": …, "doc_id": …, …}',
@@ -141,40 +140,40 @@ def _no_object(title: str, number: int, line: str, why: str) -> BadLine:
 
 
 def _lines(source: Path | bytes, title: str) -> Iterator[str]:
-    """Yield the lines of a file, unpacked where need be."""
+    """Yield the lines of a file, unpacked where necessary."""
     with reading(title):
         for piece in pl.scan_lines(source, name="text", glob=False).collect_batches():
             yield from piece["text"]
 
 
-#: bytes of a line of text, at most
+#: the longest line of text in bytes
 LONGEST: Final = 1 << 24
-#: bytes of a line that may hold a whole list, as JSON lines do
+#: the longest line in bytes where a line may hold a whole list, as in JSON lines
 LONGEST_OBJECT: Final = 1 << 28
 #: bytes unpacked at a time
 _STEP: Final = 1 << 20
-#: a byte of gzip or zlib unpacks to so many at most
+#: the most bytes that one byte of gzip or zlib unpacks to
 _DEFLATED: Final = 1032
 _GZIP, _ZSTD, _SKIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
 _COLUMNAR: Final = (b"PAR1", b"ARRO")
 _ZLIB: Final = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
-#: Zstandard unpacks a block to so many bytes at most
+#: the most bytes that a block of Zstandard unpacks to
 _BLOCK: Final = 1 << 17
-#: where nothing unpacks Zstandard piece by piece: how large a file may be unpacked, as it is or by its size
+#: without a library for Zstandard: the largest unpacked size allowed, in bytes or relative to the file
 _SMALL, _RATIO = 1 << 26, 100
 
 
 def refuse_endless(source: Path | bytes, title: str, longest: int = LONGEST) -> None:
-    r"""Refuse text with a line of more than ``longest`` bytes, before anything reads it.
+    r"""Refuse text with a line of more than ``longest`` bytes before it is read.
 
     Parameters
     ----------
     source
-        A file, packed (gzip, zlib, Zstandard) or not, or the content itself.
+        A file, compressed (gzip, zlib, Zstandard) or not, or the content itself.
     title
-        What to call it.
+        Its name.
     longest
-        Bytes of a line, at most.
+        The longest line allowed, in bytes.
 
     Examples
     --------
@@ -184,18 +183,18 @@ def refuse_endless(source: Path | bytes, title: str, longest: int = LONGEST) -> 
         ...
     rankstone.errors.BadLine: notes.txt:2: the line is longer than 8 bytes
       given:    not so s
-      expected: text, a row a line
+      expected: text, one row per line
     """
     if isinstance(source, bytes):
-        found = _found(io.BytesIO(source), source[:4], len(source), title, longest)
+        too_long = _find(io.BytesIO(source), source[:4], len(source), title, longest)
     else:
-        told = source.stat()
-        found = _of_file(source, title, told.st_size, told.st_mtime_ns, told.st_ino, longest)
-    _refuse(found, title, longest)
+        status = source.stat()
+        too_long = _find_in_file(source, title, status.st_size, status.st_mtime_ns, status.st_ino, longest)
+    _refuse(too_long, title, longest)
 
 
 def drained(file: IO[bytes], title: str, longest: int | None) -> bytes:
-    """Read a stream to its end; text with a line of more than ``longest`` bytes is refused at once.
+    """Read a stream to its end; refuse text with a line of more than ``longest`` bytes at once.
 
     >>> drained(io.BytesIO(b"a line"), "standard input", longest=8)
     b'a line'
@@ -203,35 +202,35 @@ def drained(file: IO[bytes], title: str, longest: int | None) -> bytes:
     pieces = [file.read(_STEP)]
     packed = pieces[0][:2] in (_GZIP, *_ZLIB) or pieces[0][:4] in (_ZSTD, *_COLUMNAR)
 
-    def met() -> Iterator[bytes]:
+    def read() -> Iterator[bytes]:
         while pieces[-1]:
             yield pieces[-1]
             pieces.append(file.read(_STEP))
 
     if longest is None or packed:
-        for _ in met():
+        for _ in read():
             pass
     else:
-        _refuse(_streamed(met(), longest), title, longest)
+        _refuse(_find_in_pieces(read(), longest), title, longest)
     return b"".join(pieces)
 
 
-def _refuse(found: tuple[int, bytes] | None, title: str, longest: int) -> None:
-    if found is not None:
-        line, start = found
-        returns = "where lines end in carriage returns alone: tr '\\r' '\\n' < FILE > NEW"
+def _refuse(too_long: tuple[int, bytes] | None, title: str, longest: int) -> None:
+    if too_long is not None:
+        line, start = too_long
+        returns = "if lines end in carriage returns only, convert them: tr '\\r' '\\n' < FILE > NEW"
         size = f"{longest >> 20} MiB" if longest >= 1 << 20 else f"{longest} bytes"
         raise BadLine(
             f"the line is longer than {size}",
             where=f"{title}:{line}",
             given=printable(start.decode("utf-8", "replace"), 40),
-            expected="text, a row a line",
+            expected="text, one row per line",
             fix=returns if b"\r" in start else None,
         )
 
 
 @lru_cache(maxsize=1024)
-def _of_file(
+def _find_in_file(
     path: Path,
     title: str,
     size: int,
@@ -239,32 +238,36 @@ def _of_file(
     _inode: int,
     longest: int,
 ) -> tuple[int, bytes] | None:
-    """Look at a file once, as long as it stays the same."""
+    """Search a file once, as long as it does not change."""
     if size == 0:
         return None
     with path.open("rb") as file:
-        return _found(file, file.read(4), size, title, longest)
+        return _find(file, file.read(4), size, title, longest)
 
 
-def _found(file: IO[bytes], magic: bytes, size: int, title: str, longest: int) -> tuple[int, bytes] | None:
-    """Return the number of the first line that is too long, and how it begins."""
+def _find(file: IO[bytes], magic: bytes, size: int, title: str, longest: int) -> tuple[int, bytes] | None:
+    """Return the number of the first line that is too long, and its beginning."""
     file.seek(0)
     if magic[:2] == _GZIP or magic[:2] in _ZLIB:
-        return None if size * _DEFLATED <= longest else _streamed(_inflated(file, magic), longest)
+        return None if size * _DEFLATED <= longest else _find_in_pieces(_unpacked(file, magic), longest)
     if magic == _ZSTD:
         most = _unpacked_at_most(file)
         file.seek(0)
-        return None if most <= longest else _streamed(_of_zstandard(file, most, size, title), longest)
+        return (
+            None
+            if most <= longest
+            else _find_in_pieces(_unpacked_zstandard(file, most, size, title), longest)
+        )
     if size <= longest:
         return None
     if isinstance(file, io.BytesIO):
-        return _windowed(file.getvalue(), size, longest)
+        return _find_in_content(file.getvalue(), size, longest)
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return _windowed(content, size, longest)
+        return _find_in_content(content, size, longest)
 
 
-def _windowed(content: Any, size: int, longest: int) -> tuple[int, bytes] | None:  # noqa: ANN401 - bytes or a map
-    """Look from line to line, leaping over all those that end within the length of one."""
+def _find_in_content(content: Any, size: int, longest: int) -> tuple[int, bytes] | None:  # noqa: ANN401 - bytes or a map
+    """Search content, skipping all lines that end within the allowed length."""
     begin = 0
     while size - begin > longest:
         end = content.rfind(b"\n", begin, begin + longest + 1)
@@ -275,8 +278,8 @@ def _windowed(content: Any, size: int, longest: int) -> tuple[int, bytes] | None
     return None
 
 
-def _streamed(pieces: Iterator[bytes], longest: int) -> tuple[int, bytes] | None:
-    """Look at content that comes piece by piece; where it breaks off, whoever reads it says so."""
+def _find_in_pieces(pieces: Iterator[bytes], longest: int) -> tuple[int, bytes] | None:
+    """Search content that comes in pieces; the reader reports where it breaks off."""
     line, length, start = 1, 0, b""
     for piece in pieces:
         first = piece.find(b"\n")
@@ -290,7 +293,7 @@ def _streamed(pieces: Iterator[bytes], longest: int) -> tuple[int, bytes] | None
     return None
 
 
-def _inflated(file: IO[bytes], magic: bytes) -> Iterator[bytes]:
+def _unpacked(file: IO[bytes], magic: bytes) -> Iterator[bytes]:
     """Unpack gzip and zlib."""
     try:
         if magic[:2] == _GZIP:
@@ -305,13 +308,13 @@ def _inflated(file: IO[bytes], magic: bytes) -> Iterator[bytes]:
         return
 
 
-def _of_zstandard(file: IO[bytes], most: int, size: int, title: str) -> Iterator[bytes]:
-    """Unpack Zstandard with what there is: Python from 3.14, zstandard or PyArrow."""
+def _unpacked_zstandard(file: IO[bytes], most: int, size: int, title: str) -> Iterator[bytes]:
+    """Unpack Zstandard with Python (from 3.14), zstandard or PyArrow."""
     unpacked, broken = _zstandard_stream(file)
     if unpacked is None:
         if most > max(_SMALL, _RATIO * size):
             raise InputError(
-                f"the file may unpack to {most // size} times its size, and nothing here can look into it",
+                f"the file may unpack to {most // size} times its size, which no installed library can check",
                 where=title,
                 fix="pip install zstandard, or unpack it: zstd -d FILE",
             )
@@ -324,13 +327,13 @@ def _of_zstandard(file: IO[bytes], most: int, size: int, title: str) -> Iterator
 
 
 def _zstandard_stream(file: IO[bytes]) -> tuple[Any, tuple[type[Exception], ...]]:
-    """Return what unpacks a file, if anything here does, and the errors it has for broken ones."""
-    ways: dict[str, Callable[[Any], Any]] = {
+    """Return an unpacking stream, where a library is installed, and its errors for broken files."""
+    libraries: dict[str, Callable[[Any], Any]] = {
         "compression.zstd": lambda library: library.ZstdFile(file),
         "zstandard": lambda library: library.ZstdDecompressor().stream_reader(file, read_across_frames=True),
         "pyarrow": lambda library: library.CompressedInputStream(file, "zstd"),
     }
-    for name, opened in ways.items():
+    for name, opened in libraries.items():
         try:
             library = importlib.import_module(name)
         except ImportError:
@@ -340,7 +343,7 @@ def _zstandard_stream(file: IO[bytes]) -> tuple[Any, tuple[type[Exception], ...]
 
 
 def _unpacked_at_most(file: IO[bytes]) -> int:
-    """Return a bound on the bytes that Zstandard unpacks to: what its blocks say of themselves."""
+    """Return an upper bound on the unpacked size of Zstandard, from the headers of its blocks."""
     most = 0
     while len(magic := file.read(4)) == 4:  # noqa: PLR2004 - signs of frames
         if magic[1:] == _SKIPPED:

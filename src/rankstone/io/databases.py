@@ -1,9 +1,8 @@
 """Tables of databases, read-only and in batches: DuckDB and SQLite files, PostgreSQL servers.
 
-Every start of a table is a connection of its own, which ends with it.  A table's name is looked up in the
-catalogue and quoted, so it is a name and no SQL.  A query is its author's SQL and runs as it is, once the
-database's own parser has said that it is one SELECT: what writes files, ends a transaction or attaches other
-databases is refused before anything runs.
+Every read has its own connection.  A table's name is looked up in the catalogue and quoted, so it cannot be
+SQL. A query runs as it is, after the database's own parser has confirmed that it is a single SELECT: anything
+that writes files, ends a transaction or attaches other databases is refused before it runs.
 """
 
 from __future__ import annotations
@@ -17,13 +16,20 @@ from importlib import import_module
 from typing import Any, Final
 
 from rankstone.errors import InputError, did_you_mean, printable
-from rankstone.io.arrow_batches import Batches, arrow_reader, drained, identifier, missing_driver, telling
+from rankstone.io.arrow_batches import (
+    Batches,
+    arrow_reader,
+    drained,
+    identifier,
+    missing_driver,
+    translated_errors,
+)
 from rankstone.io.file_formats import parts_of
 from rankstone.io.sources import Address, parse_address
 
-#: seconds that a server has to answer, unless the address or PGCONNECT_TIMEOUT says otherwise
-_PATIENCE: Final = 15
-#: tables that a message names
+#: seconds that a server has to answer, unless the address or PGCONNECT_TIMEOUT sets a timeout
+_TIMEOUT: Final = 15
+#: how many tables a message names
 _NAMED: Final = 8
 
 _DUCKDB_TABLES: Final = """
@@ -40,32 +46,32 @@ _POSTGRES_TABLES: Final = """
     WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
     AND n.nspname NOT LIKE 'pg~_toast%' ESCAPE '~'
 """
-_NO_SELECT: Final = "the query is not one SELECT that the database can answer"
-#: nothing outside the file is read, written or loaded, whatever a query or a view says
+_NO_SELECT: Final = "the query is not a single SELECT that the database can run"
+#: a query or a view cannot read, write or load anything outside the file
 _DUCKDB_SETTINGS: Final = {"enable_external_access": "false", "lock_configuration": "true"}
-#: one view of the data that nothing changes, and rows in the same order whenever they are read
+#: a consistent snapshot, with rows in the same order at every read
 _POSTGRES_SETTINGS: Final = (
     "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
     "SET LOCAL synchronize_seqscans = off",
     "SET LOCAL max_parallel_workers_per_gather = 0",
 )
 
-#: runs a query and yields PyArrow's reader of its rows
+#: runs a query and yields a PyArrow reader of its rows
 Run = Callable[[str], AbstractContextManager[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class _Engine:
-    """How a database is asked.
+    """How to query a kind of database.
 
     Attributes
     ----------
     run
-        Runs a query in a connection of its own.
+        Runs a query in its own connection.
     schema
-        Says which columns a query has.
+        Returns the columns of a query.
     tables
-        The query for schema, name and whether the schema may be left out, of every table there is.
+        A query for all tables: schema, name, and whether the schema can be omitted.
     errors
         The driver's errors.
     """
@@ -77,7 +83,7 @@ class _Engine:
 
 
 def open_database(text: str) -> Batches:
-    """Open a table of a database, or what a query answers.
+    """Open a table of a database, or the result of a query.
 
     Parameters
     ----------
@@ -95,59 +101,59 @@ def open_database(text: str) -> Batches:
     address = parse_address(text)
     engine = {"duckdb": _duckdb, "sqlite": _sqlite, "postgresql": _postgresql}[address.kind](address)
 
-    def asking(what: str = "the database cannot be read") -> AbstractContextManager[None]:
-        return telling(address.title, *engine.errors, secrets=address.secrets, what=what)
+    def translated(what: str = "the database cannot be read") -> AbstractContextManager[None]:
+        return translated_errors(address.title, *engine.errors, secrets=address.secrets, what=what)
 
-    with asking():
-        named = None if address.table is None else _found(address, address.table, engine)
-    every = address.query or _select("*", named)
-    with asking("the database cannot answer the query" if named is None else "the table cannot be read"):
+    with translated():
+        table = None if address.table is None else _quoted_table(address, address.table, engine)
+    every = address.query or _select("*", table)
+    with translated("the database cannot answer the query" if table is None else "the table cannot be read"):
         schema = engine.schema(every)
 
     def start(columns: Sequence[str]) -> Iterator[Any]:
-        query = _select(", ".join(map(identifier, columns)), named) if named else every
-        with asking(), engine.run(query) as reader:
+        query = _select(", ".join(map(identifier, columns)), table) if table else every
+        with translated(), engine.run(query) as reader:
             yield from drained(reader)
 
     return Batches(address.title, schema, start)
 
 
-def _select(columns: str, named: str | None) -> str:
-    return f"SELECT {columns} FROM {named}"  # noqa: S608 - names are quoted, and the table is in the catalogue
+def _select(columns: str, table: str | None) -> str:
+    return f"SELECT {columns} FROM {table}"  # noqa: S608 - names are quoted, and the table is in the catalogue
 
 
-def _found(address: Address, name: str, engine: _Engine) -> str:
+def _quoted_table(address: Address, name: str, engine: _Engine) -> str:
     """Look a table's name up in the catalogue and return it quoted."""
     with engine.run(engine.tables) as reader:
         rows = [tuple(row.values()) for batch in drained(reader) for row in batch.to_pylist()]
     known = {f"{schema}.{table}": (schema, table) for schema, table, _ in rows}
     known |= {table: (schema, table) for schema, table, short in rows if short}
     if name not in known:
-        there = [table if short else f"{schema}.{table}" for schema, table, short in rows]
+        names = [table if short else f"{schema}.{table}" for schema, table, short in rows]
         raise _no_table(
-            name, there, did_you_mean(name, known, partial(printable, longest=60), n=3), address.title
+            name, names, did_you_mean(name, known, partial(printable, longest=60), n=3), address.title
         )
     return ".".join(map(identifier, known[name]))
 
 
-def _no_table(name: str, there: Sequence[str], fix: str | None, where: str) -> InputError:
-    named = [printable(one, 40) for one in there[:_NAMED]]
+def _no_table(name: str, names: Sequence[str], fix: str | None, where: str) -> InputError:
+    shown = [printable(one, 40) for one in names[:_NAMED]]
     return InputError(
         f"there is no table {printable(name, 60)}",
         where=where,
-        given=f"tables {', '.join([*named, *'…' * (len(there) > _NAMED)])}" if there else "no table at all",
+        given=f"tables {', '.join([*shown, *'…' * (len(names) > _NAMED)])}" if names else "no tables",
         fix=fix,
     )
 
 
 def _bracketed(query: str) -> str:
-    """Return a query in brackets, where nothing is valid but a single SELECT."""
+    """Return a query in brackets, where only a single SELECT is valid."""
     one = query.rstrip("; \t\n")
     return f"SELECT * FROM (\n{one}\n)"  # noqa: S608 - parsed, never run
 
 
-def _no_select(address: Address, said: str | None = None) -> InputError:
-    return InputError(_NO_SELECT, where=address.title, given=said, expected="SELECT … FROM …")
+def _no_select(address: Address, message: str | None = None) -> InputError:
+    return InputError(_NO_SELECT, where=address.title, given=message, expected="SELECT … FROM …")
 
 
 def _driver(package: str, extra: str) -> Any:  # noqa: ANN401 - a module
@@ -159,7 +165,7 @@ def _driver(package: str, extra: str) -> Any:  # noqa: ANN401 - a module
 
 
 def _file(address: Address) -> str:
-    """Return the path of a database that is a file; no driver shall make a new one."""
+    """Return the path of an existing database file; a driver would create a new one."""
     parts = parts_of(address.place)
     if len(parts) > 1 or os.path.isdir(address.place):  # noqa: PTH112 - a name
         raise InputError("a database is one file", where=address.title, given=printable(address.place))
@@ -169,10 +175,10 @@ def _file(address: Address) -> str:
 def _duckdb(address: Address) -> _Engine:
     duckdb = _driver("duckdb", "duckdb")
     file = _file(address)
-    with telling(address.title), open(file, "rb") as opened:  # noqa: PTH123 - a name
-        signed = opened.read(12)[8:] == b"DUCK"
-    if not signed:  # DuckDB would look into files of other kinds, too
-        raise InputError("the file is no database of DuckDB", where=address.title, given=printable(file))
+    with translated_errors(address.title), open(file, "rb") as opened:  # noqa: PTH123 - a name
+        is_duckdb = opened.read(12)[8:] == b"DUCK"
+    if not is_duckdb:  # DuckDB would also open files of other formats
+        raise InputError("the file is not a DuckDB database", where=address.title, given=printable(file))
 
     @contextmanager
     def relation(query: str) -> Iterator[Any]:
@@ -184,12 +190,12 @@ def _duckdb(address: Address) -> _Engine:
 
     @contextmanager
     def run(query: str) -> Iterator[Any]:
-        with relation(query) as found:
-            yield arrow_reader(found)
+        with relation(query) as result:
+            yield arrow_reader(result)
 
     def schema(query: str) -> Any:  # noqa: ANN401 - PyArrow's
-        with relation(query) as found:
-            return arrow_reader(found.limit(0)).schema
+        with relation(query) as result:
+            return arrow_reader(result.limit(0)).schema
 
     return _Engine(run, schema, _DUCKDB_TABLES, (duckdb.Error,))
 
@@ -217,7 +223,7 @@ def _sqlite(address: Address) -> _Engine:
 
 
 def _require_sqlite_select(url: str, query: str, address: Address) -> None:
-    """Refuse what is not one SELECT: VACUUM INTO writes a file though the database is read-only."""
+    """Refuse anything but a single SELECT: VACUUM INTO writes a file even in a read-only database."""
     import sqlite3
 
     allowed = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
@@ -238,14 +244,14 @@ def _postgresql(address: Address) -> _Engine:
 
     @contextmanager
     def cursor() -> Iterator[Any]:
-        with driver.connect(_patient(address.place)) as connection, connection.cursor() as opened:
+        with driver.connect(_with_timeout(address.place)) as connection, connection.cursor() as opened:
             for setting in _POSTGRES_SETTINGS:
                 opened.execute(setting)
             yield opened
 
     def require_select(opened: Any, query: str) -> None:  # noqa: ANN401 - ADBC's
-        """Refuse what is not one SELECT: COPY writes files in a read-only transaction, COMMIT ends it."""
-        with telling(address.title, driver.Error, secrets=address.secrets, what=_NO_SELECT):
+        """Refuse anything but a single SELECT: COPY writes files, COMMIT ends the read-only transaction."""
+        with translated_errors(address.title, driver.Error, secrets=address.secrets, what=_NO_SELECT):
             opened.adbc_execute_schema(_bracketed(query) + " AS rows")
 
     @contextmanager
@@ -263,8 +269,8 @@ def _postgresql(address: Address) -> _Engine:
     return _Engine(run, schema, _POSTGRES_TABLES, (driver.Error,))
 
 
-def _patient(url: str) -> str:
-    """Return a server's URL with an end to waiting for it."""
+def _with_timeout(url: str) -> str:
+    """Return a server's URL with a timeout."""
     if "connect_timeout=" in url or "PGCONNECT_TIMEOUT" in os.environ:
         return url
-    return f"{url}{'&' if '?' in url else '?'}connect_timeout={_PATIENCE}"
+    return f"{url}{'&' if '?' in url else '?'}connect_timeout={_TIMEOUT}"

@@ -1,7 +1,6 @@
-"""Tables of things that happened to users: who, when, and whatever columns somebody wants beside that.
+"""Logs of events: users, times and further columns.
 
-They may be larger than memory: a table is opened lazily, and read when somebody collects what follows from
-it.
+They may be larger than memory: a log is opened lazily, and read when a query over it is collected.
 """
 
 from __future__ import annotations
@@ -38,26 +37,26 @@ _ROW: Final = "the row"  # no column of ours is called so
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """Rows of a log, ``user_id`` and ``time`` for instance, read whenever a query over them is collected.
+    """The rows of a log, ``user_id`` and ``time`` for instance, read whenever a query over them is collected.
 
     Attributes
     ----------
     source
-        What to call the table in messages.
+        The log's name in messages.
     frame
-        The rows, lazily; ids are ``String`` or ``Int64``, times are what they were.
+        The rows, lazily; ids are ``String`` or ``Int64``, times have their original type.
     schema
         Columns and their types.
     untyped
-        Whether ids are bare text, so that ``7`` may be a number elsewhere.
+        True if ids are bare text, so that ``7`` may be a number elsewhere.
     parts
-        The files there are, each with its rows by our names; none of an object or a database.
+        The files, each with its rows by our names; none for an object or a database.
     present
-        All columns of the source, ours by our names.
+        All columns of the source, by our names.
     watch
-        Who is told of every piece that is read.
+        Reports every piece that is read.
     read_as
-        What was guessed of how its files are written.
+        Notes on what was detected about its files.
     """
 
     source: str
@@ -70,7 +69,7 @@ class Events:
     read_as: tuple[str, ...] = ()
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
-        """Run a query over the rows, in pieces; what cannot be read is an :class:`InputError`."""
+        """Run a query over the rows in pieces; reading errors are :class:`InputError`."""
         with reading(self.source), nullcontext() if self.watch is None else self.watch.stream():
             try:
                 return query.collect(engine="streaming")
@@ -78,7 +77,7 @@ class Events:
                 raise (_broken(part for part, _ in self.parts) or error) from error
 
     def first(self, condition: pl.Expr, *columns: pl.Expr) -> tuple[str, dict[str, Any]]:
-        """Return where the first row stands that fulfils a condition, and some columns of it."""
+        """Return the place of the first row that fulfils a condition, and some of its columns."""
 
         def anywhere(row: int) -> str:
             return f"{self.source}, row {row + 1}"
@@ -87,29 +86,29 @@ class Events:
             (part.place, frame) for part, frame in self.parts
         ]
         for place, frame in places or [(anywhere, self.frame)]:
-            asked = frame.with_row_index(_ROW).filter(condition).select(_ROW, *columns).head(1)
-            if (found := self.collect(asked)).height:
+            query = frame.with_row_index(_ROW).filter(condition).select(_ROW, *columns).head(1)
+            if (found := self.collect(query)).height:
                 row = found.row(0, named=True)
                 return place(row.pop(_ROW)), row
         return self.source, {}
 
     def watched(self, progress: Progress | None) -> Events:
-        """Return the table, telling ``progress`` of every piece that is read."""
+        """Return the log, which calls ``progress`` with the rows of every piece that is read."""
         if progress is None:
             return self
 
-        watch = _Watch(progress, cache(self._about))
+        watch = _Watch(progress, cache(self._estimated_rows))
         frame = self.frame.map_batches(watch.counted, streamable=True, schema=dict(self.schema))
         return replace(self, frame=frame, watch=watch)
 
-    def _about(self) -> int | None:
-        """Return about how many rows there are, where that is known."""
+    def _estimated_rows(self) -> int | None:
+        """Return an estimate of the number of rows, where one is known."""
         counts = [part.estimated_rows() for part, _ in self.parts]
         known = [count for count in counts if count is not None]
         return sum(known) if counts and len(known) == len(counts) else None
 
     def with_text_ids(self) -> Events:
-        """Return the table with ids written out as decimal text."""
+        """Return the log with user ids as decimal text."""
 
         def as_text(frame: pl.LazyFrame) -> pl.LazyFrame:
             return frame.with_columns(pl.col("user_id").cast(pl.String))
@@ -120,30 +119,30 @@ class Events:
 
 
 class _Watch:
-    """Tells a progress of the pieces that pass; one with a method ``stream`` is told of every start, too.
+    """Reports the pieces that are read to a progress, and every start to its method ``stream``.
 
     Parameters
     ----------
     progress
-        Who is told.
+        Called with the number of rows of each piece.
     extent
-        Says about how many rows there are.
+        Returns an estimate of the number of rows.
     """
 
     def __init__(self, progress: Progress, extent: Callable[[], int | None]) -> None:
-        self._tell = progress
+        self._advance = progress
         self._extent = extent
         self._stream = getattr(progress, "stream", lambda _extent: nullcontext(progress))
 
     @contextmanager
     def stream(self) -> Iterator[None]:
-        """Tell of what passes meanwhile as of one stream."""
-        with self._stream(self._extent) as self._tell:
+        """Report the pieces that are read inside as one stream."""
+        with self._stream(self._extent) as self._advance:
             yield
 
     def counted(self, piece: pl.DataFrame) -> pl.DataFrame:
-        """Return a piece, once it is told of."""
-        self._tell(piece.height)
+        """Return a piece after reporting it."""
+        self._advance(piece.height)
         return piece
 
 
@@ -157,7 +156,7 @@ def read_events(
     further: Sequence[str] = (),
     ids: Sequence[str] = _IDS,
 ) -> Events:
-    """Open a table of ``user_id`` and ``time``, or of the columns ``needed``.
+    """Open a log with ``user_id`` and ``time``, or with the columns ``needed``.
 
     Parameters
     ----------
@@ -167,17 +166,17 @@ def read_events(
     columns
         {their name: our name}.
     format_in
-        Format of a file; ``None`` goes by the suffix.
+        Format of a file; ``None`` decides by content and suffix.
     name
-        What to call an object in messages.
+        The name of an object in messages.
     needed
-        Columns the table must have.
+        Columns that the log must have.
     further
-        Columns wanted beside these, where the table has them.
+        Columns to read besides these, where the log has them.
     ids
-        Those of all columns that hold ids.
+        The columns of ids.
     """
-    format_in = None if format_in == "trec" else format_in  # which has no names of columns
+    format_in = None if format_in == "trec" else format_in  # TREC text has no column names
     parts: list[Scanned] = []
     if isinstance(source, str) and is_database(source):
         name, frames = display_name(source), [open_database(source).lazy()]
@@ -185,7 +184,7 @@ def read_events(
         parts = scan_parts(source, format_in, columns)
         name, frames = os.fspath(source), [part.frame for part in parts]
     else:
-        frames = [_of_object(source, name)]
+        frames = [_frame_of(source, name)]
     with reading(name):
         try:
             schema = frames[0].collect_schema()
@@ -193,8 +192,8 @@ def read_events(
             raise (_broken(parts) or error) from error
     chosen = renames(schema.names(), columns or {}, name)
     chosen |= by_alias(schema.names(), chosen, (*needed, *further))
-    absent = hidden(schema.names(), chosen)
-    ours = {theirs: chosen.get(theirs, theirs) for theirs in schema.names() if theirs not in absent}
+    replaced = hidden(schema.names(), chosen)
+    ours = {theirs: chosen.get(theirs, theirs) for theirs in schema.names() if theirs not in replaced}
     require(ours.values(), needed, name, schema.names())
     theirs = {ours[name]: name for name in ours if ours[name] in (*needed, *further)}
     kept = {column: schema[named] for column, named in theirs.items()}
@@ -210,17 +209,17 @@ def read_events(
         for frame in frames
     ]
     whole = named[0] if len(named) == 1 else pl.concat(named)
-    told = tuple(dict.fromkeys(told for part in parts for told in part.read_as))
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.read_as))
     pairs = tuple(zip(parts, named, strict=False))
-    return Events(name, whole, kept, bare or wide, pairs, tuple(ours.values()), read_as=told)
+    return Events(name, whole, kept, bare or wide, pairs, tuple(ours.values()), read_as=notes)
 
 
 def _broken(parts: Iterable[Scanned]) -> InputError | None:
-    """Return the error for the first line of the parts that their format does not allow."""
+    """Return the error for the first line of the files that is not valid in its format."""
     return next(filter(None, (part.broken() for part in parts)), None)
 
 
-def _of_object(source: object, name: str) -> pl.LazyFrame:
+def _frame_of(source: object, name: str) -> pl.LazyFrame:
     if isinstance(source, pl.LazyFrame):
         return source
     with reading(name):
@@ -239,7 +238,7 @@ def _of_object(source: object, name: str) -> pl.LazyFrame:
 
 
 def _cells(values: Any, column: str, name: str) -> Any:  # noqa: ANN401 - whatever a frame takes
-    """Return the cells of a column; whole numbers among fractions are fractions."""
+    """Return the cells of a column; whole numbers mixed with fractions become fractions."""
     if not isinstance(values, (list, tuple)):
         return values
     try:
@@ -249,8 +248,8 @@ def _cells(values: Any, column: str, name: str) -> Any:  # noqa: ANN401 - whatev
         if kinds <= {bool, int, float}:
             return pl.Series(column, values, dtype=pl.Float64, strict=False)
         raise InputError(
-            f"the column {printable(column)} holds values of several kinds",
+            f"the column {printable(column)} has values of different types",
             where=name,
             given=", ".join(sorted(kind.__name__ for kind in kinds)),
-            expected="one kind throughout",
+            expected="one type in a column",
         ) from error

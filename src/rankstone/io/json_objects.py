@@ -1,8 +1,7 @@
-"""JSON files that hold one object: ``{query: {doc: number}}``, ``{query: [doc, …]}``, or records.
+"""JSON files with one object: ``{query: {doc: number}}``, ``{query: [doc, …]}``, records, exports of Quepid.
 
-What Quepid exports as JSON: cases, ratings, books of judgments, snapshots of results.
-
-Queries go by their text, since ratings have no other id for them:
+Quepid exports cases, ratings, books of judgments and snapshots of results.  Queries are identified by their
+text, because ratings have no other id:
 
 .. code-block:: text
 
@@ -35,19 +34,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def holds_json(source: object, format_in: str | None = None) -> bool:
-    """Say whether a path is one of JSON, by its suffix or because somebody says so."""
-    if not isinstance(source, (str, os.PathLike)) or is_database(source):
+def holds_json(source: str | os.PathLike[str], format_in: str | None = None) -> bool:
+    """Return True for a file of JSON, by its suffix or as requested; False for a database."""
+    if is_database(source):
         return False
     if format_in is not None:
         return format_in == "json"
     if is_stream(source):
         return format_of_stream(os.fspath(source), "trec") == "json"
-    return all(format_of(part) == "json" for part in parts_of(os.fspath(source)))
+    return not is_database(source) and all(format_of(part) == "json" for part in parts_of(os.fspath(source)))
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - a dict of dicts or lists, or a frame
-    """Read a JSON file, or standard input for ``-``, as what Python code would hand over.
+    """Read a JSON file, or standard input for ``-``, as Python objects.
 
     Returns
     -------
@@ -55,14 +54,14 @@ def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - a dict of 
         The object; a list of records, ``[{"query_id": …, "doc_id": …}, …]``, as a frame.
     """
     name = os.fspath(path)
-    found = _parsed(read_text(name, longest=None), name)
-    if isinstance(found, dict) and found:
-        return found
-    if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
-        return frame_of_records(found, name)
-    if found in ({}, []):
-        raise EmptyInput("there is nothing in the file", where=name, expected=_EXPECTED)
-    raise InputError("this JSON is no table", where=name, given=_kind(found), expected=_EXPECTED)
+    value = _parsed(read_text(name, longest=None), name)
+    if isinstance(value, dict) and value:
+        return value
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        return frame_of_records(value, name)
+    if value in ({}, []):
+        raise EmptyInput("the file has no data", where=name, expected=_EXPECTED)
+    raise InputError("this JSON is not a table", where=name, given=_example(value), expected=_EXPECTED)
 
 
 _EXPECTED = (
@@ -71,9 +70,9 @@ _EXPECTED = (
 
 
 def read_text(name: str, longest: int | None = LONGEST) -> str:
-    """Read a file of text, packed or not, a pipe, or standard input for ``-``, whole.
+    """Read a text file, compressed or not, a pipe, or standard input for ``-`` as a whole.
 
-    Lines of more than ``longest`` bytes are refused; one object of JSON may be one line, whatever its length.
+    Lines of more than ``longest`` bytes are refused; a JSON object may be a single line of any length.
     """
     if is_stream(name):
         content = read_stream(name, longest)
@@ -82,9 +81,9 @@ def read_text(name: str, longest: int | None = LONGEST) -> str:
     parts = parts_of(name)
     if len(parts) > 1:
         raise InputError(
-            f"{len(parts)} files where one is meant", where=name, fix="name one file, or write JSON lines"
+            f"{len(parts)} files instead of one", where=name, fix="name one file, or write JSON lines"
         )
-    with reading(name):  # a further .gz or .zst is looked through
+    with reading(name):  # a further .gz or .zst is unpacked
         if longest is not None:
             refuse_endless(parts[0], name, longest)
         lines = pl.scan_lines(parts[0], name="text", glob=False).collect()["text"]
@@ -95,10 +94,10 @@ def _parsed(text: str, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
     if not text.strip():
         raise EmptyInput("the file is empty", where=name, expected="JSON data")
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _once(pairs, name))
+        return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, name))
     except json.JSONDecodeError as error:
         raise _broken(error, text, name) from None
-    except (RecursionError, ValueError) as error:  # brackets without end, numbers of thousands of digits
+    except (RecursionError, ValueError) as error:  # nested too deeply, numbers of thousands of digits
         raise InputError("this JSON cannot be read", where=name, given=printable(error)) from None
 
 
@@ -106,7 +105,7 @@ def _broken(error: json.JSONDecodeError, text: str, name: str) -> BadLine:
     several = error.msg == "Extra data"
     lines = text.split("\n")
     return BadLine(
-        "the JSON goes on after its object" if several else f"this is no JSON: {error.msg}",
+        "the JSON continues after its object" if several else f"this is not JSON: {error.msg}",
         where=f"{name}:{error.lineno}",
         given=printable(lines[error.lineno - 1]),
         expected="one object",
@@ -114,32 +113,32 @@ def _broken(error: json.JSONDecodeError, text: str, name: str) -> BadLine:
     )
 
 
-def _once(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
-    """Return an object; JSON allows a key twice, and the first would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+def _unique(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
+    """Return an object; JSON allows a key twice, and the first value would be lost."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        earlier: set[str] = set()
+        twice = next(key for key, _ in pairs if key in earlier or earlier.add(key))  # type: ignore[func-returns-value]
         raise DuplicateRows(
-            f"{printable(twice)} stands in one object twice",
+            f"{printable(twice)} occurs twice in one object",
             where=name,
             expected="each query and document once",
         )
-    return found
+    return value
 
 
-def _kind(found: object) -> str:
-    if isinstance(found, list):
-        other = next(value for value in found if not isinstance(value, dict))
-        return f"a list that holds {printable(json.dumps(other), 40)}"
-    return printable(json.dumps(found), 40)
+def _example(value: object) -> str:
+    if isinstance(value, list):
+        other = next(item for item in value if not isinstance(item, dict))
+        return f"a list with {printable(json.dumps(other), 40)}"
+    return printable(json.dumps(value), 40)
 
 
 _PAIRS: Final = "query_doc_pairs"
 
 
 def is_quepid(value: object) -> bool:
-    """Say whether a JSON object is one that Quepid exports.
+    """Return True for a JSON object that Quepid exports.
 
     >>> is_quepid({"queries": [{"query": "tent", "ratings": {"d1": 3}}]})
     True
@@ -149,12 +148,12 @@ def is_quepid(value: object) -> bool:
     if not isinstance(value, Mapping):
         return False
     rows = value.get(_PAIRS, value.get("queries"))
-    named = ("judgements",) if _PAIRS in value else ("ratings", "relevant_documents")
+    keys = ("judgements",) if _PAIRS in value else ("ratings", "relevant_documents")
     return (
         isinstance(rows, list)
         and len(rows) > 0
         and all(isinstance(row, Mapping) for row in rows)
-        and any(name in row for row in rows for name in named)
+        and any(name in row for row in rows for name in keys)
     )
 
 
@@ -162,51 +161,51 @@ def read_quepid(value: Mapping[str, Any], number: str, source: str) -> pl.DataFr
     """Return judgments as a frame, or the lists of a snapshot as ``{query: [doc, …]}``.
 
     A query without ratings was not judged and has no row; several judges of a book are several rows of a
-    pair, and ``duplicate_judgments`` says what becomes of them.
+    pair, which the option ``duplicate_judgments`` merges.
 
     Parameters
     ----------
     value
-        What Quepid exported.
+        The exported object.
     number
-        What is asked for: ``score`` for a run, anything else for judgments.
+        ``score`` for a run, anything else for judgments.
     source
-        What to call it in messages.
+        Its name in messages.
 
     Raises
     ------
     InputError
-        When a run is asked for and this is no snapshot.
+        When a run is requested and this is not a snapshot.
     """
     try:
         if number == "score":
             return _lists(value, source)
-        rows = list(_of_book(value) if _PAIRS in value else _of_case(value))
+        rows = list(_book_rows(value) if _PAIRS in value else _case_rows(value))
     except (AttributeError, KeyError, TypeError) as error:  # a list where an object should be, say
         raise InputError(
-            "this looks like an export of Quepid and is none",
+            "this looks like an export of Quepid, but cannot be read as one",
             where=source,
             given=printable(error),
             expected="a case, ratings, a book or a snapshot as Quepid writes it",
         ) from None
     if not rows:
-        raise EmptyInput("nobody has rated a document yet", where=source, expected="an export with ratings")
+        raise EmptyInput("no document is rated yet", where=source, expected="an export with ratings")
     queries, docs, numbers = zip(*rows, strict=True)
     columns = {"query_id": ids_of(queries, "query_id", source), "doc_id": ids_of(docs, "doc_id", source)}
     return pl.DataFrame({**columns, "relevance": numbers_of(numbers, "relevance", source)})
 
 
-def _of_case(value: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
+def _case_rows(value: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
     for query in value["queries"]:
         given = query.get("ratings") or {}
-        rated = isinstance(given, Mapping)
-        pairs = [*given.items()] if rated else [(one["doc_id"], one["rating"]) for one in given]
+        by_doc = isinstance(given, Mapping)
+        pairs = [*given.items()] if by_doc else [(one["doc_id"], one["rating"]) for one in given]
         for rating, docs in (query.get("relevant_documents") or {}).items():
             pairs += [(doc, rating) for doc in docs]
         yield from ((_text(query), doc, rating) for doc, rating in pairs if rating is not None)
 
 
-def _of_book(value: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
+def _book_rows(value: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
     for pair in value[_PAIRS]:
         ratings = [one["rating"] for one in pair["judgements"]]
         yield from ((_text(pair), pair["doc_id"], rating) for rating in ratings if rating is not None)
@@ -222,10 +221,10 @@ def _text(query: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what JSON holds
 def _lists(value: Mapping[str, Any], source: str) -> dict[str, list[Any]]:
     if "docs" not in value:
         raise InputError(
-            "this export of Quepid holds ratings and no results",
+            "this export of Quepid has ratings but no results",
             where=source,
-            expected="as a run a snapshot, which has docs",
-            fix="export a snapshot of the case; this file is judgments, and stands before the runs",
+            expected="a snapshot, which has docs, for a run",
+            fix="export a snapshot of the case; this file is judgments, which come before the runs",
         )
     texts = {str(query["query_id"]): _text(query) for query in value["queries"]}
-    return {texts[query]: [doc["id"] for doc in found] for query, found in value["docs"].items()}
+    return {texts[query]: [doc["id"] for doc in docs] for query, docs in value["docs"].items()}

@@ -1,7 +1,7 @@
-"""Lists in columns, unfolded: a row is a query, and its cells hold its documents, their scores, their grades.
+"""Columns of lists: a row is a query, and its cells hold lists of documents, scores and grades.
 
-What comes out is the table that has a row for each document.  Whole rows are never held back: a piece is
-unfolded when it passes by, and cut so that few long lists are no larger than many short ones.
+They are unfolded into a table with a row for each document, piece by piece as they stream, in pieces of about
+the same size however long the lists are.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-#: lists of one piece of a stream, before they are unfolded
+#: lists in one piece of a stream, before they are unfolded
 LISTS: Final = 1 << 12
-#: what each document of a list has one of
+#: columns that order documents
 _ORDERS: Final = ("score", "rank")
 _NUMBERS: Final = (*_ORDERS, "relevance")
 
 
 def unfolded(table: Table) -> Table:
-    """Return a table whose rows are documents; one without lists stays as it is.
+    """Return a table with a row for each document; one without lists stays as it is.
 
-    Lists of a row belong together, item by item; a cell beside them counts for all items of its row.  The
-    order of a list is the ranking unless there is a list of scores or ranks.  Queries with an empty list
-    are :attr:`~rankstone.io.input_table.Table.unanswered`.
+    Lists in a row belong together item by item; other cells apply to all items of their row.  The order of a
+    list is the ranking unless there is a list of scores or ranks.  Queries with an empty list are
+    :attr:`~rankstone.io.input_table.Table.unanswered`.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def unfolded(table: Table) -> Table:
     anchor = next(name for name in ("doc_id", *_NUMBERS, *lists) if name in table.schema)
     alone = [name for name in _ORDERS if name in table.schema and name not in lists]
     refused = lists if anchor not in lists else alone
-    unusable = {name: _unlike(table, name, anchor) for name in refused}
+    unusable = {name: _mismatch(table, name, anchor) for name in refused}
     schema: dict[str, Any] = {
         name: dtype.inner if isinstance(dtype, pl.List) else dtype
         for name, dtype in table.schema.items()
@@ -53,23 +53,26 @@ def unfolded(table: Table) -> Table:
     table = replace(table, unusable={**table.unusable, **unusable})
     if anchor not in lists:
         return replace(table, schema=schema)
-    flow = _Unfolding(table, (anchor, *(name for name in lists if name != anchor)))
+    unfolding = _Unfolding(table, (anchor, *(name for name in lists if name != anchor)))
     return replace(
         table,
         schema=schema,
-        start=flow,
-        where=flow.where,
+        start=unfolding,
+        where=unfolding.where,
         listed=not {*schema, *table.unusable} & set(_NUMBERS),
-        empty=flow.unanswered,
-        extent=flow.extent,
+        empty=unfolding.unanswered,
+        extent=unfolding.extent,
     )
 
 
-def _unlike(table: Table, name: str, anchor: str) -> InputError:
-    """Return the error for a column of lists beside single documents, or the other way round."""
-    told = ["a list a row" if isinstance(table.schema[n], pl.List) else "one a row" for n in (name, anchor)]
+def _mismatch(table: Table, name: str, anchor: str) -> InputError:
+    """Return the error for a column of lists next to single documents, or the other way round."""
+    shapes = [
+        "a list in each row" if isinstance(table.schema[n], pl.List) else "one in each row"
+        for n in (name, anchor)
+    ]
     return InputError(
-        f"{name} is {told[0]}, and {anchor} {told[1]}",
+        f"{name} is {shapes[0]}, but {anchor} is {shapes[1]}",
         where=table.source,
         expected=f"one {name} for each {anchor}: lists in both columns, or in neither",
     )
@@ -77,61 +80,61 @@ def _unlike(table: Table, name: str, anchor: str) -> InputError:
 
 @dataclass(eq=False)
 class _Unfolding:
-    """Unfolds a table's rows, and remembers which lists were empty."""
+    """Unfolds a table's rows, and records which lists were empty."""
 
     table: Table
     lists: tuple[str, ...]
     _empty: pl.Series | None = None
-    _seen: tuple[int, int] = field(default=(0, 0))
+    _read: tuple[int, int] = field(default=(0, 0))
 
     def among(self, keep: pl.Expr) -> _Unfolding:
-        """Return what unfolds only the rows for which an expression over ``query_id`` is true."""
+        """Return the same for the rows for which an expression over ``query_id`` is true."""
         return _Unfolding(self.table.only(keep), self.lists)
 
     def __call__(self, wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-        """Start the stream anew; each piece has the given columns."""
+        """Restart the stream; each piece has the given columns."""
         roots = roots_of(wanted)
-        asked = [name for name in self.lists if name in roots] or [self.lists[0]]
-        needed = [n for n in self.table.schema if n in roots or n in asked or n == "query_id"]
+        names = [name for name in self.lists if name in roots] or [self.lists[0]]
+        needed = [n for n in self.table.schema if n in roots or n in names or n == "query_id"]
         empty, lists, rows = list[pl.Series](), 0, 0
         for piece in self.table.start([pl.col(name) for name in needed]):
-            lengths = self._lengths(piece, asked, lists)
+            lengths = self._lengths(piece, names, lists)
             if "query_id" in needed:
                 empty.append(piece["query_id"].filter(lengths == 0))
             lists, rows = lists + piece.height, rows + int(lengths.sum())
-            self._seen = lists, rows
+            self._read = lists, rows
             for part in _cut(piece.filter(lengths > 0), lengths.filter(lengths > 0)):
-                yield part.explode(asked).select(wanted)
+                yield part.explode(names).select(wanted)
         if empty:
             self._empty = pl.concat(empty)
 
-    def _lengths(self, piece: pl.DataFrame, asked: Sequence[str], row: int) -> pl.Series:
-        """Return how long the lists of a piece are; refuse rows without lists, and lists that do not fit."""
-        for name in (name for name in ("query_id", *asked) if name in piece.columns):
+    def _lengths(self, piece: pl.DataFrame, names: Sequence[str], row: int) -> pl.Series:
+        """Return the lengths of a piece's lists; refuse missing lists, and lists of different lengths."""
+        for name in (name for name in ("query_id", *names) if name in piece.columns):
             if piece[name].null_count():
                 at = piece[name].is_null().arg_max() or 0
                 raise BadValue(
                     f"a row without {name}",
                     where=self.table.locate(row + at),
-                    expected="an id" if name == "query_id" else "a list, [] where nothing was found",
+                    expected="an id" if name == "query_id" else "a list, [] where nothing was retrieved",
                     fix="repair or remove the row",
                 )
-        lengths = [piece[name].list.len() for name in asked]
-        for name, other in zip(asked[1:], lengths[1:], strict=True):
-            unlike = other != lengths[0]
-            if unlike.any():
-                at = unlike.arg_max() or 0
+        lengths = [piece[name].list.len() for name in names]
+        for name, other in zip(names[1:], lengths[1:], strict=True):
+            different = other != lengths[0]
+            if different.any():
+                at = different.arg_max() or 0
                 query = f"query {printable(piece['query_id'][at])}, " if "query_id" in piece.columns else ""
                 raise BadValue(
-                    f"{asked[0]} and {name} are lists of different lengths",
+                    f"{names[0]} and {name} are lists of different lengths",
                     where=self.table.locate(row + at),
                     given=f"{query}{lengths[0][at]} and {other[at]} items",
-                    expected=f"one {name} for each {asked[0]}",
+                    expected=f"one {name} for each {names[0]}",
                 )
         return lengths[0]
 
     def where(self, row: int) -> str:
-        """Say where a row stands: the row of its list, and its place there."""
+        """Return the place of a document for messages: the row of its list, and its index there."""
         lists = 0
         for piece in self.table.tables([pl.col(self.lists[0]).list.len()]):
             ends = piece.to_series().fill_null(0).cast(pl.Int64).to_numpy().cumsum()
@@ -143,20 +146,20 @@ class _Unfolding:
         return self.table.source
 
     def unanswered(self) -> pl.Series | None:
-        """Return the queries with an empty list, once or again read to the end."""
+        """Return the queries with an empty list; read the stream if this has not been done."""
         if self._empty is None and "query_id" in self.table.schema:
             for _ in self([pl.col("query_id")]):
                 pass
         return None if self._empty is None or not len(self._empty) else self._empty.unique()
 
     def extent(self) -> int | None:
-        """Return about how many rows there will be, from the length of the lists so far."""
-        every, (lists, rows) = self.table.extent(), self._seen
+        """Estimate the number of documents from the lengths of the lists so far."""
+        every, (lists, rows) = self.table.extent(), self._read
         return None if every is None or not lists else round(every * rows / lists)
 
 
 def _cut(piece: pl.DataFrame, lengths: pl.Series) -> Iterator[pl.DataFrame]:
-    """Cut lists into pieces that unfold to no more rows than a piece of any stream; a list stays whole."""
+    """Cut lists into pieces that unfold to at most the rows of any piece of a stream; a list stays whole."""
     ends = lengths.cast(pl.Int64).to_numpy().cumsum()
     begin = 0
     while begin < piece.height:

@@ -1,6 +1,6 @@
-"""Numbers in CSV cells: a point before the fraction, or the comma of half the world.
+"""Columns of numbers: decimal points and commas in CSV cells, and numbers that a float64 cannot hold.
 
-Whole numbers and decimals that a float64 cannot hold: two of them would tie, so they are refused.
+Two different numbers that become the same float64 would tie, so such numbers are refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankstone.io.csv_dialect import Dialect
 
 
-#: a number that thousands are divided in, or whose fraction has three digits
+#: a number with a thousands separator, or with a fraction of three digits
 _THOUSANDS: Final = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 #: a number with a decimal comma
 _COMMA: Final = r"^\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*$"
@@ -30,118 +30,119 @@ _NAMES: Final = {",": "decimal comma", ".": "decimal point"}
 
 @dataclass
 class Decimals:
-    """What numbers of one file have before their fraction, found out while it is read.
+    """The decimal separator of one file, detected while it is read.
 
     Attributes
     ----------
-    said
-        What is known beforehand; ``None``: the first fraction of the file decides, and all others must agree.
+    given
+        The requested one; with ``None`` the first fraction of the file decides, and all others must agree.
     separator
-        What stands between the cells of the file.
-    found
-        What it is; ``None`` while all numbers are whole.
+        The separator of cells.
+    mark
+        The decimal separator; ``None`` while all numbers are whole.
     """
 
-    said: str | None
+    given: str | None
     separator: str
-    found: str | None = field(init=False, default=None)
+    mark: str | None = field(init=False, default=None)
 
     def start(self) -> None:
-        """Begin with the first row again."""
-        self.found = self.said
+        """Restart with the first row."""
+        self.mark = self.given
 
     def read(self, cells: pl.DataFrame, place: Callable[[int], str]) -> pl.DataFrame:
-        """Return the next rows of number columns as numbers, or refuse the first cell that is none.
+        """Parse the next rows of number columns; refuse the first cell that is not a number.
 
         Parameters
         ----------
         cells
             Texts.
         place
-            Says where a row of these stands.
+            Returns the place of one of these rows, for messages.
         """
-        if self.found is None:
+        if self.mark is None:
             self._settle(cells, place)
         numbers = cells.select(self._number(pl.col(name)) for name in cells.columns)
         for name in cells.columns:
             if numbers[name].null_count() > cells[name].null_count():
                 at = (numbers[name].is_null() & cells[name].is_not_null()).arg_max() or 0
-                raise self._no_number(name, cells[name][at], place(at))
+                raise self._not_a_number(name, cells[name][at], place(at))
         return numbers
 
     def with_points(self, cells: pl.Series) -> pl.Series:
-        """Return numbers that have been read as texts with a decimal point."""
-        return cells.str.replace(",", ".", literal=True) if self.found == "," else cells
+        """Return numbers, given as text, with a decimal point."""
+        return cells.str.replace(",", ".", literal=True) if self.mark == "," else cells
 
-    def told(self) -> tuple[str, ...]:
-        """Return what was found out and a reader should know."""
-        usual = self.found == "." and self.separator == "\t"
-        return () if self.said or self.found is None or usual else (_NAMES[self.found],)
+    def notes(self) -> tuple[str, ...]:
+        """Return what was detected and a reader should know."""
+        usual = self.mark == "." and self.separator == "\t"
+        return () if self.given or self.mark is None or usual else (_NAMES[self.mark],)
 
     def _number(self, cell: pl.Expr) -> pl.Expr:
-        if self.found == ",":  # a point beside it, or instead, would be something else
+        if self.mark == ",":  # with a point it would be something else
             whole = pl.when(~cell.str.contains(".", literal=True))
             cell = whole.then(cell.str.replace(",", ".", literal=True)).alias(cell.meta.output_name())
         return cell.cast(pl.Float64, strict=False)
 
     def _settle(self, cells: pl.DataFrame, place: Callable[[int], str]) -> None:
-        """Decide by the first fraction; in cells that tabs divide, 1,234 alone may be a thousand, too."""
+        """Decide by the first fraction; with tabs between cells, 1,234 alone may also be a thousand."""
         commas, points = (_first(cells, mark) for mark in (",", "."))
         if commas is None and points is None:
             return
-        self.found = "," if points is None or (commas is not None and commas < points) else "."
-        if self.found == "," and self.separator == "\t":
+        self.mark = "," if points is None or (commas is not None and commas < points) else "."
+        if self.mark == "," and self.separator == "\t":
             for name in cells.columns:
-                some = cells[name].filter(cells[name].str.contains(",", literal=True))
-                if not some.str.contains(_THOUSANDS).all():
+                commas_here = cells[name].filter(cells[name].str.contains(",", literal=True))
+                if not commas_here.str.contains(_THOUSANDS).all():
                     return
             at = commas or 0
             text = next(text for text in cells.row(at) if text is not None and "," in text)
             raise BadLine(
-                f"{printable(text, 40)!r} may be a fraction, or thousands",
+                f"{printable(text, 40)!r} may be a fraction or thousands",
                 where=place(at),
                 expected="numbers without thousands separators",
-                fix="--decimal , if it is a fraction (in Python decimal=',')",
+                fix="add --decimal , if it is a fraction (in Python decimal=',')",
             )
 
-    def _no_number(self, name: str, text: str, where: str) -> BadLine:
-        other, fix = "," if self.found == "." else ".", None
+    def _not_a_number(self, name: str, text: str, where: str) -> BadLine:
+        other, fix = "," if self.mark == "." else ".", None
         if other in text:
-            fix = f"--decimal {other} where it stands before the fraction (in Python decimal='{other}')"
-        found = (
-            f", as the {_NAMES[self.found]} above" if self.found and not self.said and other in text else ""
+            fix = f"add --decimal {other} if that is the decimal separator (in Python decimal='{other}')"
+        as_above = (
+            f", as the {_NAMES[self.mark]} above" if self.mark and not self.given and other in text else ""
         )
         return BadLine(
-            f"the {name} {printable(text, 40)!r} is no number",
+            f"the {name} {printable(text, 40)!r} is not a number",
             where=where,
-            expected=f"a number{found}, without thousands separators" if fix else "a number",
+            expected=f"a number{as_above}, without thousands separators" if fix else "a number",
             fix=fix,
         )
 
 
 def _first(cells: pl.DataFrame, mark: str) -> int | None:
-    """Return the first row with a cell that holds a character; ``None`` where none does."""
-    there = cells.select(pl.any_horizontal(pl.all().str.contains(mark, literal=True)).fill_null(value=False))
-    rows = there.to_series()
+    """Return the first row with a cell that contains a character; ``None`` where none does."""
+    rows = cells.select(
+        pl.any_horizontal(pl.all().str.contains(mark, literal=True)).fill_null(value=False)
+    ).to_series()
     return rows.arg_max() if rows.any() else None
 
 
 def with_fractions(dialect: Dialect, header: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the columns whose cells are numbers that may have a comma, and what to tell of it.
+    """Return the columns of numbers that may have a decimal comma, with notes on that.
 
-    The first block shows them.  Between semicolons a comma is a decimal one; elsewhere only where somebody
-    says so.
+    They are detected in the first block.  With semicolons between cells a comma is a decimal one; otherwise
+    only on request.
     """
     if dialect.decimal == "." or (dialect.decimal is None and dialect.separator != ";"):
         return [], ()
     columns = {name: cells for name, *cells in zip(header, *dialect.rows(), strict=False)}
-    found = [name for name, cells in columns.items() if all(re.fullmatch(_EITHER, cell) for cell in cells)]
-    guessed = dialect.decimal is None and any("," in cell for name in found for cell in columns[name])
-    return found, (_NAMES[","],) if guessed else ()
+    numbers = [name for name, cells in columns.items() if all(re.fullmatch(_EITHER, cell) for cell in cells)]
+    guessed = dialect.decimal is None and any("," in cell for name in numbers for cell in columns[name])
+    return numbers, (_NAMES[","],) if guessed else ()
 
 
 def decimal_text(cell: pl.Expr) -> pl.Expr:
-    """Return texts in which a number with a decimal comma has a point; others stay as they are.
+    """Replace the decimal comma of numbers by a point; other texts stay as they are.
 
     >>> pl.select(x=decimal_text(pl.lit("0,5")), y=decimal_text(pl.lit("a,b"))).row(0)
     ('0.5', 'a,b')
@@ -149,17 +150,17 @@ def decimal_text(cell: pl.Expr) -> pl.Expr:
     return pl.when(cell.str.contains(_COMMA)).then(cell.str.replace(",", ".", literal=True)).otherwise(cell)
 
 
-#: up to here every whole number is a float64 of its own
+#: up to here different whole numbers are different float64 numbers
 LARGEST: Final = 2**53
-#: numbers of so many digits are told apart by a float64, whatever their size
+#: different numbers of so many digits are different float64 numbers, whatever their size
 DIGITS: Final = 15
 FIX: Final = "subtract the same number from every score, or write ranks instead (order=rank)"
-#: digits, written out; 1e20 is a float whoever wrote it
+#: digits written out; 1e20 is a float
 _WRITTEN: Final = r"^\s*[+-]?(\d+)(?:\.(\d*))?\s*$"
 
 
 def wide(dtype: pl.DataType) -> bool:
-    """Return whether a type holds numbers that a float64 may not.
+    """Return True for types of numbers that a float64 cannot always hold.
 
     >>> wide(pl.Int64()), wide(pl.Int32()), wide(pl.Decimal(38, 2)), wide(pl.Float32())
     (True, False, True, False)
@@ -172,7 +173,7 @@ def wide(dtype: pl.DataType) -> bool:
 
 
 def inexact(given: pl.Series) -> pl.Series:
-    """Return which numbers are above 2⁵³ and have neighbours that would become the same float64.
+    """Return which numbers are above 2⁵³ and have neighbours with the same float64.
 
     Parameters
     ----------
@@ -194,7 +195,7 @@ def inexact(given: pl.Series) -> pl.Series:
     large = (number.abs() >= LARGEST).fill_null(value=False)
     if not large.any():
         return large
-    found = pl.DataFrame({"text": given.cast(pl.String), "number": number}).select(
+    suspect = pl.DataFrame({"text": given.cast(pl.String), "number": number}).select(
         (
             pl.lit(large)
             & (_digits(pl.col("text")) > DIGITS)
@@ -204,11 +205,11 @@ def inexact(given: pl.Series) -> pl.Series:
             ).fill_null(value=False)
         ).fill_null(value=False)
     )
-    return found.to_series()
+    return suspect.to_series()
 
 
 def _digits(text: pl.Expr) -> pl.Expr:
-    """Return how many digits numbers written out have, zeros at both ends aside; null for other texts."""
+    """Count the digits of numbers, without zeros at both ends; null for other texts."""
     written = pl.concat_str(text.str.extract(_WRITTEN, 1), text.str.extract(_WRITTEN, 2).fill_null(""))
     return written.str.strip_chars("0").str.len_bytes()
 
@@ -218,18 +219,18 @@ def _whole(text: pl.Expr) -> pl.Expr:
 
 
 def refuse_inexact(given: pl.Series, name: str, where: Callable[[int], str], before: int = 0) -> None:
-    """Refuse a column with a number that cannot be told from its neighbours once it is a float64.
+    """Refuse a column with a number that has the same float64 as its neighbours.
 
     Parameters
     ----------
     given
         Whole numbers, decimals, texts of either, or lists of them.
     name
-        What the numbers are.
+        The column's name.
     where
-        Says where a row stands.
+        Returns the place of a row, for messages.
     before
-        How many rows there were before these.
+        The number of rows before these.
 
     Raises
     ------
@@ -247,7 +248,7 @@ def refuse_inexact(given: pl.Series, name: str, where: Callable[[int], str], bef
 
 
 def too_long(name: str, number: str, where: str | None) -> BadValue:
-    """Build the error for a number of more digits than are read."""
+    """Return the error for a number with more digits than a float64 holds."""
     return BadValue(
         f"the {name} {printable(number, 60)} has more digits than a float64 holds",
         where=where,

@@ -1,12 +1,8 @@
-"""Rows and columns of Python: named tuples that somebody hands out one by one, dicts of columns.
+"""Rows, columns and values of Python: named tuples, dicts of columns, frames of pandas, checked one by one.
 
 ir_measures and ir_datasets yield judgments and runs as named tuples, often from a generator, which can be
-read once.  What a generator yielded is remembered as long as the generator lives, so that whoever asks
-again, for another run or another measure, sees the same rows.
-
-Values of Python: ids and numbers as columns, checked one by one.
-
-Frames of pandas, which is not imported for this; each column goes the way that keeps its type.
+read only once.  Its rows are remembered as long as the generator lives, so that another run or measure sees
+the same rows.  pandas is not imported; each of its columns is converted in a way that keeps its type.
 """
 
 from __future__ import annotations
@@ -37,7 +33,7 @@ _LARGEST_ID: Final = 2**127
 
 
 def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
-    """Return ids as texts or whole numbers; a mixture is an error that shows both."""
+    """Return ids as text or whole numbers; a mixture is an error that shows both."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
         return pl.Series(ids)
     if isinstance(ids, pl.Series):
@@ -49,7 +45,7 @@ def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
             return pl.Series(values, dtype=pl.String)
         except UnicodeEncodeError as error:
             raise BadValue(
-                f"{name} holds half a character (a lone surrogate)",
+                f"{name} contains a lone surrogate (half a character)",
                 where=source,
                 given=printable(ascii(error.object), 60),
                 expected="text that UTF-8 can write",
@@ -62,16 +58,16 @@ def ids_of(ids: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401
                 f"{name} holds whole numbers beyond 128 bits",
                 where=source,
                 given=printable(largest),
-                fix="str(id) makes texts of them",
+                fix="convert them to text: str(id)",
             )
         return pl.Series(whole, dtype=pl.Int64 if abs(largest) < _NARROW else pl.Int128)
-    shown = {kind: next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)}
+    examples = {kind: next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)}
     raise MixedIds(
-        f"{name} holds {' and '.join(shown)}",
+        f"{name} holds {' and '.join(examples)}",
         where=source,
-        given=", ".join(f"{printable(repr(v), 40)} ({kind})" for kind, v in shown.items()),
-        expected="ids of one kind: texts, or whole numbers",
-        fix="str(id) makes texts of them",
+        given=", ".join(f"{printable(repr(v), 40)} ({kind})" for kind, v in examples.items()),
+        expected="ids of one type: texts, or whole numbers",
+        fix="convert them to text: str(id)",
     )
 
 
@@ -90,10 +86,10 @@ def numbers_of(numbers: Any, name: str, source: str) -> pl.Series:  # noqa: ANN4
     except (TypeError, ValueError, OverflowError):
         bad = next((v for v in numbers if not _is_number(v)), None)
         raise BadValue(
-            f"the {name} {printable(repr(bad), 40)} is no number", where=source, expected="numbers"
+            f"the {name} {printable(repr(bad), 40)} is not a number", where=source, expected="numbers"
         ) from None
     large = np.flatnonzero(np.abs(read) >= LARGEST) if getattr(numbers, "dtype", object) != np.float64 else ()
-    if len(large):  # whole numbers and decimals, which have digits of their own; floats are what they are
+    if len(large):  # whole numbers and decimals; floats are exact
         given = np.asarray(numbers, dtype=object)[large]
         whole = [v for v in given if not isinstance(v, (float, np.floating))]
         refuse_inexact(pl.Series(map(str, whole), dtype=pl.String), name, lambda _row: source)
@@ -109,7 +105,7 @@ def _is_number(value: object) -> bool:
 
 
 def lists_of(values: Sequence[Any], name: str, source: str) -> pl.Series:
-    """Return lists of ids, or of numbers, as a column; ``None`` for a list or in one stays."""
+    """Return lists of ids or of numbers as a column; ``None`` stays ``None``."""
     lists = [None if value is None else list(value) for value in values]
     items = [item for one in lists if one is not None for item in one if item is not None]
     numbers = items and all(isinstance(item, (int, float, np.number)) for item in items)
@@ -119,43 +115,43 @@ def lists_of(values: Sequence[Any], name: str, source: str) -> pl.Series:
 
 
 def objects_of(values: list[Any], name: str, source: str, known: Sequence[bool] | None = None) -> pl.Series:
-    """Return Python objects as a column: ids, lists of ids or numbers, or whatever Polars makes of them.
+    """Return Python objects as a column: ids, lists of ids or numbers, or what Polars infers.
 
     Parameters
     ----------
     values
         The cells.
     name
-        What the column is called; ids are checked one by one.
+        The column's name; ids are checked one by one.
     source
-        What to call the table in messages.
+        The table's name in messages.
     known
-        Which of the cells hold something; all but ``None`` unless said.
+        Which of the cells have a value; by default all but ``None``.
     """
-    there = [value is not None for value in values] if known is None else known
-    full = [value for value, is_there in zip(values, there, strict=True) if is_there]
+    known = [value is not None for value in values] if known is None else known
+    full = [value for value, is_known in zip(values, known, strict=True) if is_known]
     single = next((value for value in full if not isinstance(value, (list, tuple, np.ndarray))), None)
     if single is None and full:
-        none = [value if is_there else None for value, is_there in zip(values, there, strict=True)]
+        none = [value if is_known else None for value, is_known in zip(values, known, strict=True)]
         return lists_of(none, name, source)
     if not name.endswith("_id") and not all(isinstance(value, str) for value in full[:100]):
         return pl.Series(values, strict=False)
-    found = ids_of(full, name, source)
-    if all(there):
-        return found
-    places = pl.Series(np.where(there, np.cumsum(there) - 1, -1))
-    return found.gather(places.set(places < 0, None))
+    ids = ids_of(full, name, source)
+    if all(known):
+        return ids
+    places = pl.Series(np.where(known, np.cumsum(known) - 1, -1))
+    return ids.gather(places.set(places < 0, None))
 
 
 def is_pandas(value: object) -> bool:
-    """Return whether a value comes from pandas."""
+    """Return True for an object of pandas."""
     return type(value).__module__.partition(".")[0] == "pandas"
 
 
 def frame_of_library(value: Any, source: str) -> pl.DataFrame | None:  # noqa: ANN401 - of any library
-    """Return a frame of Polars, pandas or Arrow as one of Polars, and ``None`` where it is something else.
+    """Return a frame of Polars, pandas or Arrow as a Polars frame; ``None`` for any other object.
 
-    Among the numbers of pandas a NaN is what is missing, and becomes null.
+    NaN means missing in pandas and becomes null.
     """
     if is_pandas(value):
         return frame_of_pandas(value, source).with_columns(selectors.float().fill_nan(None))
@@ -166,11 +162,11 @@ def frame_of_library(value: Any, source: str) -> pl.DataFrame | None:  # noqa: A
 
 
 def frame_of_pandas(value: Any, source: str) -> pl.DataFrame:  # noqa: ANN401 - of pandas
-    """Return a frame of pandas as one of Polars; what is missing is null, a NaN among floats is NaN."""
+    """Return a pandas frame as a Polars frame; missing values are null, a NaN among floats stays NaN."""
     twice = value.columns[value.columns.duplicated()]
     if len(twice):
         raise InputError(
-            f"the column {printable(twice[0])} stands there twice",
+            f"duplicate column {printable(twice[0])}",
             where=source,
             expected="each column once",
             fix="frame.loc[:, ~frame.columns.duplicated()] keeps the first of each",
@@ -181,16 +177,16 @@ def frame_of_pandas(value: Any, source: str) -> pl.DataFrame:  # noqa: ANN401 - 
 
 def _pandas_column(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - of pandas
     dtype = column.dtype
-    if hasattr(dtype, "categories"):  # a text for each category, not one for each row
+    if hasattr(dtype, "categories"):  # one text for each category, not for each row
         names = _pandas_column(dtype.categories.to_series(), name, source)
         codes = pl.Series(column.cat.codes.to_numpy()).cast(pl.Int64)
         return names.gather(codes.set(codes < 0, None))
     if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
         return pl.Series(column.array.__arrow_array__())
-    if hasattr(dtype, "numpy_dtype"):  # numbers, and beside them which of them are missing
+    if hasattr(dtype, "numpy_dtype"):  # numbers with a mask of missing ones
         numbers = pl.Series(column.to_numpy(dtype=dtype.numpy_dtype, na_value=0))
         return numbers.set(pl.Series(column.isna().to_numpy()), None)
-    if getattr(dtype, "tz", None) is not None:  # moments, which pandas keeps in UTC
+    if getattr(dtype, "tz", None) is not None:  # times, which pandas stores in UTC
         moments = pl.Series(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
         return moments.dt.replace_time_zone("UTC").dt.convert_time_zone(_zone(dtype.tz))
     array = column.to_numpy()
@@ -198,7 +194,7 @@ def _pandas_column(column: Any, name: str, source: str) -> pl.Series:  # noqa: A
 
 
 def _zone(tz: tzinfo) -> str:
-    """Return the name of a zone; an offset of whole hours has one, too, and any other is read as UTC."""
+    """Return the name of a time zone; an offset of whole hours has one, any other is read as UTC."""
     if str(tz) in available_timezones():
         return str(tz)
     hours, rest = divmod(tz.utcoffset(None) or timedelta(), timedelta(hours=1))
@@ -210,14 +206,14 @@ def _of_objects(column: Any, name: str, source: str) -> pl.Series:  # noqa: ANN4
     return objects_of(column.to_numpy().tolist(), name, source, column.notna().to_numpy().tolist())
 
 
-#: what a data set of ir_datasets calls its rows, by the number they hold
+#: the method of an ir_datasets data set that yields rows, by their number
 _OF_DATASETS: Final = {"relevance": "qrels_iter", "score": "scoreddocs_iter"}
-#: generators → what they yielded
+#: generator → its rows
 _YIELDED: Final[WeakKeyDictionary[Any, pl.DataFrame]] = WeakKeyDictionary()
 
 
 def is_column(value: object) -> bool:
-    """Say whether a value is a list, an array or a series: cells one below the other.
+    """Return True for a list, an array or a series.
 
     >>> is_column(["q1", "q2"]), is_column(np.arange(2)), is_column("q1"), is_column(pl.DataFrame())
     (True, True, False, False)
@@ -229,11 +225,11 @@ def is_column(value: object) -> bool:
 
 
 def holds_columns(value: object, columns: Mapping[str, str] | None = None) -> bool:
-    """Tell a dict of columns from ``{query: [doc, …]}``.
+    """Return True for a dict of columns, False for ``{query: [doc, …]}``.
 
-    Queries may be called anything, so a dict holds columns only if our names say so (``query_id`` and another
-    one, perhaps by way of ``columns``), or if names that people use for queries, documents and a number head
-    columns of one length.
+    Queries may have any id, so a dict holds columns only if our names are among its keys (``query_id`` and
+    another one, perhaps after renaming with ``columns``), or if common names of queries, documents and a
+    number are the keys of columns of one length.
 
     >>> holds_columns({"query_id": ["q1"], "doc_id": ["d1"], "score": [0.5]})
     True
@@ -260,9 +256,9 @@ def frame_of_columns(value: Mapping[str, Any], source: str) -> pl.DataFrame:
     """
     lengths = {name: len(cells) for name, cells in value.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{printable(name, 40)} {length}" for name, length in lengths.items())
+        shown = ", ".join(f"{printable(name, 40)} {length}" for name, length in lengths.items())
         raise InputError(
-            "columns of different lengths", where=source, given=told, expected="one cell a row in each"
+            "columns of different lengths", where=source, given=shown, expected="columns of one length"
         )
     return pl.DataFrame({name: _column(cells, name, source) for name, cells in value.items()})
 
@@ -280,7 +276,7 @@ def _column(cells: Any, name: str, source: str) -> pl.Series:  # noqa: ANN401 - 
 
 
 def holds_rows(value: object) -> bool:
-    """Say whether a list or tuple holds rows: named tuples, or dicts.
+    """Return True for a list or tuple of rows: named tuples or dicts.
 
     >>> holds_rows([{"query_id": "q1", "doc_id": "d1"}]), holds_rows(["d1"])
     (True, False)
@@ -293,16 +289,16 @@ def _is_row(value: object) -> bool:
 
 
 def frame_of_rows(value: object, number: str, source: str) -> pl.DataFrame | None:
-    """Return rows, or whatever yields them, as a frame; ``None`` for anything else.
+    """Return rows, or an iterable of rows, as a frame; ``None`` for anything else.
 
     Parameters
     ----------
     value
         A list, a generator or any other iterable of named tuples or dicts; a data set of ir_datasets.
     number
-        What the rows are asked for: ``relevance`` or ``score``.
+        The number to read from a data set: ``relevance`` or ``score``.
     source
-        What to call the rows in messages.
+        The rows' name in messages.
     """
     dataset = getattr(value, _OF_DATASETS.get(number, ""), None)
     value = dataset() if callable(dataset) else value
@@ -314,10 +310,10 @@ def frame_of_rows(value: object, number: str, source: str) -> pl.DataFrame | Non
         return None
     if not isinstance(value, Iterator):
         return _frame(list(value), source)
-    once = "an iterator is read once: hand over list(rows)"
+    once = "an iterator can be read only once: pass list(rows)"
     try:
         known = _YIELDED.get(value)
-    except TypeError:  # it takes no weak reference: whoever reads it twice is told
+    except TypeError:  # it does not allow weak references: a second read is an error
         return _frame(list(value), source, once)
     return _YIELDED.setdefault(value, _frame(list(value), source, once)) if known is None else known
 
@@ -328,7 +324,7 @@ def _frame(rows: list[Any], source: str, fix: str | None = None) -> pl.DataFrame
     odd = next((at for at, row in enumerate(rows) if not _is_row(row)), None)
     if odd is not None:
         raise BadValue(
-            f"a {type(rows[odd]).__name__} is no row",
+            f"a {type(rows[odd]).__name__} is not a row",
             where=f"{source}, row {odd + 1}",
             given=printable(repr(rows[odd]), 60),
             expected="named tuples, as ir_measures and ir_datasets yield, or dicts",
@@ -341,13 +337,13 @@ def _frame(rows: list[Any], source: str, fix: str | None = None) -> pl.DataFrame
 
 
 def frame_of_records(rows: Sequence[Mapping[str, Any]], source: str) -> pl.DataFrame:
-    """Return dicts, one a row, as a frame; cells may be lists, or lists of dicts."""
+    """Return dicts, one for each row, as a frame; cells may be lists, or lists of dicts."""
     try:
         return pl.DataFrame(rows, infer_schema_length=None)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            "the rows do not make a table",
+            "the rows cannot be made into a table",
             where=source,
             given=printable(str(error).partition("\n")[0]),
-            expected="in each column cells of one kind: ids, numbers, or lists of them",
+            expected="cells of one type in each column: ids, numbers, or lists of them",
         ) from error

@@ -1,9 +1,8 @@
-"""TREC text: qrels, runs and what looks like them.
+"""TREC text: qrels, runs and similar lines.
 
-Files that are as they should be go through Polars' parallel CSV reader.  At the first row that is
-not (a comment, a second blank, a short line, a word for a number) the careful reader takes over
-from that row: it takes lines apart one by one, and either the rest of the file is merely untidy or
-the message names file, line and text.
+Well-formed files go through Polars' parallel CSV reader.  At the first row that is not (a comment, two
+blanks, a short line, a word instead of a number) a careful reader takes over from that row and splits line by
+line: either the rest can be read, or the message names file, line and text.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ if TYPE_CHECKING:
 
 #: a number as programs write it
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-#: bytes looked at in one go
+#: bytes compared at a time
 _STEP: Final = 1 << 20
-#: bytes that a compressed file is unpacked to in memory, at most
+#: the most bytes that a compressed file is unpacked to in memory
 _INFLATED: Final = 1 << 26
 
 
-#: whether the ranks of a run are read; ``if_numbers``: anything else is no rank, and no error
+#: whether the ranks of a run are read; with ``if_numbers`` anything else is ignored
 Ranks = Literal["unread", "if_numbers", "needed"]
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The columns of a TREC file, by position, and what a line looks like."""
+    """The columns of a TREC file by position, and an example of a line."""
 
     fields: tuple[str, ...]
     number: str
@@ -51,49 +50,49 @@ class Layout:
 
     @property
     def row(self) -> str:
-        """A regular expression for lines that begin with ``#`` and are rows all the same, no comments.
+        """A regular expression for rows that begin with ``#`` and are not comments.
 
-        The query's id begins with it; the row has all columns, and a number where one belongs.
+        The query's id begins with ``#``; the row has all columns, with a number in its place.
         """
         words = [_NUMBER if name == self.number else r"\S+" for name in self.fields[1:]]
         if self.number not in self.fields:
-            words[0] = r"(?:Q?0|\d+)"  # pairs: nothing else tells a row from a sentence
+            words[0] = r"(?:Q?0|\d+)"  # pairs: only this distinguishes a row from a sentence
         return r"[ \t]+".join([r"^#\S+", *words]) + r"(?:[ \t]|$)"
 
 
 QRELS: Final = Layout(("query_id", "", "doc_id", "relevance"), "relevance", "query_id iteration doc_id grade")
-#: judgments of subtopics, intents or several assessors: their second column is no longer idle
+#: judgments by subtopic, intent or assessor, which the second column names
 GROUPED_QRELS: Final = Layout(
     ("query_id", "subtopic", "doc_id", "relevance"), "relevance", "query_id subtopic doc_id grade"
 )
-#: judgments that compare documents within a subgroup of a judgment group
+#: preference judgments within a subgroup of a judgment group
 PREFERENCES: Final = Layout(
     ("query_id", "subtopic", "subgroup", "doc_id", "relevance"),
     "relevance",
     "query_id group subgroup doc_id level",
 )
-#: pairs that judgments or runs name by their first and third column
+#: pairs in the first and third column of judgments or runs
 PAIRS: Final = Layout(
     ("query_id", "", "doc_id"), "weight", "query_id 0 doc_id …, or a table (.csv, …) with query_id and doc_id"
 )
-#: how much each subtopic of a query counts
+#: weights of the subtopics of a query
 INTENTS: Final = Layout(("query_id", "subtopic", "weight"), "weight", "query_id subtopic weight")
 RUN: Final = Layout(("query_id", "", "doc_id", "rank", "score"), "score", "query_id Q0 doc_id rank score tag")
 
 
 def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Ranks = "unread") -> Table:
-    """Read TREC qrels or runs, several files one after another.
+    """Read TREC qrels or runs from one file or several.
 
     Parameters
     ----------
     sources
         Paths, or the content itself.
     name
-        What to call them in messages.
+        Their name in messages.
     layout
-        :data:`QRELS` or :data:`RUN`.
+        The columns, :data:`QRELS` or :data:`RUN` for instance.
     ranks
-        Whether the rank column is wanted, too.
+        Whether the rank column is read, too.
     """
     wanted = [f for f in layout.fields if f and (f != "rank" or ranks != "unread")]
     needed = [f for f in wanted if f != "rank" or ranks == "needed"]
@@ -117,13 +116,13 @@ def trec(sources: Sequence[Path | bytes], name: str, layout: Layout, ranks: Rank
 
 
 def title_of(source: Path | bytes, name: str) -> str:
-    """Return what a message calls a source: its path, or the name of what was handed over."""
+    """Return the name of a source in messages: its path, or ``name`` for content."""
     return name if isinstance(source, bytes) else str(source)
 
 
 @dataclass
 class _TrecFile:
-    """One file, and what was counted while reading it."""
+    """One file, and the counts of the last read."""
 
     source: Path | bytes
     title: str
@@ -141,9 +140,9 @@ class _TrecFile:
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows with typed columns."""
         self.rows, self.comments, self.tidy = 0, 0, True
-        content = _inflated(self.source)
+        content = _unpacked(self.source)
         refuse_endless(content, self.title)
-        self._refuse_runs()
+        self._refuse_run()
         separator = _separator(content)
         self.tidy = separator is not None
         for piece in self._tidy_pieces(content, separator) if separator else ():
@@ -160,8 +159,8 @@ class _TrecFile:
                 if fresh.height:
                     yield fresh.drop("line")
 
-    def _refuse_runs(self) -> None:
-        """Refuse a run in the place of judgments: its ranks would pass for grades."""
+    def _refuse_run(self) -> None:
+        """Refuse a run in place of judgments: its ranks would be read as grades."""
         if self.layout.number != "relevance":
             return
         head = pl.scan_lines(self.source, name="text", n_rows=1, glob=False).collect()["text"]
@@ -176,7 +175,7 @@ class _TrecFile:
             )
 
     def line_of(self, row: int) -> int:
-        """Return the line that a row stands in, from 1."""
+        """Return the line number of a row, from 1."""
         if self.tidy:
             return row + 1
         for piece in self._careful_pieces():
@@ -191,8 +190,8 @@ class _TrecFile:
             content,
             separator=separator,
             has_header=False,
-            schema={n: self._read_as(n) for n in names},
-            ignore_errors=True,  # what is no number becomes null, and null is untidy
+            schema={n: self._dtype(n) for n in names},
+            ignore_errors=True,  # what is not a number becomes null, and then the careful reader takes over
             quote_char=None,
             extra_columns="ignore",
             missing_columns="insert",
@@ -203,8 +202,8 @@ class _TrecFile:
         typed = frame.select(self.wanted).with_columns(pl.col(self.numbers).cast(pl.Float64))
         yield from typed.collect_batches(chunk_size=ROWS)
 
-    def _read_as(self, name: str) -> pl.DataType:
-        """Return the type a column is read as; ranks that nobody needs are whole, which is quicker."""
+    def _dtype(self, name: str) -> pl.DataType:
+        """Return the type a column is read as; ranks that are not needed are integers, which is faster."""
         if name not in self.numbers:
             return pl.String()
         return pl.Float64() if name in self.needed else pl.Int64()
@@ -213,7 +212,7 @@ class _TrecFile:
         if any(piece[f].null_count() for f in self.needed):
             return False
         if any((piece[f].abs() >= LARGEST).any() for f in self.numbers):
-            return False  # numbers whose digits have to be looked at
+            return False  # numbers whose digits have to be checked
         queries = piece["query_id"].rle().struct.field("value")
         return not queries.str.starts_with("#").any()
 
@@ -231,20 +230,20 @@ class _TrecFile:
             content = text.filter(~comment & (pl.col("text") != ""))
             if content.height:
                 self._refuse_returns(content)
-                yield self._taken_apart(content)
+                yield self._split_lines(content)
 
     def _refuse_returns(self, content: pl.DataFrame) -> None:
-        """Refuse lines that end in a lone carriage return: a whole file of them would pass for one line."""
+        """Refuse lines that end in a carriage return only: a whole file of them would be one line."""
         returns = content["text"].str.contains("\r", literal=True)
         if returns.any():
             raise self._bad(
                 content,
                 returns,
-                "a carriage return stands within the line",
-                "where lines end in it alone, make them end in newlines: tr '\\r' '\\n' < FILE > NEW",
+                "there is a carriage return within the line",
+                "if lines end in carriage returns only, convert them: tr '\\r' '\\n' < FILE > NEW",
             )
 
-    def _taken_apart(self, content: pl.DataFrame) -> pl.DataFrame:
+    def _split_lines(self, content: pl.DataFrame) -> pl.DataFrame:
         count = len(self.layout.fields)
         parts = content["text"].str.replace_all(r"[ \t]+", " ").str.splitn(" ", count + 1)
         rows = parts.struct.unnest()[:, :count]
@@ -257,7 +256,7 @@ class _TrecFile:
             bad = typed[name].is_null()
             if bad.any():
                 word = printable(rows[name][bad.arg_max() or 0], 40)
-                raise self._bad(content, bad, f"the {name} {word!r} is no number")
+                raise self._bad(content, bad, f"the {name} {word!r} is not a number")
             long = inexact(rows[name])
             if long.any():
                 at = long.arg_max() or 0
@@ -276,7 +275,7 @@ class _TrecFile:
         )
 
     def _other_format(self, text: str) -> str | None:
-        """Say which other format a line looks like."""
+        """Return a fix if a line looks like another format."""
         if re.fullmatch(r'\s*(\[.*|\{\s*("[^"]*"\s*:\s*[\[{].*)?)', text, re.DOTALL):
             return "this looks like JSON: add --format-in json"
         if text.lstrip().startswith("{"):
@@ -287,23 +286,23 @@ class _TrecFile:
         return None
 
 
-def _inflated(source: Path | bytes) -> Path | bytes:
-    """Return what a gzip file of moderate size holds, which can be looked at as a whole; else the source."""
+def _unpacked(source: Path | bytes) -> Path | bytes:
+    """Return the content of a gzip file of moderate size; any other source as it is."""
     if isinstance(source, bytes) or source.suffix != ".gz":
         return source
     try:
         with gzip.open(source) as file:
             content = file.read(_INFLATED + 1)
-    except (OSError, EOFError, zlib.error):  # whoever reads it next says what is wrong
+    except (OSError, EOFError, zlib.error):  # the next reader reports it
         return source
     return content if len(content) <= _INFLATED else source
 
 
 def _separator(source: Path | bytes) -> str | None:
-    """Return the one blank that divides all columns; None where there is no such thing.
+    """Return the blank or tab that separates all columns; ``None`` where both occur, or two in a row.
 
-    Looking for the other kind of blank, or two in a row, costs a few milliseconds for 100 MB and is
-    what makes the parallel reader safe: it would take an empty column for a column.
+    This takes a few milliseconds for 100 MB and makes the parallel reader safe, which would read an empty
+    column between two blanks.
     """
     if isinstance(source, bytes):
         return _separator_of(source)
@@ -325,7 +324,7 @@ def _separator_of(content: bytes | mmap.mmap) -> str | None:
 
 
 def _has_pair(content: bytes | mmap.mmap, byte: int) -> bool:
-    """Say whether a byte ever stands beside itself; two at a time, four times as fast as a search."""
+    """Return True if a byte occurs twice in a row; pairs are compared, four times as fast as a search."""
     pair = byte << 8 | byte
     for start in range(0, len(content) - 1, _STEP):
         for first in (start, start + 1):
@@ -336,5 +335,5 @@ def _has_pair(content: bytes | mmap.mmap, byte: int) -> bool:
 
 
 def _number(text: pl.Expr) -> pl.Expr:
-    """Read a number the way C does; anything else becomes null."""
+    """Parse a number as C does; anything else becomes null."""
     return text.str.strip_chars("\r").cast(pl.Float64, strict=False)

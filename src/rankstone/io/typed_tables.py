@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
-#: whole numbers that 64 bits with a sign may not hold; as ids they are the decimal text they are written as
+#: whole numbers that may not fit into 64 bits with a sign; as ids they become decimal text
 _WIDE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
 
 
@@ -54,20 +54,20 @@ def whole_batches(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One of the frames that are a table together.
+    """One of the frames that together are a table.
 
     Attributes
     ----------
     title
-        What to call it in messages.
+        Its name in messages.
     frame
         Its rows.
     numbered
-        How a row is told from the others, in a line of text ``{}:{}``.
+        The format of a row's place, for lines of text ``{}:{}``.
     first
         The number of its first row.
     scanned
-        Whether it is read from a file while it streams, so that the file may turn out to be damaged.
+        True if it is read from a file while it streams, so that the file may turn out to be damaged.
     """
 
     title: str
@@ -77,18 +77,18 @@ class Part:
     scanned: bool = False
 
     def height(self) -> int:
-        """Count the rows; files of columns know without being read."""
+        """Count the rows; columnar files store the count."""
         with reading(self.title):
             return int(self.frame.select(pl.len()).collect().item())
 
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A column by our name: where it is read, its type there, and how it is taken out."""
+    """A column by our name: the column it is read from, its type, and the expression that extracts it."""
 
     root: str
     dtype: pl.DataType
-    taken: pl.Expr
+    value: pl.Expr
 
 
 def of_frame(
@@ -100,7 +100,7 @@ def of_frame(
     further: Sequence[str] = (),
     scanned: bool = False,
 ) -> Table:
-    """Build a table from a lazy frame whose columns are typed; ``further`` ones come along if there.
+    """Build a table from a lazy frame with typed columns; ``further`` ones are read if present.
 
     ``scanned`` is true of frames that may read files while they stream.
     """
@@ -119,35 +119,37 @@ def of_parts(
 ) -> Table:
     """Build a table from frames that are its parts, one after another.
 
-    Parts may have columns beside ours, and their own widths of numbers and ways to hold texts.
+    Parts may have other columns too, and different widths of numbers and types of text.
 
     Parameters
     ----------
     parts
         The frames.
     source
-        What to call the table.
+        The table's name.
     columns
         {their name: our name}.
     untyped
-        Whether ids are bare text.
+        True if ids are bare text.
     further
-        Columns wanted beside the usual ones.
+        Columns to read besides the usual ones.
     extent
-        Says about how many rows there are.
+        Returns an estimate of the number of rows.
     """
     named: list[Mapping[str, _Column]] = []
     for part in parts:
         with reading(part.title):
             named.append(_named(part.frame.collect_schema(), columns, part.title))
-    kept, unusable = _usable([(p.title, about) for p, about in zip(parts, named, strict=True)], further)
+    kept, unusable = _usable(
+        [(p.title, columns_of) for p, columns_of in zip(parts, named, strict=True)], further
+    )
     exact = _exact(kept, named)
     frames = [
         part.frame.select(
-            *(about[name].taken.cast(dtype).alias(name) for name, dtype in kept.items()),
-            *(about[name].taken.cast(dtype).alias(_given(name)) for name, dtype in exact.items()),
+            *(known[name].value.cast(dtype).alias(name) for name, dtype in kept.items()),
+            *(known[name].value.cast(dtype).alias(_given(name)) for name, dtype in exact.items()),
         )
-        for part, about in zip(parts, named, strict=True)
+        for part, known in zip(parts, named, strict=True)
     ]
     titles = [part.title for part in parts]
     rows = LISTS if any(isinstance(dtype, pl.List) for dtype in kept.values()) else ROWS
@@ -159,7 +161,7 @@ def of_parts(
             _Scan(titles, frames, rows, tuple(exact), _places(parts, source), any(p.scanned for p in parts)),
             _places(parts, source),
             untyped or _bare(kept, named),
-            present=tuple(dict.fromkeys(name for about in named for name in about)),
+            present=tuple(dict.fromkeys(name for known in named for name in known)),
             unusable=unusable,
             extent=extent,
             kinds=lambda: {name: kind_of_type(column.dtype) for name, column in named[0].items()},
@@ -169,12 +171,12 @@ def of_parts(
 
 @dataclass(frozen=True, eq=False)
 class _Scan:
-    """Starts the frames of a table's parts anew, perhaps without the rows that nobody wants."""
+    """Restarts the frames of a table's parts, perhaps filtered."""
 
     titles: Sequence[str]
     frames: Sequence[pl.LazyFrame]
     rows: int
-    #: numbers that a float64 may not hold, which are looked at as they were given, too
+    #: columns of numbers that a float64 may not hold, which are also checked as they were given
     exact: tuple[str, ...]
     where: Locate
     scanned: bool = False
@@ -190,10 +192,10 @@ class _Scan:
                 read += piece.height
                 yield piece.drop(given)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, BrokenOff):
-            asked = list(roots_of(wanted))
-            for title, one in zip(self.titles, self.frames, strict=True):  # which of them is it?
+            columns = list(roots_of(wanted))
+            for title, one in zip(self.titles, self.frames, strict=True):  # find the damaged part
                 with blaming(title), reading(title):
-                    for _ in self._batches(one.select(asked)):
+                    for _ in self._batches(one.select(columns)):
                         pass
             raise
 
@@ -208,15 +210,15 @@ class _Scan:
 
 
 def _given(name: str) -> str:
-    """Return what a column is called that holds numbers as they were given."""
+    """Return the name of a column with numbers as they were given."""
     return f"{name} as given"
 
 
 def _exact(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]) -> dict[str, pl.DataType]:
-    """Return the types of columns read as float64 that hold numbers a float64 may not."""
+    """Return the original types of float64 columns whose numbers a float64 may not hold."""
     exact: dict[str, pl.DataType] = {}
     for name in (name for name in kept if _item(kept[name]) == pl.Float64):
-        types = [about[name].dtype for about in parts]
+        types = [known[name].dtype for known in parts]
         if any(map(wide, types)):
             same = all(dtype == types[0] for dtype in types) and not isinstance(types[0], pl.Array)
             text = pl.List(pl.String()) if isinstance(kept[name], pl.List) else pl.String()
@@ -244,16 +246,16 @@ def of_batches(
     *,
     further: Sequence[str] = (),
 ) -> Table:
-    """Build a table from what hands out frames of the columns asked for, anew every time.
+    """Build a table from a function that restarts frames of the requested columns.
 
     Parameters
     ----------
     schema
         All columns by the source's own names, and their types.
     read
-        Starts the rows anew, with at least the columns asked for.
+        Restarts the rows, with at least the requested columns.
     source
-        What to call the table.
+        The table's name.
     columns
         {their name: our name}.
     further
@@ -264,12 +266,12 @@ def of_batches(
 
     def start(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         roots = roots_of(wanted)
-        asked = [name for name in kept if name in roots]
-        as_ours = [named[name].taken.cast(kept[name]).alias(name) for name in asked]
-        checked, done = [name for name in asked if name in exact], 0
-        for piece in read(list(dict.fromkeys(named[name].root for name in asked))):
+        names = [name for name in kept if name in roots]
+        as_ours = [named[name].value.cast(kept[name]).alias(name) for name in names]
+        checked, done = [name for name in names if name in exact], 0
+        for piece in read(list(dict.fromkeys(named[name].root for name in names))):
             for name in checked:
-                given = piece.select(named[name].taken).to_series()
+                given = piece.select(named[name].value).to_series()
                 refuse_inexact(given, name, where, done)
             done += piece.height
             yield piece.select(as_ours).select(wanted)
@@ -282,44 +284,44 @@ def of_batches(
 
 
 def _named(schema: Mapping[str, pl.DataType], columns: Mapping[str, str], source: str) -> dict[str, _Column]:
-    """Return the columns by our names; a list of structs is a list for each of its fields."""
+    """Return the columns by our names; a list of structs becomes a list for each field."""
     theirs = {name: _Column(name, dtype, pl.col(name)) for name, dtype in schema.items()}
     for name, dtype in schema.items():
         if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Struct):
             for inner in dtype.inner.fields:
-                taken = pl.col(name).list.eval(pl.element().struct.field(inner.name))
-                theirs.setdefault(inner.name, _Column(name, pl.List(inner.dtype), taken))
+                value = pl.col(name).list.eval(pl.element().struct.field(inner.name))
+                theirs.setdefault(inner.name, _Column(name, pl.List(inner.dtype), value))
     chosen = renames(theirs, columns, source)
     lists = any(isinstance(column.dtype, (pl.List, pl.Array)) for column in theirs.values())
     if lists and "position" not in columns and not isinstance(schema.get("position"), (pl.List, pl.Array)):
-        chosen.pop("position", None)  # one for a whole list is not where its documents stand
-    absent = hidden(theirs, chosen)
-    return {chosen.get(name, name): column for name, column in theirs.items() if name not in absent}
+        chosen.pop("position", None)  # one position for a whole list does not order its documents
+    replaced = hidden(theirs, chosen)
+    return {chosen.get(name, name): column for name, column in theirs.items() if name not in replaced}
 
 
 def _usable(
     parts: Sequence[tuple[str, Mapping[str, _Column]]], further: Sequence[str]
 ) -> tuple[dict[str, pl.DataType], dict[str, InputError]]:
-    """Return the types our columns are read as, and what is wrong with those that cannot be read."""
+    """Return the types that our columns are read as, and the errors of those that cannot be read."""
     kept: dict[str, pl.DataType] = {}
     unusable: dict[str, InputError] = {}
-    there = {name for _, named in parts for name in named}
-    for name in (name for name in dict.fromkeys((*CANONICAL, *further)) if name in there):
+    present = {name for _, named in parts for name in named}
+    for name in (name for name in dict.fromkeys((*CANONICAL, *further)) if name in present):
         try:
             kept[name] = _agreed(name, parts)
-        except InputError as error:  # matters only if the column is asked for
+        except InputError as error:  # raised only if the column is requested
             unusable[name] = error
     return kept, unusable
 
 
 def _agreed(name: str, parts: Sequence[tuple[str, Mapping[str, _Column]]]) -> pl.DataType:
-    """Return the type that all parts read a column as; columns of nothing but null go with any other."""
+    """Return the type that all parts read a column as; columns of only nulls fit any type."""
     short = next(((title, named) for title, named in parts if name not in named), None)
     if short is not None:
         raise lacking(name, *short)
     types = {title: named[name].dtype for title, named in parts}
-    settled = {title: _settled(name, dtype, title) for title, dtype in types.items()}
-    full = {title: dtype for title, dtype in settled.items() if _item(types[title]) != pl.Null} or settled
+    read_as = {title: _dtype(name, dtype, title) for title, dtype in types.items()}
+    full = {title: dtype for title, dtype in read_as.items() if _item(types[title]) != pl.Null} or read_as
     first = next(iter(full))
     odd = next((title for title, dtype in full.items() if dtype != full[first]), None)
     if odd is None:
@@ -331,12 +333,12 @@ def _agreed(name: str, parts: Sequence[tuple[str, Mapping[str, _Column]]]) -> pl
         f"{name} holds {types[odd]}, and {types[first]} in other parts",
         where=odd,
         given=f"{types[first]} in {first}",
-        expected="one kind of column in all parts of a table",
+        expected="the same type in all parts of a table",
     )
 
 
 def _bare(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]]) -> bool:
-    """Say whether ids are texts only because no type holds them: wide numbers, or nothing at all."""
+    """Return True if ids are text only because no other type holds them: wide numbers, or only nulls."""
     for name in filter(is_text, kept):
         items = [_item(named[name].dtype) for named in parts]
         if any(map(_is_wide, items)) or all(item == pl.Null for item in items):
@@ -345,12 +347,12 @@ def _bare(kept: Mapping[str, pl.DataType], parts: Sequence[Mapping[str, _Column]
 
 
 def _item(dtype: pl.DataType) -> pl.DataType:
-    """Return the type of a list's items; any other type is its own."""
+    """Return the type of a list's items; any other type as it is."""
     return dtype.inner if isinstance(dtype, (pl.List, pl.Array)) else dtype  # type: ignore[return-value]
 
 
 def _is_wide(dtype: pl.DataType) -> bool:
-    """Say whether a type holds whole numbers that 64 bits with a sign may not."""
+    """Return True for whole numbers that may not fit into 64 bits with a sign."""
     return dtype in _WIDE or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)
 
 
@@ -358,14 +360,14 @@ def _is_whole(dtype: pl.DataType) -> bool:
     return dtype.is_integer() or _is_wide(dtype)
 
 
-def _settled(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
+def _dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     """Return the type a column is read as."""
     if isinstance(dtype, (pl.List, pl.Array)) and name != "query_id":
-        return pl.List(_settled_item(name, _item(dtype), source))
-    return _settled_item(name, dtype, source)
+        return pl.List(_item_dtype(name, _item(dtype), source))
+    return _item_dtype(name, dtype, source)
 
 
-def _settled_item(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
+def _item_dtype(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
     if isinstance(dtype, pl.Null):
         return pl.String() if is_text(name) else pl.Float64()
     if name in ("query_id", "doc_id"):
@@ -380,7 +382,7 @@ def _settled_item(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
 
 
 def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
-    """Return the type that ids are read as: texts, or whole numbers of 64 bits."""
+    """Return the type that ids are read as: text, or whole numbers of 64 bits."""
     if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
         return pl.String()
     if _is_whole(dtype):
@@ -389,5 +391,5 @@ def id_type(name: str, dtype: pl.DataType, source: str) -> pl.DataType:
         f"{name} holds {dtype}",
         where=source,
         expected="ids that are texts or whole numbers",
-        fix="turn them into texts first",
+        fix="convert them to text first",
     )
