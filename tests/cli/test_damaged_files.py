@@ -69,7 +69,7 @@ def test_stderr_holds_our_message_and_nothing_else(name: str, where: int, tmp_pa
     code, said = run()
     assert code == 3
     assert said in (
-        f"error: {name}: the file is damaged: reading it breaks off\n  fix:      copy or write it again\n",
+        f"error: {name}: the file is damaged: it ends too early\n  fix:      copy or write it again\n",
         f"error: {name}: the file is damaged: it cannot be read\n  fix:      copy or write it again\n",
     )
     assert "panicked at" in run(RANKSTONE_TRACEBACK="1")[1]

@@ -189,7 +189,7 @@ def test_names_of_one_table() -> None:
     with pytest.raises(MissingColumn, match="no column relevance"):
         read_judgments(table, read)
     with pytest.raises(
-        UsageError, match=r"(?s)no table has a column qrels\.x.*columns there are: d, g, q, s"
+        UsageError, match=r"(?s)no table has a column qrels\.x.*one of the columns d, g, q, s"
     ):
         read.require_present()
 
@@ -198,7 +198,7 @@ def test_one_name_for_two_things() -> None:
     """What is a grade here and a score there is said for each table."""
     with pytest.raises(UsageError) as two:
         parse_columns("user=query_id,a b=relevance,a b=score")
-    assert two.value.fix == 'say what it is in which table: --columns "qrels.a b=relevance,run.a b=score"'
+    assert two.value.fix == 'name it for each table: --columns "qrels.a b=relevance,run.a b=score"'
     table = {"q": ["q1"], "found": [["d1"]], "right": [["d1"]]}
     with pytest.raises(UsageError, match=r"(?s)found and right.*qrels\.THEIRS=doc_id,run\."):
         read_judgments(table, {"q": "query_id", "found": "doc_id", "right": "doc_id"})

@@ -65,7 +65,7 @@ def test_a_key_twice_in_one_object(key: str, tmp_path: Path) -> None:
     again = {"score": "9", "doc_id": '"b"', "query_id": '"q2"'}[key]
     path = tmp_path / "run.jsonl"
     path.write_text(f'{LINES}{{"query_id": "q1", "doc_id": "a", "score": 1, "{key}" : {again}}}\n')
-    with pytest.raises(RankstoneError, match=rf"run\.jsonl:801: {key} is there twice"):
+    with pytest.raises(RankstoneError, match=rf"run\.jsonl:801: {key} occurs twice"):
         rankstone.evaluate(QRELS, path, "RR")
 
 

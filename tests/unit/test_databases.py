@@ -377,8 +377,8 @@ def test_rows_are_named_by_table(filled: Path) -> None:
         ("#old.run", "there is no table old.run"),
         ("?query=SELEC * FROM run", "syntax error"),
         ("?query=SELECT nothing FROM run", '"nothing" not found'),
-        ("?query=DROP TABLE run", "not one SELECT"),
-        ("?query=CREATE TABLE new AS FROM run", "not one SELECT"),
+        ("?query=DROP TABLE run", "not a single SELECT"),
+        ("?query=CREATE TABLE new AS FROM run", "not a single SELECT"),
         ("?query=SELECT 'q' AS query_id, 'd' AS doc_id, CAST(doc_id AS INT) AS score FROM run", "document "),
     ],
 )
@@ -396,7 +396,7 @@ def test_what_duckdb_refuses(filled: Path, rows: str, message: str) -> None:
 def test_a_query_of_duckdb_writes_nothing(filled: Path, tmp_path: Path, sql: str) -> None:
     """One SELECT that reads the file, and nothing else, whatever stands before, behind or inside it."""
     out = tmp_path / "written.csv"
-    with pytest.raises(InputError, match=r"not one SELECT|disabled by configuration"):
+    with pytest.raises(InputError, match=r"not a single SELECT|disabled by configuration"):
         read_run(f"duckdb:{filled / 'all.db'}?query={sql.format(out=out)}").collect()
 
     assert list(tmp_path.iterdir()) == []
@@ -411,7 +411,7 @@ def test_a_query_of_sqlite_writes_nothing(tmp_path: Path, sql: str) -> None:
     connection.close()
     before = (tmp_path / "runs.db").read_bytes()
 
-    with pytest.raises(InputError, match=r"not one SELECT|not authorized"):
+    with pytest.raises(InputError, match=r"not a single SELECT|not authorized"):
         read_run(f"sqlite:{tmp_path / 'runs.db'}?query={sql.format(out=tmp_path / 'new.db')}").collect()
 
     assert [path.name for path in tmp_path.iterdir()] == ["runs.db"]
@@ -453,7 +453,7 @@ def test_files_that_are_no_database(filled: Path, tmp_path: Path) -> None:
         read_run(f"duckdb:{tmp_path / 'new.db'}#run")
     with pytest.raises(InputError, match=r"did you mean .*all\.db"):
         read_run(f"duckdb:{filled / 'al.db'}#run")
-    with pytest.raises(InputError, match="no database of DuckDB"):
+    with pytest.raises(InputError, match="not a DuckDB database"):
         read_run(f"duckdb:{filled / 'run.parquet'}#run")
     with pytest.raises(InputError, match="a database is one file"):
         read_run(f"duckdb:{filled}#run")
@@ -462,7 +462,7 @@ def test_files_that_are_no_database(filled: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_this_program_writes(tmp_path: Path) -> None:
     """A database that is open for writing cannot be opened beside; its relations can be handed over."""
-    with duckdb.connect(tmp_path / "open.db"), pytest.raises(InputError, match=r"hand over con\.sql"):
+    with duckdb.connect(tmp_path / "open.db"), pytest.raises(InputError, match=r"pass con\.sql"):
         read_run(f"duckdb:{tmp_path / 'open.db'}#run")
 
 
@@ -650,14 +650,14 @@ def test_nothing_of_a_server_is_refused_by_its_row(server: str) -> None:
         ("#rum", "did you mean run"),
         ('#x"; DROP TABLE run; --', "there is no table"),
         ("?query=SELECT FROM nowhere", 'relation "nowhere" does not exist'),
-        ("?query=SELECT 1; DROP TABLE run", "not one SELECT"),
-        ("?query=COMMIT; DROP TABLE run; SELECT 1", "not one SELECT"),
-        ("?query=COPY run TO PROGRAM 'cat > /tmp/written-by-rankstone'", "not one SELECT"),
-        ("?query=COPY run TO '/tmp/written-by-rankstone'", "not one SELECT"),
-        ("?query=COMMIT", "not one SELECT"),
-        ("?query=SET TRANSACTION READ WRITE", "not one SELECT"),
-        ("?query=SELECT 1) AS a; DROP TABLE run; SELECT * FROM (SELECT 1", "not one SELECT"),
-        ("?query=DELETE FROM run RETURNING query_id, doc_id, score", "not one SELECT"),
+        ("?query=SELECT 1; DROP TABLE run", "not a single SELECT"),
+        ("?query=COMMIT; DROP TABLE run; SELECT 1", "not a single SELECT"),
+        ("?query=COPY run TO PROGRAM 'cat > /tmp/written-by-rankstone'", "not a single SELECT"),
+        ("?query=COPY run TO '/tmp/written-by-rankstone'", "not a single SELECT"),
+        ("?query=COMMIT", "not a single SELECT"),
+        ("?query=SET TRANSACTION READ WRITE", "not a single SELECT"),
+        ("?query=SELECT 1) AS a; DROP TABLE run; SELECT * FROM (SELECT 1", "not a single SELECT"),
+        ("?query=DELETE FROM run RETURNING query_id, doc_id, score", "not a single SELECT"),
         (
             "?query=SELECT 'q' AS query_id, doc_id, 1 / (random() * 0)::int AS score FROM run",
             "division by zero",

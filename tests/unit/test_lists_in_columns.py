@@ -228,9 +228,9 @@ def test_lists_that_do_not_fit(tmp_path: Path, what: str) -> None:
 
 def test_columns_of_two_kinds() -> None:
     """One score for a list of documents has no meaning, nor has a list of scores for one document."""
-    with pytest.raises(InputError, match="score is one a row, and doc_id a list a row"):
+    with pytest.raises(InputError, match="score is one in each row, but doc_id is a list in each row"):
         read_run(FOLDED.with_columns(sc=1.0), NAMES)
-    with pytest.raises(InputError, match="score is a list a row, and doc_id one a row"):
+    with pytest.raises(InputError, match="score is a list in each row, but doc_id is one in each row"):
         read_run(FLAT.with_columns(sc=pl.Series([[1.0]] * 5)), NAMES)
     with pytest.raises(MixedIds, match=r"doc_id holds List\(String\)"):
         read_run(pl.DataFrame({"query_id": ["a"], "doc_id": [[["x"]]]}))

@@ -109,15 +109,15 @@ def test_an_iterator_that_ended_is_not_an_empty_run() -> None:
     ended = iter(RUN)
 
     assert rr(QRELS, ended) == {"run": RR}
-    with pytest.raises(EmptyInput, match=r"(?s)no rows.*read once: hand over list\(rows\)"):
+    with pytest.raises(EmptyInput, match=r"(?s)no rows.*only once: pass list\(rows\)"):
         rr(QRELS, ended)
 
 
 def test_rows_of_no_names_are_refused() -> None:
     """Bare tuples do not say what is what; the row is named."""
-    with pytest.raises(BadValue, match=r"(?s)run, row 2: a tuple is no row.*orient='row'"):
+    with pytest.raises(BadValue, match=r"(?s)run, row 2: a tuple is not a row.*orient='row'"):
         rr(QRELS, [RUN[0], ("q1", "d1", 0.8)])
-    with pytest.raises(BadValue, match="run, row 1: a str is no row"):
+    with pytest.raises(BadValue, match="run, row 1: a str is not a row"):
         rr(QRELS, yielded(["d1"]))
 
 
@@ -335,7 +335,7 @@ def test_snapshots_of_quepid_are_runs(tmp_path: Path) -> None:
     assert rr(judged, tmp_path / "before.json") == {"before": RR}
     assert rr(judged, SNAPSHOT) == {"run": RR}
     assert rr(judged, {name: SNAPSHOT[name] for name in ("docs", "queries")}) == {"run": RR}
-    with pytest.raises(InputError, match="this export of Quepid holds ratings and no results"):
+    with pytest.raises(InputError, match="this export of Quepid has ratings but no results"):
         read_run(EXPORTS["case"])
 
 
@@ -368,5 +368,5 @@ def test_judges_of_a_book_who_differ() -> None:
 )
 def test_what_only_looks_like_an_export(broken: Any) -> None:
     """A file that goes on otherwise than it begins is refused by name."""
-    with pytest.raises(InputError, match=r"^judgments: (this looks like an export|nobody has rated)"):
+    with pytest.raises(InputError, match=r"^judgments: (this looks like an export|no document is rated)"):
         read_judgments(broken)

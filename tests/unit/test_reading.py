@@ -225,10 +225,10 @@ def test_tables_beside_from_json(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "the file is empty"),
-        ("{}", "there is nothing in the file"),
-        ("[1]", "a list that holds 1"),
-        ("7", "this JSON is no table"),
-        ('{"q1": {"d1": 1}', "a.json:1: this is no JSON"),
+        ("{}", "the file has no data"),
+        ("[1]", "a list with 1"),
+        ("7", "this JSON is not a table"),
+        ('{"q1": {"d1": 1}', "a.json:1: this is not JSON"),
         ('{"q1": {"d1": 1}}\n{"q2": {"d1": 1}}', "--format-in jsonl"),
         ('{"q1": {"d1": 1, "d1": 2}}', "d1 occurs twice in one object"),
         ('{"q1": {"d1": "high"}}', "the score 'high' is not a number"),
@@ -295,11 +295,11 @@ OBJECT = '{"query_id": "q1", "doc_id": "d1", "score": 1}'
     [
         ("a.csv", f"{HEAD}q1,d1,1\nq1,d2,1,7\n", "a.csv:3: the row has 4 columns, and the header 3"),
         ("a.tsv", HEAD.replace(",", "\t") + "q1\td1\t1\t\t\n", "a.tsv:2: the row has 5 columns"),
-        ("a.csv", f'{HEAD}q1,"d1,1\n', "a.csv:2: a quoted text does not end as it should"),
+        ("a.csv", f'{HEAD}q1,"d1,1\n', "a.csv:2: a quoted text is not closed correctly"),
         ("a.csv", "query_id,x,doc_id,score,y\nq1,a, b,d1,1,7\n", "a.csv:2: the row has 6 columns"),
         ("a.csv", "query_id,doc_id,doc_id,score\nq1,d1,d2,1\n", "a.csv:1: the header has doc_id twice"),
-        ("a.jsonl", f"{OBJECT}\n\n{{oops\n", "a.jsonl:3: the line is no JSON object"),
-        ("a.jsonl", f"{OBJECT}\n[1]\n", "a.jsonl:2: the line is no JSON object"),
+        ("a.jsonl", f"{OBJECT}\n\n{{oops\n", "a.jsonl:3: the line is not a JSON object"),
+        ("a.jsonl", f"{OBJECT}\n[1]\n", "a.jsonl:2: the line is not a JSON object"),
     ],
 )  # fmt: skip
 def test_rows_that_do_not_go_with_the_others(tmp_path: Path, name: str, text: str, message: str) -> None:

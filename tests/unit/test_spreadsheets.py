@@ -351,10 +351,10 @@ def test_folders_of_beir(tmp_path: Path) -> None:
     assert table.read_as()[0] == "BEIR folder: qrels/dev.tsv"
     several = beir(tmp_path / "c", "dev", "train")
     with pytest.raises(
-        InputError, match=r"(?s)several splits.*qrels/dev\.tsv, qrels/train\.tsv.*name them"
+        InputError, match=r"(?s)several splits.*qrels/dev\.tsv, qrels/train\.tsv.*name the file"
     ) as told:
         read_judgments(several)
-    assert told.value.fix == f"name them: {several}/qrels/dev.tsv"
+    assert told.value.fix == f"name the file: {several}/qrels/dev.tsv"
 
 
 def test_guesses_about_logs(tmp_path: Path) -> None:

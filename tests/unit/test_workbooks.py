@@ -84,7 +84,7 @@ def test_without_fastexcel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     for name in ("run.xlsx", "run.csv", "run"):
         path = write(tmp_path / name, Run=RUN)
-        with pytest.raises(MissingExtra, match="is an Excel workbook, and fastexcel") as told:
+        with pytest.raises(MissingExtra, match="is an Excel workbook, but fastexcel") as told:
             read_run(path)
         assert told.value.fix == 'pip install "rankstone[excel]", or save the sheet as “CSV UTF-8” in Excel'
         with pytest.raises(MissingExtra, match="is an Excel workbook"):

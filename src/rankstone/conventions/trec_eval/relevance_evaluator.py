@@ -140,7 +140,7 @@ class RelevanceEvaluator:
     Raises
     ------
     UnknownMeasure
-        A ``ValueError`` that names the did_you_mean measures.
+        A ``ValueError`` that suggests the nearest measures.
 
     Examples
     --------
