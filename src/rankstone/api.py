@@ -194,7 +194,9 @@ def evaluate(
         from rankstone.conventions.evaluation_by_convention import evaluate_by
 
         return evaluate_by(convention, given, measures, on_bad_run=on_bad_run, progress=progress, **options)
-    return Scores(*given.walk(of_rankings(measures), progress=progress, on_bad_run=on_bad_run, **options))
+    return Scores(
+        *given.score_runs(of_rankings(measures), progress=progress, on_bad_run=on_bad_run, **options)
+    )
 
 
 def beyond(

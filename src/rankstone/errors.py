@@ -202,6 +202,13 @@ class MissingColumn(InputError):
 
     missing: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, what: str, name: str, columns: Iterable[str], where: str | None) -> Self:
+        """Return the error for a column that a table lacks, with the nearest one as a suggestion."""
+        known = list(columns)
+        given = f"columns {', '.join(map(printable, known)) or 'none'}"
+        return cls(what, where=where, given=given, fix=did_you_mean(name, known))
+
 
 class DuplicateRows(InputError):
     """The same (query, document) more than once; ``rows`` are its row numbers."""

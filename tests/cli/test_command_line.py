@@ -328,7 +328,7 @@ def test_check_reports_all_at_once(tmp_path: Path) -> None:
         "2 tied rows in 1 query",
         "1 row whose score is no number",
         "2 queries missing",
-        "1 query nobody judged",
+        "1 query without judgments",
         "rows are not in the order of score",
         "unjudged@10",
         ": cannot be evaluated; fix the errors above",

@@ -42,7 +42,7 @@ def test_means_by_segment(files: dict[str, Path]) -> None:
     assert out[1].split() == ["a", "0.6250"]
     assert out[2].split() == ["country=de", "(1)", "0.7500"]
     assert out[3].split() == ["country=fr", "(1)", "0.5000"]
-    assert "queries  3 rows · 1 row about queries nobody judged" in out
+    assert "queries  3 rows · 1 row about queries without judgments" in out
     table = list(csv.DictReader(io.StringIO(run(*arguments, "--by", "country", "--format", "csv").stdout)))
     assert [(row["country"], float(row["value"])) for row in table] == [("de", 0.75), ("fr", 0.5)]
     report = json.loads(run(*arguments, "--by", "country,session", "--format", "json").stdout)

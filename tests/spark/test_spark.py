@@ -238,7 +238,7 @@ def changed(**columns: list[Any]) -> pl.DataFrame:
         (changed(doc_id=["a", "a"]), {}, DuplicateRows, "retrieved 2 times for query q1"),
         (changed(query_id=["x", "y"]), {}, NotComparable, "no query of the run is judged"),
         (RUN, {"missing": "error"}, NotComparable, "1 query missing"),
-        (changed(query_id=["q1", "x"]), {"extra": "error"}, NotComparable, "of the run nobody judged"),
+        (changed(query_id=["q1", "x"]), {"extra": "error"}, NotComparable, "of the run without judgments"),
         (changed(doc_id=[1, 2]), {}, MixedIds, "a whole number"),
         (RUN.drop("score"), {}, MissingColumn, "there is no column score"),
         (changed(score=["a", "b"]), {}, UsageError, "is string"),

@@ -118,7 +118,7 @@ def test_extra_queries() -> None:
     assert scores.audit.runs["r"].extra == 1
     assert scores.to_dict() == {"r": {"RR": 1.0}}
     assert score(run, "RR", extra="keep") == (1 + 1 + 0) / 3
-    with pytest.raises(NotComparable, match="1 query of the run nobody judged"):
+    with pytest.raises(NotComparable, match="1 query of the run without judgments"):
         score(run, "RR", extra="error")
 
 

@@ -85,7 +85,7 @@ def known(name: str) -> bool:
         ("xgboost-1.7", "ndcg@4", {}, UnknownConvention, "version 1.7 of XGBoost is not known"),
         ("xgboost", "ncdg@4", {}, UnknownMeasure, "did you mean ndcg@<k>"),
         ("xgboost", "", {}, UnknownMeasure, "no measure given"),
-        ("xgboost", "nDCG(gain=linear)@4", {}, BadParameter, "XGBoost decides what nDCG means"),
+        ("xgboost", "nDCG(gain=linear)@4", {}, BadParameter, "XGBoost decides the parameters of nDCG"),
         ("xgboost", "ndcg@4", {"ties": "expected"}, BadOption, "XGBoost decides ties"),
     ],
 )
@@ -179,7 +179,7 @@ def test_lists_of_all_queries_as_one() -> None:
     assert kept.to_dict() == {"run": {"RR": 1 / 2}}
     numbered = {1: {10: 1, 11: 0}}, {1: {10: 0.5, 11: 0.7}}
     assert rankstone.evaluate(*numbered, "RR", one_group=True).to_dict() == {"run": {"RR": 1 / 2}}
-    with pytest.raises(rankstone.UsageError, match="queries is about queries"):
+    with pytest.raises(rankstone.UsageError, match="queries is about single queries"):
         rankstone.evaluate(qrels, run, "RR", one_group=True, queries={"q1": {"weight": 1.0}})
 
 
@@ -236,7 +236,7 @@ def test_query_ids_a_library_takes_for_one_are_named() -> None:
     for library, measure in (("gdeval", "err@5"), ("ir_measures", "ERR@5")):
         scores = rankstone.evaluate(qrels, run, measure, convention=library)
         merged, refused = scores.audit.runs["run"].warnings[-2:]
-        assert merged.endswith("for one query: 2010-1, 2011-1, 01")
+        assert merged.endswith("as one query: 2010-1, 2011-1, 01")
         assert refused.endswith("end in no number: q8")
     numbers = {q: {"d": 1} for q in ("1", "2", "wt-3")}
     told = rankstone.evaluate(numbers, {q: ["d"] for q in numbers}, "err@5", convention="gdeval")

@@ -101,7 +101,7 @@ def test_a_table_of_queries_that_merely_names_them_changes_nothing() -> None:
     for scores in both({"q1": {"d1": 1}}, "R@10", queries=table):
         assert scores.to_dict()["run"]["R@10"] == 1.0
         assert scores.audit.judgments.declared == 0
-        assert "2 rows about queries nobody judged" in scores.audit.lines()[1]
+        assert "2 rows about queries without judgments" in scores.audit.lines()[1]
 
 
 def test_judged_says_true_or_false() -> None:

@@ -135,7 +135,7 @@ def test_an_empty_list_of_a_query_that_nobody_judged() -> None:
     found = rankstone.evaluate(qrels, run, "P@1", extra="keep", no_results="zero")
     assert found.to_dict() == {"run": {"P@1": 0.5}}
     assert rankstone.evaluate(qrels, run, "P@1", extra="keep").to_dict() == {"run": {"P@1": 1.0}}
-    with pytest.raises(NotComparable, match="an empty list for query q2, which nobody judged"):
+    with pytest.raises(NotComparable, match="an empty list for query q2, which has no judgments"):
         rankstone.evaluate(qrels, run, "MRR@1", convention="beir")
 
 

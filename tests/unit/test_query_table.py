@@ -157,7 +157,7 @@ def test_the_audit_says_what_did_not_fit() -> None:
     assert beside is not None
     assert (beside.rows, beside.unknown, beside.missing) == (2, 1, 3)
     assert (
-        "queries  2 rows · 1 row about queries nobody judged · 3 queries without a row"
+        "queries  2 rows · 1 row about queries without judgments · 3 queries without a row"
         in scores.audit.lines()
     )
     assert scores.report()["audit"]["queries"]["missing"] == 3

@@ -58,7 +58,7 @@ BOTH: dict[str, dict[str, list[float]]] = {
     "ranks": {"q0": [1, 2, 3], "q1": [1, 2, 3], "q2": [1, 2, 3], "q3": [1, 2, 3]},
     "scores": {"q0": [0.1, 0.2, 0.3], "q1": [0.1, 0.3, 0.2], "q2": [0.3, 0.2, 0.3], "q3": [0.9, 0.5, 0.5]},
 }
-SENTENCE = "ranks contradict scores in 3 of 4 lists: scores give the order, order=rank takes the ranks"
+SENTENCE = "ranks contradict scores in 3 of 4 lists: scores are used; order=rank uses the ranks"
 
 
 @pytest.mark.parametrize("form", ["frame", "trec", "csv", "parquet", "spaced"])
@@ -95,7 +95,7 @@ def test_a_few_lists_are_counted_without_a_warning() -> None:
 def test_where_ranks_give_the_order_it_is_said_so() -> None:
     """The sentence names what counts and what would count otherwise."""
     audit = rankstone.evaluate(QRELS, table(BOTH["ranks"], BOTH["scores"]), "RR", order="rank").audit
-    assert audit.runs["run"].warnings[-1].endswith("ranks give the order, order=score takes the scores")
+    assert audit.runs["run"].warnings[-1].endswith("ranks are used; order=score uses the scores")
 
 
 @pytest.mark.parametrize("rank", ["-", "1st", "NA", "1"])

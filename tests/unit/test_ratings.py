@@ -222,7 +222,7 @@ def test_what_cannot_be_asked_of_samples() -> None:
 def test_sampled_candidates_are_warned_of() -> None:
     """Many lists of one length with a single judged item each; not where lists are few, short or differ."""
     test, run = candidates([at % 20 for at in range(30)], 24)
-    said = "values of sampled candidates are those of another measure"
+    said = "if these are sampled candidates, the values are not those of full lists"
 
     assert said in evaluate(test, run, "RR").audit.lines()[-1]
     few = {user: run[user] for user in list(run)[:10]}

@@ -116,7 +116,7 @@ def test_the_audit_of_intents() -> None:
     beside = scores.audit.intents
     assert beside is not None
     assert (beside.rows, beside.unknown, beside.missing, beside.weightless) == (2, 1, 1, 1)
-    assert "weighing nothing" in "\n".join(scores.audit.lines())
+    assert "with weight 0" in "\n".join(scores.audit.lines())
     assert scores.to_dict()["run"]["IA(of=RR)"] == (1 + 1 / 2) / 2
 
 

@@ -262,7 +262,7 @@ def compare(
     else:
         wanted = of_rankings(measures)
         ready = with_judged(Prepared(qrels, wanted, **given), wanted)
-        scores = Scores(*ready.walk(named, progress=progress, on_bad_run=on_bad_run))
+        scores = Scores(*ready.score_runs(named, progress=progress, on_bad_run=on_bad_run))
         alone = relevant_alone(ready, wanted)
     _refuse_without(scores, baseline, len(named))
     named = {name: named[name] for name in scores.runs}

@@ -92,14 +92,14 @@ def evaluate_by(
         witnesses = _witnesses(group, options)
         wanted = (*(r.measure for r in group), *witnesses.values())
         if given.table is not None:
-            walked = given.walk(wanted, progress=progress, **options)
+            scored = given.score_runs(wanted, progress=progress, **options)
         else:
             ready = Prepared(given.qrels, wanted, **options)  # type: ignore[arg-type] # any object
-            ready = ready if group[0].entry.declared else ready.of_rows()
+            ready = ready if group[0].entry.declared else ready.without_empty_entries()
             _check_grades(meant, group, _grades(ready))
             good = {name: run for name, run in named.items() if name not in bad.by_run}
-            walked = ready.walk(good, progress=progress, on_bad_run=on_bad_run)
-        parts.append(Scores(*walked))
+            scored = ready.score_runs(good, progress=progress, on_bad_run=on_bad_run)
+        parts.append(Scores(*scored))
         bad.by_run |= parts[-1].audit.bad_runs
         _check_refusals(meant, group, parts[-1], witnesses)
     scores = _together(meant, readings, parts)

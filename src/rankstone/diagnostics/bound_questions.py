@@ -13,7 +13,7 @@ import numpy as np
 
 from rankstone.diagnostics.bound_search import scored
 from rankstone.errors import BadOption, BadParameter
-from rankstone.hits.alignment_options import said
+from rankstone.hits.alignment_options import recorded_value
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.measures.core.claims import Claims
 
@@ -191,7 +191,7 @@ def check_options(options: AlignmentOptions) -> None:
     """Refuse options under which bounds have no meaning or are not known."""
     if options.unjudged != "nonrelevant":
         raise BadOption(
-            f"unjudged={said(options.unjudged)} says what unjudged documents are; bounds try every grade",
+            f"unjudged={recorded_value(options.unjudged)} grades unjudged documents; bounds try every grade",
             fix="leave the option out",
         )
     for name, refused in _REFUSED.items():

@@ -108,7 +108,7 @@ def baseline(
     ready = Prepared(qrels, measures, **options)
     _refuse_options(ready.options)
     named = {name: ready.open(run, name, ranks=False) for name, run in name_runs(runs).items()}
-    scores = Scores(*ready.walk(named, _along, progress=progress, on_bad_run="stop"))
+    scores = Scores(*ready.score_runs(named, _along, progress=progress, on_bad_run="stop"))
     if candidates is None:
         others: dict[str, Scores | None] = {word: _reordered(ready, named, word) for word in _ORDERS}
     else:
@@ -273,7 +273,7 @@ def _reordered(ready: Prepared, runs: Mapping[str, Table], ties: Ties) -> Scores
     if not known:
         return None
     tied = {name: _all_tie(run) for name, run in runs.items()}
-    return Scores(*ready.for_measures(known).under(options).walk(tied, _along, on_bad_run="stop"))
+    return Scores(*ready.for_measures(known).under(options).score_runs(tied, _along, on_bad_run="stop"))
 
 
 def _all_tie(run: Table) -> Table:
@@ -307,7 +307,7 @@ def _of_candidates(
     """Score lists as deep as the runs' own, drawn from all candidates, and the best and worst of these."""
     judgments, lists = ready.judgments(), {}
     found: dict[str, Scores | None] = {}
-    for name, run in ready.for_measures("NumRet").walk(runs).runs.items():
+    for name, run in ready.for_measures("NumRet").score_runs(runs).runs.items():
         codes = judgments.queries.codes(run.queries.cast(judgments.queries.names.dtype))
         (held,) = run.by_measure.values()
         lists[name] = RandomLists.of(judgments, codes, held.numerator.astype(np.int64), candidates)

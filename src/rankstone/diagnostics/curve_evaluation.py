@@ -13,7 +13,7 @@ from rankstone.measures.at_cutoffs import AtK, parse_curves
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone.evaluation.pipeline import Walked
+    from rankstone.evaluation.pipeline import ScoredRuns
     from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike, TableLike
     from rankstone.io.input_table import Progress
     from rankstone.measures.core.curve import Curve, Traced
@@ -81,7 +81,7 @@ def curve(
     how = Resampling(resamples=resamples, seed=seed, confidence=confidence, band=band)
     parsed = parse_curves(curves, k)
     given = Given(qrels, runs, table, name)
-    return _curves(given.walk(_walking(parsed), progress=progress, **options), parsed, how)
+    return _curves(given.score_runs(_walking(parsed), progress=progress, **options), parsed, how)
 
 
 def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:
@@ -93,14 +93,14 @@ def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:
     return cast("tuple[Measure, ...]", tuple(both))
 
 
-def _curves(walked: Walked, curves: tuple[Curve, ...], how: Resampling) -> Curves:
+def _curves(evaluated: ScoredRuns, curves: tuple[Curve, ...], how: Resampling) -> Curves:
     found = {}
-    for name, run in walked.runs.items():
+    for name, run in evaluated.runs.items():
         made = cast("Mapping[object, Any]", run.by_measure)
         scored: dict[Measure, Scored] = {curve.summary(): made[curve.summary()] for curve in curves}
         traced = {curve: _weighed(curve, made[curve], scored) for curve in curves}
         found[name] = RunCurves(run.queries, traced, scored)
-    return Curves(found, curves, walked.audit, walked.conventions, walked.inputs, how)
+    return Curves(found, curves, evaluated.audit, evaluated.conventions, evaluated.inputs, how)
 
 
 def _weighed(curve: Curve, traced: Traced, scored: Mapping[Measure, Scored]) -> Traced:

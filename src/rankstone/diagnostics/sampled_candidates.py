@@ -109,11 +109,11 @@ def sampled(
             plain = pipeline.measure(chunk, hits)
             return _Landed(**vars(plain), among=_among_others(hits, line))
 
-        parts, audit = pipeline.walk(table, each)
+        parts, audit = pipeline.map_chunks(table, each)
         ranked[name] = _checked(parts, table.source, ready.options.missing)
         return pipeline.assemble(parts), audit
 
-    found = ready.walk(name_runs(runs), along, progress=progress)
+    found = ready.score_runs(name_runs(runs), along, progress=progress)
     rows, warnings = [], dict[str, None]()
     for name, (rank, query, others) in ranked.items():
         fixed = correct_sampled(

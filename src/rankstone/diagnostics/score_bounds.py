@@ -16,7 +16,7 @@ from rankstone.diagnostics.bound_search import slices
 from rankstone.diagnostics.bounds_result import Bounds, Found
 from rankstone.diagnostics.lists_with_holes import Lists
 from rankstone.errors import BadOption, UsageError, printable
-from rankstone.evaluation.pipeline import Part, in_order
+from rankstone.evaluation.pipeline import Part, query_order
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs, of_rankings
 from rankstone.hits.alignment_options import LARGEST_GRADE
@@ -167,7 +167,7 @@ class _Bounder:
 
     def bound(self, runs: Mapping[str, object], progress: Progress | None) -> Bounds:
         """Bound named runs, and the difference of a pair of them."""
-        walked = self._ready.walk(runs, self._along, progress=progress)
+        scored = self._ready.score_runs(runs, self._along, progress=progress)
         if self._pair is not None:
             self._frames += self._differences(*self._pair)
         scale = tuple(self._scale.tolist()) if self._scale is not None else ()
@@ -177,9 +177,9 @@ class _Bounder:
             self._measures,
             scale,
             self._pair,
-            walked.audit,
-            {**walked.conventions, "bounds": settings},
-            walked.inputs,
+            scored.audit,
+            {**scored.conventions, "bounds": settings},
+            scored.inputs,
         )
 
     def _along(self, name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
@@ -197,8 +197,8 @@ class _Bounder:
             rows = hits.holes.run_row if keeps and hits.holes is not None else None
             return _Part(**vars(part), found=found, lists=lists if keeps else None, rows=rows)
 
-        parts, audit = pipeline.walk(table, each, frozenset({"holes"}))
-        scores, order = pipeline.assemble(parts), in_order(parts)
+        parts, audit = pipeline.map_chunks(table, each, frozenset({"holes"}))
+        scores, order = pipeline.assemble(parts), query_order(parts)
         for at, (measure, scored) in enumerate(scores.by_measure.items()):
             found = Found.joined([part.found[at] for part in parts], order)
             frame = found.frame(name, str(measure), scores.queries)

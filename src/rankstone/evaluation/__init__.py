@@ -1,7 +1,7 @@
-"""Evaluation: read, prepare, align, measure; scores per query first, means derived from them.
+"""Evaluation: read, prepare, align, measure; scores of queries first, means computed from them.
 
-Comes in: judgments, runs, measures, options of alignment.  Goes out: :class:`~rankstone.Scores`.  Work that
-does not fit into memory goes range by range; shares are what an engine runs on another machine.
+Judgments, runs, measures and alignment options become :class:`~rankstone.Scores`.  Data larger than memory
+are scored range by range; other engines run shares on other machines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunLike
     from rankstone.evaluation.scores import Scores
     from rankstone.evaluation.shares import Share, Trailer, pads, refuse_what_looks_at_others, scored_share
-    from rankstone.evaluation.stored_scores import Origin, StoredScores, SummedScores, check_met
+    from rankstone.evaluation.stored_scores import Origin, StoredScores, SummedScores, check_trailer
 __all__ = [
     "EvaluationKeywords",
     "MeasuresLike",
@@ -30,7 +30,7 @@ __all__ = [
     "StoredScores",
     "SummedScores",
     "Trailer",
-    "check_met",
+    "check_trailer",
     "evaluate_out_of_core",
     "head_of_run",
     "pads",
@@ -49,6 +49,6 @@ if not TYPE_CHECKING:
             "request": ("EvaluationKeywords", "MeasuresLike", "QrelsLike", "RunLike"),
             "scores": ("Scores",),
             "shares": ("Share", "Trailer", "pads", "refuse_what_looks_at_others", "scored_share"),
-            "stored_scores": ("Origin", "StoredScores", "SummedScores", "check_met"),
+            "stored_scores": ("Origin", "StoredScores", "SummedScores", "check_trailer"),
         },
     )

@@ -1,4 +1,4 @@
-"""Judgments made of a run: what an exact search finds is right, and an approximate one is measured by it."""
+"""Judgments from the run of an exact search, by which an approximate search is measured."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def qrels_from_run(
     csv_separator: str | None = None,
     decimal: str | None = None,
 ) -> pl.DataFrame:
-    """Return judgments by which the first ``depth`` documents of every list of a run are right.
+    """Return judgments by which the first ``depth`` documents of every list of a run are relevant.
 
-    ``R(denom=min_R_k)@k`` with ``k = depth`` is then the recall of an approximate index: found / k.
-    Documents that tie with the k-th are right, too, as any of them could have stood there; more than k
-    cannot be found among k.
+    ``R(denom=min_R_k)@k`` with ``k = depth`` is then the recall of an approximate index: retrieved / k.
+    Documents that tie with the k-th are relevant too, because any of them could have been there; no more than
+    k of them can be retrieved among k.
 
     Parameters
     ----------
     run
-        What an exact search returns, best first; anything :func:`rankstone.evaluate` takes for a run.
-        A list that ends at rank k cannot say what tied with its last document, so ask for some more.
+        The results of an exact search, best first; anything that :func:`rankstone.evaluate` takes for a run.
+        A list that ends at rank k cannot show what tied with its last document, so request some more.
     depth
         k.
     within
@@ -60,7 +60,7 @@ def qrels_from_run(
     Raises
     ------
     BadOption
-        When ``depth`` is no count or ``within`` no distance.
+        When ``depth`` is not a count or ``within`` not a distance.
     InputError
         When the run cannot be read.
 
@@ -89,28 +89,28 @@ def head_of_run(
     columns: Mapping[str, str] | None = None,
     format_in: str | None = None,
 ) -> Table:
-    """Return the judgments as a table that knows where it came from; see :func:`qrels_from_run`."""
+    """Return the judgments as a table with the run's source; see :func:`qrels_from_run`."""
     if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-        raise BadOption(f"depth={depth!r} is no count", expected="a whole number from 1 up")
+        raise BadOption(f"depth={depth!r} is not a count", expected="a whole number from 1 up")
     if not (math.isfinite(within) and within >= 0):
-        raise BadOption(f"within={within!r} is no distance", expected="a number, 0 or more")
+        raise BadOption(f"within={within!r} is not a distance", expected="a number, 0 or more")
     read = read_run(run, columns, format_in, order=order, name="exact run")
     order = read.ordered_by(order)
     if order == "input":
         frame = read.collect("query_id", "doc_id")
-        right = frame.filter(pl.int_range(pl.len()).over("query_id") < depth)
+        relevant = frame.filter(pl.int_range(pl.len()).over("query_id") < depth)
     else:
         frame = read.collect("query_id", "doc_id", order)
         bad = frame[order].is_null() | frame[order].is_nan()
         if bad.any():
             at = bad.arg_max() or 0
             given = f"query {printable(frame['query_id'][at])}, document {printable(frame['doc_id'][at])}"
-            raise BadValue(f"the {order} is no number", where=read.locate(at), given=given)
+            raise BadValue(f"the {order} is not a number", where=read.locate(at), given=given)
         key = pl.col(order) if order == "score" else -pl.col(order)
         last = key.top_k(depth).min().over("query_id")
-        right = frame.filter(key >= last - within)
-    if not right.height:
+        relevant = frame.filter(key >= last - within)
+    if not relevant.height:
         raise EmptyInput("the run is empty", where=read.source)
-    table = right.select("query_id", "doc_id", pl.lit(1.0).alias("relevance"))
+    table = relevant.select("query_id", "doc_id", pl.lit(1.0).alias("relevance"))
     first = of_frame(table.lazy(), f"first {depth} of {read.source}", {}, untyped=read.untyped)
-    return replace(first, empty=read.empty)  # where nothing can be found, nothing is right
+    return replace(first, empty=read.empty)  # queries with an empty list have no relevant document

@@ -1,8 +1,7 @@
-"""Scoring what does not fit into memory: range after range of queries, each in the usual pipeline.
+"""Scoring of data larger than memory: one range of query ids after another, in the usual pipeline.
 
-How much memory there is, and into how many ranges work must be split to stay within it.
-
-Ranges of query ids, and where to cut so that they hold about as many rows each.
+The number of ranges follows from the memory allowed; ranges are cut so that they have about as many rows
+each.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from rankstone.errors import BadOption, BadParameter, printable
 from rankstone.evaluation.prepared import Prepared, options_for
 from rankstone.evaluation.request import RunErrors, name_runs
 from rankstone.evaluation.shares import Trailer, pads, refuse_what_looks_at_others, scored_share
-from rankstone.evaluation.stored_scores import Origin, Store, StoredScores, check_met
+from rankstone.evaluation.stored_scores import Origin, Store, StoredScores, check_trailer
 from rankstone.hits.batches import Scattered
 from rankstone.hits.judgments import lowest_of
 
@@ -39,20 +38,20 @@ _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY: Final = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
 
-#: what is there whatever the data: libraries, the stream's pieces, two batches being worked on
+#: bytes needed for any data: libraries, pieces of the stream, two batches being processed
 _BASE: Final = 600_000_000
 _LEAST: Final = 800_000_000
-#: bytes of a judgment while it is prepared, and of a query beside its scores; ids that are texts take more
+#: bytes of a judgment while it is prepared, and of a query without its scores; text ids take more
 _JUDGMENT: Final = {False: 90, True: 140}
 _QUERY: Final = {False: 100, True: 170}
-#: bytes of one measure's scores of one query: as parts, and while the whole is made of these
+#: bytes of one score: as a part, and while parts are assembled
 _SCORE: Final = 45
-#: bytes of a row that is brought together with its query's others
+#: bytes of a row that is regrouped by query
 _ROW: Final = {False: 55, True: 75}
 
 
 def parse_size(size: str | float) -> int:
-    """Return a number of bytes.
+    """Parse a size in bytes.
 
     >>> parse_size("4GB"), parse_size("1.5 GiB"), parse_size("800M"), parse_size(2_000_000_000)
     (4000000000, 1610612736, 800000000, 2000000000)
@@ -61,7 +60,7 @@ def parse_size(size: str | float) -> int:
     found = _SIZE.fullmatch(text)
     if found is None:
         raise BadParameter(
-            f"memory={printable(text)!r} is no size", expected="a number of bytes, 800MB, 4GB, 1.5GiB"
+            f"memory={printable(text)!r} is not a size", expected="a number of bytes, 800MB, 4GB, 1.5GiB"
         )
     unit = found[2].upper()
     size = int(float(found[1]) * (_BINARY if unit and found[3] else _UNITS)[unit])
@@ -72,16 +71,16 @@ def parse_size(size: str | float) -> int:
 
 @dataclass(frozen=True)
 class Budget:
-    """What must fit into the memory at the same time.
+    """What must fit into memory at the same time.
 
     Attributes
     ----------
     memory
         Bytes.
     measures
-        How many are computed.
+        The number of measures.
     texts
-        Whether ids are texts, which take more room than numbers.
+        True if ids are text, which takes more memory than numbers.
     """
 
     memory: int
@@ -89,14 +88,14 @@ class Budget:
     texts: bool
 
     def ranges(self, judgments: Survey, gathered: int = 0) -> int:
-        """Return into how many ranges to split the queries.
+        """Return the number of ranges into which to split the queries.
 
         Parameters
         ----------
         judgments
-            What is known of the judgments.
+            The survey of the judgments.
         gathered
-            Rows of the run that have to be brought together, as those of a query are scattered.
+            Rows of the run to regroup, where those of a query are scattered.
         """
         queries = min(judgments.stretches, judgments.rows)
         scores = queries * (_QUERY[self.texts] + self.measures * _SCORE)
@@ -104,7 +103,7 @@ class Budget:
         return max(1, ceil(size / (self.memory - _BASE)))
 
 
-#: ids that are looked at to find where to cut
+#: ids that are sampled to choose the ranges
 _SAMPLE: Final = 200_000
 _SEED: Final = 1
 
@@ -114,14 +113,14 @@ class QueryRange:
     """Query ids from ``low`` on and below ``high``; ``None`` is no bound.
 
     Texts are ordered by their UTF-8 bytes.  Rows without an id belong to the range without a lower bound,
-    where they are found out.
+    where they are refused.
     """
 
     low: str | int | None = None
     high: str | int | None = None
 
     def keep(self) -> pl.Expr:
-        """Say which rows belong to it."""
+        """Return the filter for its rows."""
         query = pl.col("query_id")
         if self.low is None and self.high is None:
             return pl.lit(True)
@@ -131,22 +130,23 @@ class QueryRange:
 
     @property
     def whole(self) -> bool:
-        """Whether every id belongs to it."""
+        """True if every id belongs to it."""
         return self.low is None and self.high is None
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What one pass over the query ids of a table tells.
+    """The result of one pass over the query ids of a table.
 
     Attributes
     ----------
     rows
-        How many there are.
+        The number of rows.
     stretches
-        How often a row's query differs from that of the row before: the queries, if none is scattered.
+        How often a row's query differs from that of the row before: the number of queries, if none is
+        scattered.
     sample
-        Ids of some rows, so many that quantiles are near enough.
+        Ids of some rows, enough for good quantiles.
     """
 
     rows: int
@@ -155,9 +155,9 @@ class Survey:
 
 
 def survey(table: Table) -> Survey:
-    """Look at a table's query ids, without keeping them."""
+    """Read a table's query ids without keeping them."""
     rows, stretches, kept = 0, 0, pl.Series("query_id", [], dtype=table.schema["query_id"])
-    every = 1  # of the rows, one in so many is in the sample
+    every = 1  # one row in so many is sampled
     for piece in table.tables([pl.col("query_id")]):
         ids = piece["query_id"]
         stretches += int((ids != ids.shift(1)).sum()) + 1
@@ -169,7 +169,7 @@ def survey(table: Table) -> Survey:
 
 
 def ranges(samples: Sequence[pl.Series], count: int) -> list[QueryRange]:
-    """Return about ``count`` ranges that hold about as many of the sampled rows each.
+    """Return about ``count`` ranges with about the same number of sampled rows each.
 
     >>> [(one.low, one.high) for one in ranges([pl.Series([1, 2, 3, 4])], 2)]
     [(None, 3), (3, None)]
@@ -194,20 +194,20 @@ def evaluate_out_of_core(
 ) -> StoredScores:
     """Score runs against judgments, both of which may be larger than memory.
 
-    The queries are split into ranges of ids, so many that judgments, scores and, where the rows of a query
-    are scattered, lists of one range fit.  A range's rows go through the same pipeline as ever, its scores go
-    to disk (where ``TMPDIR`` says), and means are made of exact sums: all numbers are those of
-    :func:`rankstone.evaluate`, bit by bit.  Runs are read once for each range; Parquet whose queries are in
-    the order of their ids, only the range itself.
+    The queries are split into ranges of ids, so that judgments, scores and, where the rows of a query are
+    scattered, lists of one range fit.  A range's rows go through the usual pipeline, its scores are written
+    to disk (in ``TMPDIR``), and means are computed from exact sums: all numbers equal those of
+    :func:`rankstone.evaluate`, bit by bit.  Runs are read once for each range; of Parquet files sorted by
+    query id only the range is read.
 
     Parameters
     ----------
     qrels, runs, measures, on_bad_run, progress, **options
-        As for :func:`rankstone.evaluate`; but ``unjudged=query_mean`` and its like, which look at judgments
-        of other queries, are refused.
+        As for :func:`rankstone.evaluate`; but imputed grades such as ``unjudged=query_mean``, which depend on
+        judgments of other queries, are refused.
     memory
-        How much may be used: bytes, or a text such as ``"4GB"`` or ``"800MB"``.  An estimate: a list that is
-        larger than this must be held all the same, and tables of queries and of intents are.
+        The memory to use: bytes, or a text such as ``"4GB"`` or ``"800MB"``.  This is an estimate: a larger
+        list must be held nevertheless, and so are tables of queries and of intents.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def evaluate_out_of_core(
     {'run': {'RR': 0.75}}
     """
     if options.get("one_group"):
-        raise BadOption("one_group makes one list of all, which cannot be taken in ranges of queries")
+        raise BadOption("one_group makes one list of all, which cannot be split into ranges of queries")
     ready = Prepared(qrels, measures, **options)
     refuse_what_looks_at_others(ready.options, ready.measures)
     bad = RunErrors(on_bad_run)
@@ -225,36 +225,43 @@ def evaluate_out_of_core(
     if pads(ready.measures):
         lowest = lowest_of(source.tables([pl.col("relevance")]), ready.options.negative)
     work = _Work(ready, lowest, parse_size(memory), progress, bad)
-    told, files, listed = {}, {}, {}
-    own = ready.options
+    trailers, files, sources = {}, {}, {}
+    options_used = ready.options
     try:
         named = name_runs(runs)
         for name, given in named.items():
             with bad.of(name):
                 run = ready.open(given, name)
-                own = options_for(run, ready.options)
+                options_used = options_for(run, ready.options)
                 trailer, stored = work.score(run)
-                check_met(run.source, trailer, own, source.source)
-                told[name], files[name] = trailer, stored
-                listed[name] = Origin(run.source, run.comments(), run.read_as())
+                check_trailer(run.source, trailer, options_used, source.source)
+                trailers[name], files[name] = trailer, stored
+                sources[name] = Origin(run.source, run.comments(), run.read_as())
         bad.settle(len(named))
     except BaseException:
         work.store.remove()
         raise
     judged = Origin(source.source, source.comments(), source.read_as())
     return StoredScores(
-        ready.measures, told, own, ready.queries, judged, listed, files, work.store, bad_runs=bad.by_run
+        ready.measures,
+        trailers,
+        options_used,
+        ready.queries,
+        judged,
+        sources,
+        files,
+        work.store,
+        bad_runs=bad.by_run,
     )
 
 
 @dataclass(eq=False)
 class _Work:
-    """What all ranges of all runs need."""
+    """The state shared by all ranges of all runs."""
 
     ready: Prepared
-    lowest: (
-        float | None
-    )  # the bottom of the grade scale, where a measure reads it: it is not that of one range
+    #: the lowest grade of all queries, where a measure reads it
+    lowest: float | None
     memory: int
     progress: Progress | None
     bad: RunErrors
@@ -262,7 +269,7 @@ class _Work:
     _surveys: dict[tuple[str, ...], Survey] = field(default_factory=dict)
 
     def score(self, run: Table) -> tuple[Trailer, list[Path]]:
-        """Score a run; return what its ranges sum up to, and the files of their scores."""
+        """Score a run; return the merged trailer of its ranges, and the files of their scores."""
         texts = self.ready.texts(run)
         ready, run = self.ready.as_texts(texts), run.with_text_ids(*texts)
         if texts not in self._surveys:
@@ -272,38 +279,38 @@ class _Work:
         budget = Budget(self.memory, len(ready.measures), pl.String in (kinds["query_id"], kinds["doc_id"]))
         try:
             parts = ranges([known.sample], budget.ranges(known))
-            return self._along(ready, run, parts, regroups=False)
+            return self._score_ranges(ready, run, parts, regroups=False)
         except Scattered:
             pass
         listed = survey(run)
         parts = ranges([known.sample, listed.sample], budget.ranges(known, listed.rows))
-        return self._along(ready, run, parts, regroups=True)
+        return self._score_ranges(ready, run, parts, regroups=True)
 
-    def _along(
+    def _score_ranges(
         self, ready: Prepared, run: Table, parts: Sequence[QueryRange], *, regroups: bool
     ) -> tuple[Trailer, list[Path]]:
-        told, files = Trailer(), []
+        merged, files = Trailer(), []
         for part in parts:
             keep = None if part.whole else part.keep()
             some = run if keep is None else run.only(keep)
             with self.bad.shared():
                 pipeline, some = ready.only(keep, self.lowest).pipeline(some, regroups=regroups)
-            found, file = self._scored(pipeline, some)
-            told.merge(found)
+            trailer, file = self._scored(pipeline, some)
+            merged.merge(trailer)
             files.append(file)
-            _let_go()
-        return told, files
+            _release_memory()
+        return merged, files
 
     def _scored(self, pipeline: Pipeline, run: Table) -> tuple[Trailer, Path]:
-        """Score one range, of which nothing but this is left when the next one begins."""
+        """Score one range; only its trailer and file remain in memory."""
         share = scored_share(pipeline, run.watched(self.progress))
         return share.trailer, self.store.write(share, self.ready.measures)
 
 
-def _let_go() -> None:
-    """Give back what a range leaves behind: it would be there beside the next one.
+def _release_memory() -> None:
+    """Release the memory of a range before the next one.
 
-    Python has to collect circles first, and glibc keeps blocks that were freed until it is asked.
+    Python must collect reference cycles first, and glibc keeps freed blocks until it is trimmed.
     """
     gc.collect()
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):

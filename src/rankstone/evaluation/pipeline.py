@@ -1,4 +1,4 @@
-"""The pipeline that makes scores and an audit of one run: align, measure, put together."""
+"""The pipeline from one run to its scores and audit: align, measure, assemble."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class Pipeline:
-    """What a run needs to become scores.
+    """Everything needed to score a run.
 
     Parameters
     ----------
     judgments
-        The judgments, or the labels the run carries itself.
+        The judgments, or the labels in the run itself.
     options
         The alignment options.
     measures
-        What to compute.
+        The measures to compute.
     exclude, collapse
         As for :class:`~rankstone.hits.alignment.Aligner`.
     queries
-        What is known of queries beside their lists.
+        The query table.
     regroups
         As for :class:`~rankstone.hits.alignment.Aligner`.
     """
@@ -67,43 +67,43 @@ class Pipeline:
 
     @property
     def judged(self) -> Judgments:
-        """The judgments, where the run does not carry its own labels."""
+        """The judgments; only for a run without labels."""
         assert isinstance(self.judgments, Judgments)  # noqa: S101 - an internal promise, not user input
         return self.judgments
 
     def run(
         self, table: Table, each: Callable[[Chunk, Hits], Part] | None = None
     ) -> tuple[RunScores, RunAudit]:
-        """Align the run, measure every chunk of hits (by ``each``, if given), put scores together."""
-        parts, audit = self.walk(table, each or self.measure)
+        """Align the run, measure every chunk of hits (with ``each``, if given), and assemble the scores."""
+        parts, audit = self.map_chunks(table, each or self.measure)
         scores = self.assemble(parts, last=True)
         groups = self.judgments.groups if isinstance(self.judgments, Judgments) else None
         bounded = {m: int((s.status == Status.lower_bound).sum()) for m, s in scores.by_measure.items()}
-        told = what_to_wonder_about(bounded, None if groups is None else groups.several())
-        return scores, replace(audit, warnings=(*audit.warnings, *told))
+        warnings = score_warnings(bounded, None if groups is None else groups.several())
+        return scores, replace(audit, warnings=(*audit.warnings, *warnings))
 
-    def walk(
+    def map_chunks(
         self, table: Table, each: Callable[[Chunk, Hits], Piece], brings: frozenset[str] = frozenset()
     ) -> tuple[list[Piece], RunAudit]:
-        """Align the run and call ``each`` for every chunk of hits.
+        """Align the run, call ``each`` for every chunk of hits, and audit the run.
 
         Parameters
         ----------
         table
             The run.
         each
-            Makes a part of a chunk; parts come back in the stream's order.
+            Called with each chunk and its hits; results are in the order of the stream.
         brings
-            What alignment brings along beside what the measures ask for.
+            What alignment adds to the hits, besides what the measures need.
         """
-        parts, lists = self.aligned(table, each, brings)
-        self._check_met(parts, lists, table)
+        parts, lists = self.align(table, each, brings)
+        self._check_answered(parts, lists, table)
         return parts, self._audit(parts, lists, table)
 
-    def aligned(
+    def align(
         self, table: Table, each: Callable[[Chunk, Hits], Result], brings: frozenset[str] = frozenset()
     ) -> tuple[list[Result], Lists]:
-        """Do what :meth:`walk` does for a run that need not answer anything, and without an audit."""
+        """Do the same for a run that may answer no query, without an audit."""
         brings = brings.union(*(measure.brings for measure in self.measures))
         cutoffs = cutoffs_of(self.measures)
         aligner = Aligner(
@@ -113,8 +113,8 @@ class Pipeline:
 
     def hits(self, table: Table, query: object = None) -> Hits:
         """Return the hits of one query, or of all in the order of the judgments."""
-        chunks, _ = self.aligned(table, lambda chunk, hits: (chunk, hits))
-        together, order = joined([hits for _, hits in chunks]), in_order([chunk for chunk, _ in chunks])
+        chunks, _ = self.align(table, lambda chunk, hits: (chunk, hits))
+        together, order = joined([hits for _, hits in chunks]), query_order([chunk for chunk, _ in chunks])
         if query is not None:
             names = pl.concat([chunk.names for chunk, _ in chunks]).cast(pl.String)
             order = names.eq(str(query)).arg_true().to_numpy()
@@ -134,27 +134,29 @@ class Pipeline:
         return Part(chunk.names, chunk.codes, chunk.first_rows, scored, chunk.tally)
 
     def _with_columns(self, chunk: Chunk) -> Hits:
-        """Return the hits, with the columns of the query table that measures read."""
+        """Return the hits with the columns of the query table that measures read."""
         wanted = {name for measure in self.measures for name in getattr(measure, "query_columns", ())}
         if self.queries is None or not wanted:
             return chunk.hits
         about = {name: self.queries.values(name, chunk.names) for name in wanted}
-        return replace(chunk.hits, about=about, _memo={})  # hits it remembers know nothing of this
+        return replace(chunk.hits, about=about, _memo={})  # remembered values do not have these columns
 
-    def _check_met(self, parts: Sequence[Part], lists: Lists, table: Table) -> None:
+    def _check_answered(self, parts: Sequence[Part], lists: Lists, table: Table) -> None:
         if not any(part.tally is not None for part in parts) and not len(lists.unjudged()):
             raise EmptyInput("the run is empty", where=table.source)
         if not isinstance(self.judgments, Judgments):
             return
-        if not lists.seen.any():
+        if not lists.answered.any():
             raise no_overlap(self.judgments, lists, table.source)
-        missing, extra = int((~lists.seen).sum()), lists.unjudged()
+        missing, extra = int((~lists.answered).sum()), lists.unjudged()
         if self.options.missing == "error" and missing:
-            absent = self.judgments.queries.names.filter(pl.Series(~lists.seen))
-            raise _absent(f"{queries(missing)} missing from the run", absent, table, "missing=zero or drop")
+            names = self.judgments.queries.names.filter(pl.Series(~lists.answered))
+            raise _query_mismatch(
+                f"{queries(missing)} missing from the run", names, table, "missing=zero or drop"
+            )
         if self.options.extra == "error" and len(extra):
-            raise _absent(
-                f"{queries(len(extra))} of the run nobody judged", extra, table, "extra=drop or keep"
+            raise _query_mismatch(
+                f"{queries(len(extra))} of the run without judgments", extra, table, "extra=drop or keep"
             )
 
     def _audit(self, parts: Sequence[Part], lists: Lists, table: Table) -> RunAudit:
@@ -162,7 +164,7 @@ class Pipeline:
         return RunAudit.of(
             table.source,
             tallies,
-            missing=int((~lists.seen).sum()),
+            missing=int((~lists.answered).sum()),
             extra=len(lists.unjudged()) if isinstance(self.judgments, Judgments) else 0,
             comments=table.comments(),
             cutoffs=cutoffs_of(self.measures),
@@ -173,29 +175,29 @@ class Pipeline:
         )
 
     def assemble(self, parts: Sequence[Part], *, last: bool = False) -> RunScores:
-        """Put the parts' queries in the order of the judgments (of the table, when labelled).
+        """Assemble scores in the order of the judgments (of the table, when labelled).
 
         Parameters
         ----------
         parts
-            What chunks came to.
+            The scores of all chunks.
         last
-            Whether nobody looks at the parts' scores again: of many millions of queries these are let go,
-            measure by measure, while the whole is made.
+            True if the parts are not needed again: their scores are then freed measure by measure, which
+            matters for many millions of queries.
         """
-        order = in_order(parts)
+        order = query_order(parts)
         by_measure: dict[Measure, Scored] = {}
         for at, measure in enumerate(self.measures):
-            these = [part.scored.pop(0) if last else part.scored[at] for part in parts]
-            by_measure[measure] = these[0].joined(these, order)
+            pieces = [part.scored.pop(0) if last else part.scored[at] for part in parts]
+            by_measure[measure] = pieces[0].joined(pieces, order)
         names = pl.concat([part.names for part in parts]).gather(order)
         if self.queries is None:
             return RunScores(names, by_measure)
-        check_queries(self.queries, self.measures, names)  # unjudged queries that are kept, too
+        check_queries(self.queries, self.measures, names)  # includes unjudged queries that are kept
         about = self.queries.take(names)
         if "weight" in about.columns and not about["weight"].null_count():
             weight = self.queries.values("weight", names)
-            by_measure = {measure: _weighed(scored, weight) for measure, scored in by_measure.items()}
+            by_measure = {measure: _with_weights(scored, weight) for measure, scored in by_measure.items()}
         return RunScores(names, by_measure, about)
 
 
@@ -210,8 +212,8 @@ class Part:
     tally: Tally | None
 
 
-class Walked(NamedTuple):
-    """What the road made of some runs."""
+class ScoredRuns(NamedTuple):
+    """The scores of some runs, with everything that a result records."""
 
     runs: dict[str, RunScores]
     measures: tuple[Measure, ...]
@@ -221,32 +223,32 @@ class Walked(NamedTuple):
 
 
 def cutoffs_of(measures: Sequence[Measure]) -> tuple[int, ...]:
-    """Return the ranks at which the audit counts unjudged documents: those that measures look down to."""
+    """Return the ranks at which the audit counts unjudged documents: the cutoffs of the measures."""
     return tuple(sorted({m.deepest for m in measures if m.deepest is not None})) or (10,)
 
 
-def in_order(parts: Sequence[Part] | Sequence[Chunk]) -> Ints:
-    """Return the order of the parts' queries: that of the judgments, then that of the table."""
+def query_order(parts: Sequence[Part] | Sequence[Chunk]) -> Ints:
+    """Return the order of the parts' queries: first that of the judgments, then that of the table."""
     codes = np.concatenate([part.codes for part in parts])
     rows = np.concatenate([part.first_rows for part in parts])
     return np.lexsort((rows, np.where(codes < 0, len(codes), codes)))
 
 
-def _weighed(scored: Scored, weight: Floats) -> Scored:
-    """Return the scores under the weights given, unless the measure has weights of its own."""
-    own = getattr(scored, "weight", weight) is not None  # curves have none at all
-    return scored if own else replace(scored, weight=weight)
+def _with_weights(scored: Scored, weight: Floats) -> Scored:
+    """Return the scores with the given weights, unless the measure has its own."""
+    has_weights = getattr(scored, "weight", weight) is not None  # curves have no such field
+    return scored if has_weights else replace(scored, weight=weight)
 
 
-def what_to_wonder_about(bounded: Mapping[Measure, int], several: int | None) -> list[str]:
-    """Return sentences about scores that a reader should not miss.
+def score_warnings(bounded: Mapping[Measure, int], several: int | None) -> list[str]:
+    """Return warnings about scores.
 
     Parameters
     ----------
     bounded
         Measure → queries whose true value may be higher.
     several
-        Queries with more than one subtopic; ``None`` where judgments are not by subtopic.
+        How many queries have more than one subtopic; ``None`` where judgments are not by subtopic.
     """
     sentences = []
     if several == 0 and any(measure.family == "diversity" for measure in bounded):
@@ -259,6 +261,6 @@ def what_to_wonder_about(bounded: Mapping[Measure, int], several: int | None) ->
     return sentences
 
 
-def _absent(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:
+def _query_mismatch(what: str, names: pl.Series, table: Table, fix: str) -> NotComparable:
     shown = ", ".join(printable(name) for name in names[:5])
     return NotComparable(what, where=table.source, given=f"{shown}{' …' if len(names) > 5 else ''}", fix=fix)  # noqa: PLR2004

@@ -1,7 +1,4 @@
-"""Judgments, options and side tables made ready once, to score any number of runs.
-
-What is scored: runs against judgments, or one table whose rows carry both score and label.
-"""
+"""Judgments, options and side tables prepared once, to score any number of runs; labelled tables."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, EmptyInput, UsageError
-from rankstone.evaluation.pipeline import Pipeline, Walked
+from rankstone.evaluation.pipeline import Pipeline, ScoredRuns
 from rankstone.evaluation.request import (
     RunErrors,
     check_queries,
@@ -33,7 +30,7 @@ from rankstone.evaluation.request import (
     require_columns,
 )
 from rankstone.evaluation.scores import RunScores, Scores
-from rankstone.hits.alignment_audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
+from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
 from rankstone.hits.exclusion import Exclusion, pairs_of
 from rankstone.hits.grouped_judgments import prepared
 from rankstone.hits.judgments import SelfLabelled, lowest_of
@@ -52,12 +49,12 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress, Table
     from rankstone.measures.core.measure import Measure
 
-    #: what is done with a run on its way: its name, its pipeline and its table in, its scores out
-    Along = Callable[[str, Pipeline, Table], tuple[RunScores, RunAudit]]
+    #: scores a run, given its name, its pipeline and its table
+    ScoreRun = Callable[[str, Pipeline, Table], tuple[RunScores, RunAudit]]
 
 
 class Prepared:
-    """Judgments, options and side tables made ready once, for any number of runs.
+    """Judgments, options and side tables prepared once, for any number of runs.
 
     Parameters
     ----------
@@ -69,13 +66,13 @@ class Prepared:
     measures
         The measures, in the order they were given.
     options
-        The options of alignment.
+        The alignment options.
     one_group
-        True if all lists are one.
+        True if all lists are treated as one.
     queries
         The query table; ``None`` where there is none.
     collapse
-        What turns a column of passages into one of documents; ``None`` where nothing does.
+        Turns a column of passages into documents; ``None`` without ``collapse``.
 
     Raises
     ------
@@ -100,12 +97,12 @@ class Prepared:
     def of(
         cls, qrels: QrelsLike, measures: tuple[Measure, ...], **options: Unpack[EvaluationKeywords]
     ) -> Self:
-        """Make judgments ready for measures that were read already, curves among them."""
+        """Prepare judgments for parsed measures, curves among them."""
         made = cls.__new__(cls)
         made._read(qrels, measures, **options)  # noqa: SLF001 - its own
         return made
 
-    def _read(  # what is given, by the names of EvaluationKeywords
+    def _read(  # the arguments named in EvaluationKeywords
         self,
         qrels: object,
         measures: tuple[Measure, ...],
@@ -147,17 +144,17 @@ class Prepared:
         on_bad_run: str = "stop",
     ) -> Scores:
         """Score one run, or several by name; parameters as for :func:`rankstone.evaluate`."""
-        return Scores(*self.walk(name_runs(runs), progress=progress, on_bad_run=on_bad_run))
+        return Scores(*self.score_runs(name_runs(runs), progress=progress, on_bad_run=on_bad_run))
 
     def hits(self, run: RunLike, query: object = None) -> Hits:
-        """Return where the judged documents of a run stand: all that a measure looks at.
+        """Return the hits of a run: the ranks and grades of its judged documents.
 
         Parameters
         ----------
         run
             As for :func:`rankstone.evaluate`; one run.
         query
-            The id of one query; of all queries, in the order of the judgments, unless given.
+            The id of one query; by default all queries, in the order of the judgments.
 
         Raises
         ------
@@ -167,26 +164,26 @@ class Prepared:
         pipeline, table = self.pipeline(self.open(run))
         return pipeline.hits(table, query)
 
-    def walk(
+    def score_runs(
         self,
         runs: Mapping[str, object],
-        along: Along | None = None,
+        score_run: ScoreRun | None = None,
         *,
         progress: Progress | None = None,
         on_bad_run: str | None = None,
-    ) -> Walked:
-        """Take every run along its pipeline.
+    ) -> ScoredRuns:
+        """Score every run with its pipeline.
 
         Parameters
         ----------
         runs
             Run name → run.
-        along
-            What is done with each; it is scored unless given.
+        score_run
+            Replaces the scoring of each run.
         progress
             Called with row counts while reading.
         on_bad_run
-            As for :func:`rankstone.evaluate`; ``None`` stops where nothing else can be chosen.
+            As for :func:`rankstone.evaluate`; ``None`` stops where this is not an option.
         """
         bad = RunErrors(on_bad_run)
         scored: dict[str, RunScores] = {}
@@ -201,43 +198,43 @@ class Prepared:
                 with bad.shared():
                     pipeline, table = self.pipeline(table)
                 table = table.watched(progress)
-                made = pipeline.run(table) if along is None else along(name, pipeline, table)
-                scored[name], audits[name] = made
+                result = pipeline.run(table) if score_run is None else score_run(name, pipeline, table)
+                scored[name], audits[name] = result
                 sources[name] = table.source
         bad.settle(len(runs))
-        return Walked(
+        return ScoredRuns(
             scored,
             self.measures,
-            Audit(self.judgments_audit(), audits, *self._beside(), bad_runs=bad.by_run),
+            Audit(self.judgments_audit(), audits, *self._side_table_audits(), bad_runs=bad.by_run),
             choices(options, self.measures, one_group=self.one_group),
             {"judgments": self.judged.source, "runs": sources, **self._sources()},
         )
 
     # -- one run ---------------------------------------------------------------------------------------
     def open(self, run: object, name: str = "run", *, ranks: bool = True) -> Table:
-        """Open a run without reading it, with TREC's ``ranks`` for the audit."""
+        """Open a run without reading it, with the ``ranks`` of TREC text for the audit."""
         return read_run(run, self._columns, self._format_in, order=self.options.order, name=name, ranks=ranks)
 
     def pipeline(self, run: Table, *, regroups: bool = True) -> tuple[Pipeline, Table]:
-        """Return the pipeline of an opened run, and the run with ids of the kind that the judgments have."""
+        """Return the pipeline of an opened run, and the run with ids of the same type as the judgments."""
         texts, options = self.texts(run), options_for(run, self.options)
         run = run.with_text_ids(*texts)
         if self.one_group:
             run = run.pairs_in_one_list(self._judged_in(run) if self.options.extra == "drop" else None)
         judgments, exclude = self._prepare(texts)
-        made = Pipeline(judgments, options, self.measures, exclude, self.collapse, self.queries, regroups)
-        return made, run
+        pipeline = Pipeline(judgments, options, self.measures, exclude, self.collapse, self.queries, regroups)
+        return pipeline, run
 
     def texts(self, run: Table) -> tuple[str, ...]:
-        """Return the id columns that are written as texts, for run and judgments to be of one kind."""
+        """Return the id columns to write as text, so that run and judgments have the same type."""
         return self.judged.text_ids_for(run, "texts on both sides, or whole numbers on both sides")
 
     def _judged_in(self, run: Table) -> pl.Series:
-        """Return the judged queries, written as the run writes its own."""
+        """Return the judged queries, with the type of the run's ids."""
         return self.judged.collect("query_id")["query_id"].unique().cast(run.schema["query_id"])
 
     def _prepare(self, texts: tuple[str, ...]) -> tuple[Judgments, Exclusion | None]:
-        """Prepare judgments and exclusions, once for each choice of id columns written as texts."""
+        """Prepare judgments and exclusions, once for each choice of id columns written as text."""
         if texts not in self._kept:
             table = self.judged.with_text_ids(*texts)
             table = table.pairs_in_one_list() if self.one_group else table
@@ -245,7 +242,9 @@ class Prepared:
             declared = declared_queries(table, self.queries)
             if self._share is None and not frame.height:
                 raise EmptyInput("there are no judgments", where=table.source)
-            if self._share is not None and declared is not None:  # the query table knows nothing of ranges
+            if (
+                self._share is not None and declared is not None
+            ):  # the query table is not limited to the range
                 declared = declared.to_frame("query_id").filter(self._share).to_series()
             pairs = self._excluded(frame.schema)
             judgments = prepared(frame, self.options, table.locate, self._intents, declared, pairs)
@@ -270,11 +269,11 @@ class Prepared:
 
     # -- the judgments, and the same under other choices -----------------------------------------------
     def judgments(self) -> Judgments:
-        """Return the prepared judgments (their ids as they were given)."""
+        """Return the prepared judgments, with ids as they were given."""
         return self._prepare(())[0]
 
     def given_grades(self) -> pl.Series:
-        """Return the grades as they were given, those among them that the options do away with."""
+        """Return the grades as they were given, before the options change or drop any."""
         return self.judged.collect("relevance")["relevance"]
 
     def for_measures(self, measures: MeasuresLike) -> Self:
@@ -287,21 +286,21 @@ class Prepared:
         return other
 
     def reads(self, measures: Sequence[Measure]) -> bool:
-        """Return True if the columns of the judgments that measures look at were read."""
+        """Return True if all columns of the judgments that measures need were read."""
         return set(columns_read(measures)) <= set(self._further)
 
     def under(self, options: AlignmentOptions, *, one_group: bool = False) -> Self:
         """Return the same judgments under other options.
 
-        What is prepared already serves them, too, unless the options make other judgments of them.
+        Prepared judgments are reused, unless the options change them.
         """
         merges = ("negative", "duplicate_judgments", "exclude_from")
         same = all(getattr(options, name) == getattr(self.options, name) for name in merges)
         kept = self._kept if same and one_group == self.one_group else {}
         return self._with(options=options, one_group=one_group, _kept=kept)
 
-    def of_rows(self) -> Self:
-        """Return the same, but an empty entry makes no judged query, as with most libraries."""
+    def without_empty_entries(self) -> Self:
+        """Return the same without judged queries from empty entries, as in most libraries."""
         return self._with(judged=self.judged.without_empty(), _kept={})
 
     def in_memory(self) -> Self:
@@ -309,11 +308,11 @@ class Prepared:
         return self._with(judged=self.judged.in_memory())
 
     def as_texts(self, columns: tuple[str, ...]) -> Self:
-        """Return the same with some id columns of the judgments written as texts."""
+        """Return the same with some id columns of the judgments written as text."""
         return self._with(judged=self.judged.with_text_ids(*columns), _kept={}) if columns else self
 
     def only(self, keep: pl.Expr | None, lowest_grade: float | None = None) -> Self:
-        """Return the same for a share of the queries, which may hold none.
+        """Return the same for a share of the queries, perhaps an empty one.
 
         Parameters
         ----------
@@ -330,22 +329,24 @@ class Prepared:
         vars(other).update(changed)
         return other
 
-    # -- what there is to say --------------------------------------------------------------------------
-    def _beside(self) -> tuple[BesideAudit | None, BesideAudit | None]:
-        """Return what there is to say about the tables of queries and of intents."""
+    # -- audits ----------------------------------------------------------------------------------------
+    def _side_table_audits(self) -> tuple[SideTableAudit | None, SideTableAudit | None]:
+        """Return the audits of the query table and of the intents."""
         judgments = next(iter(self._kept.values()))[0]
         about = None
         if self.queries is not None:
             about = check_queries(self.queries, self.measures, judgments.queries.names)
-        meant = None if self._intents is None or judgments.groups is None else self._intents.audit(judgments)
-        return about, meant
+        intents = (
+            None if self._intents is None or judgments.groups is None else self._intents.audit(judgments)
+        )
+        return about, intents
 
     def _sources(self) -> dict[str, str]:
-        beside = {"queries": self.queries, "intents": self._intents}
-        return {name: table.source for name, table in beside.items() if table is not None}
+        tables = {"queries": self.queries, "intents": self._intents}
+        return {name: table.source for name, table in tables.items() if table is not None}
 
     def judgments_audit(self) -> JudgmentsAudit:
-        """Return what was found in the judgments."""
+        """Return the audit of the judgments."""
         judgments = next(iter(self._kept.values()))[0]
         relevant = judgments.ideal.relevant_count(ANY_GAIN)
         return JudgmentsAudit(
@@ -365,18 +366,18 @@ class Prepared:
 
 
 def options_for(run: Table, options: AlignmentOptions) -> AlignmentOptions:
-    """Return the options for a run; lists of documents, and ranks without scores, have one order only."""
+    """Return the options for a run: lists of documents, and ranks without scores, have only one order."""
     order = run.ordered_by(options.order)
     return options if order == options.order else replace(options, order=cast("Order", order))
 
 
-#: what a table with scores and labels has no use for
-_OF_LISTS = ("exclude", "collapse", "intents")
+#: options that do not apply to a labelled table
+_NOT_LABELLED = ("exclude", "collapse", "intents")
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What is to be scored: judgments and runs, or one table that holds both, called ``name``."""
+    """The input to score: judgments and runs, or one labelled table, called ``name``."""
 
     qrels: object
     runs: object
@@ -386,29 +387,29 @@ class Given:
     def __post_init__(self) -> None:
         """Refuse both, and neither."""
         if self.table is not None and not (self.qrels is None and self.runs is None):
-            raise UsageError("table holds scores and labels, so no judgments and runs go with it")
+            raise UsageError("table has scores and labels, so judgments and runs cannot be given with it")
         if self.table is None and (self.qrels is None or self.runs is None):
             raise UsageError(
                 "judgments and at least one run are needed",
                 fix="evaluate(qrels, runs, …), or table=… for one table with scores and labels",
             )
 
-    def walk(
+    def score_runs(
         self,
         measures: tuple[Measure, ...],
         *,
         progress: Progress | None = None,
         on_bad_run: str | None = None,
         **options: Unpack[EvaluationKeywords],
-    ) -> Walked:
+    ) -> ScoredRuns:
         """Score it; parameters as for :func:`rankstone.evaluate`."""
         if self.table is None:
             ready = Prepared.of(self.qrels, measures, **options)  # type: ignore[arg-type] # its own check
-            return ready.walk(name_runs(self.runs), progress=progress, on_bad_run=on_bad_run)
-        return walk_labelled(self.table, measures, name=self.name, progress=progress, **options)
+            return ready.score_runs(name_runs(self.runs), progress=progress, on_bad_run=on_bad_run)
+        return score_labelled(self.table, measures, name=self.name, progress=progress, **options)
 
 
-def walk_labelled(
+def score_labelled(
     table: object,
     parsed: tuple[Measure, ...],
     *,
@@ -421,19 +422,19 @@ def walk_labelled(
     csv_separator: str | None = None,
     decimal: str | None = None,
     **options: Any,  # noqa: ANN401 - checked by AlignmentOptions
-) -> Walked:
-    """Score one table with scores and labels."""
-    for of_lists in _OF_LISTS:
-        if options.pop(of_lists, None) is not None:
-            raise BadOption(
-                f"{of_lists} is for runs against judgments, not for a table with scores and labels"
-            )
+) -> ScoredRuns:
+    """Score a labelled table."""
+    for option in _NOT_LABELLED:
+        if options.pop(option, None) is not None:
+            raise BadOption(f"{option} is for runs against judgments, not for a table with scores and labels")
     order = options.get("order", "score")
     columns = with_csv(columns, csv_separator, decimal)
     read = read_labelled(table, columns, format_in, order=order, one_group=one_group)
     alignment = _alignment(read, options, parsed)
     lowest = 0.0
-    if any(measure.claims.reads_lowest_grade for measure in parsed):  # it has to be known before the walk
+    if any(
+        measure.claims.reads_lowest_grade for measure in parsed
+    ):  # it must be known before the table is read
         lowest = lowest_of(read.tables([pl.col("relevance")]), alignment.negative)
     refuse_further_columns(parsed)
     refuse_without_pairs(None, alignment)
@@ -441,18 +442,18 @@ def walk_labelled(
     about = query_table(queries, parsed, columns)
     pipeline = Pipeline(SelfLabelled(lowest), alignment, parsed, queries=about)
     run, audit = pipeline.run(read.watched(progress))
-    beside = None if about is None else check_queries(about, parsed, run.queries)
-    return Walked(
+    audit_queries = None if about is None else check_queries(about, parsed, run.queries)
+    return ScoredRuns(
         {name: run},
         parsed,
-        Audit(None, {name: audit}, queries=beside),
+        Audit(None, {name: audit}, queries=audit_queries),
         choices(alignment, parsed, one_group=one_group),
         {"labelled": {name: read.source}, **({} if about is None else {"queries": about.source})},
     )
 
 
 def _alignment(read: Table, options: Mapping[str, Any], measures: Sequence[Measure]) -> AlignmentOptions:
-    """Return the options; without document ids ties are resolved by expectation unless told otherwise."""
+    """Return the options; without document ids ties are resolved by expectation by default."""
     if "doc_id" in read.columns:
         return checked(options, measures)
     alignment = checked({"ties": "expected", **options}, measures)

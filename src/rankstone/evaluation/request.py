@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadParameter, BadRuns, InputError, UsageError, one_of, printable
-from rankstone.hits.alignment_audit import BesideAudit
+from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.alignment_options import AlignmentKeywords, AlignmentOptions
 from rankstone.hits.grouped_judgments import Intents
 from rankstone.hits.judged_pool import QueryTable
@@ -306,13 +306,13 @@ def _query_columns(measure: object) -> list[tuple[str, str]]:
     return [(name, f"{measure} needs") for name in names]
 
 
-def check_queries(table: QueryTable, measures: Sequence[object], queries: pl.Series) -> BesideAudit:
+def check_queries(table: QueryTable, measures: Sequence[object], queries: pl.Series) -> SideTableAudit:
     """Return how the query table fits the evaluated queries; refuse it where a measure lacks a value."""
     for measure in measures:
         if wanted := _query_columns(measure):
             table.covers(queries, [name for name, _ in wanted], wanted[0][1])
     rows = table.rows(queries)
-    return BesideAudit(
+    return SideTableAudit(
         source=table.source,
         rows=len(table.ids),
         unknown=len(table.ids) - len(np.unique(rows[rows >= 0])),

@@ -1,4 +1,4 @@
-"""Means as tables: a row a run, rows below it for other means that a reader should know of."""
+"""Tables of means: one row for each run, and rows below it for means over fewer queries."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_audit import Audit
 
 
-#: from this share of queries without a relevant document on, the mean without them is shown, too
+#: with more than this share of queries without a relevant document, the mean without them is shown, too
 _MANY_EMPTY = 0.01
 
 Row = tuple[str, ...]
 
 
 class Averaged(Protocol):
-    """Scores of runs, wherever the scores of queries are; see :class:`rankstone.Scores`."""
+    """Scores of runs, in memory or elsewhere; see :class:`rankstone.Scores`."""
 
     @property
     def measures(self) -> Sequence[Any]:
-        """The measures, in the order asked for."""
+        """The measures, in the requested order."""
 
     @property
     def audit(self) -> Audit:
-        """What alignment did."""
+        """The audit of alignment."""
 
     @property
     def conventions(self) -> Mapping[str, Any]:
-        """What the numbers depend on."""
+        """All options and parameters that the numbers depend on."""
 
     def mean(self, without: Sequence[str] = (), by: Sequence[str] = ()) -> pl.DataFrame:
         """Return one row per run and measure."""
 
     def share_of(self, run: str, status: str) -> float:
-        """Return the share of a run's queries that have a status."""
+        """Return the share of a run's queries with a status."""
 
 
 def of_runs(
@@ -51,20 +51,20 @@ def of_runs(
     intervals: pl.DataFrame | None = None,
     about: Sequence[str] = (),
 ) -> Sheet:
-    """Return means as a sheet: a row a run, a column a measure.
+    """Return means as a sheet: one row for each run, one column for each measure.
 
     Parameters
     ----------
     scores
-        What is shown.
+        The scores.
     digits
         Decimals.
     by
-        Columns of the query table: a row for each segment below its run.
+        Columns of the query table: one row for each segment below its run.
     intervals
-        ``run``, ``measure``, ``low``, ``high``, shown behind the means.
+        ``run``, ``measure``, ``low``, ``high``, shown after the means.
     about
-        Lines that say how these were found.
+        Notes on the intervals.
     """
     names = [str(measure) for measure in scores.measures]
     rows = [row for run in scores.audit.runs for row in _rows(scores, run, names, digits, by, intervals)]
@@ -82,8 +82,8 @@ def _rows(
     intervals: pl.DataFrame | None,
 ) -> Iterator[Row]:
     def means(without: tuple[str, ...] = ()) -> list[str]:
-        found = scores.mean(without=without).filter(run=run)
-        values = dict(zip(found["measure"], found["value"], strict=True))
+        frame = scores.mean(without=without).filter(run=run)
+        values = dict(zip(frame["measure"], frame["value"], strict=True))
         return [cell(values[name], digits=digits) for name in names]
 
     ends = {} if intervals is None else _ends(intervals.filter(run=run), digits)
@@ -94,8 +94,8 @@ def _rows(
     if alignment["empty"] in ("zero", "one") and scores.share_of(run, "no_relevant") > _MANY_EMPTY:
         yield "  … queries with a relevant document", *means(("no_relevant",))
     if by:
-        found = scores.mean(by=by).filter(run=run)
-        for segment in found.partition_by(list(by), maintain_order=True):
+        frame = scores.mean(by=by).filter(run=run)
+        for segment in frame.partition_by(list(by), maintain_order=True):
             what = ", ".join(f"{printable(name)}={cell(segment[name][0], 'run')}" for name in by)
             values = (cell(value, digits=digits) for value in segment["value"])
             yield f"  {what} ({segment['n'].max()!s})", *values
@@ -103,8 +103,8 @@ def _rows(
 
 def _ends(intervals: pl.DataFrame, digits: int) -> dict[str, str]:
     """Return measure → its interval as text, with a blank in front."""
-    found = intervals.drop_nulls("low").select("measure", "low", "high").iter_rows()
-    return {name: f" [{cell(low, digits=digits)}, {cell(high, digits=digits)}]" for name, low, high in found}
+    rows = intervals.drop_nulls("low").select("measure", "low", "high").iter_rows()
+    return {name: f" [{cell(low, digits=digits)}, {cell(high, digits=digits)}]" for name, low, high in rows}
 
 
 def of_measures(
@@ -113,7 +113,7 @@ def of_measures(
     digits: int,
     groups: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]],
 ) -> Sheet:
-    """Return means as a sheet: a row a measure, a column a run, groups of users below their measure.
+    """Return means as a sheet: one row for each measure, groups of users below it, one column for each run.
 
     Parameters
     ----------
@@ -122,26 +122,26 @@ def of_measures(
     runs
         Their names.
     groups
-        Column of the users → means by it, and the largest gaps between its groups.
+        Column of the user table → means by it, and the largest gaps between its groups.
     """
     values = {(run, measure): value for run, measure, value, *_ in scores.mean().iter_rows()}
     rows: list[Row] = []
 
-    def add(name: str, found: Mapping[str, float | None]) -> None:
-        rows.append((name, *(cell(found.get(run), digits=digits) for run in runs)))
+    def add(name: str, by_run: Mapping[str, float | None]) -> None:
+        rows.append((name, *(cell(by_run.get(run), digits=digits) for run in runs)))
 
     for measure in map(str, scores.measures):
         add(measure, {run: values[run, measure] for run in runs})
         for column, (means, gaps) in groups.items():
-            of_groups: dict[object, dict[str, float | None]] = {}
+            by_group: dict[object, dict[str, float | None]] = {}
             for run, group, what, value, *_ in means.iter_rows():
                 if what == measure:
-                    of_groups.setdefault(group, {})[run] = value
-            for group, found in of_groups.items():
-                add(f"  {printable(column)}={'–' if group is None else printable(group)}", found)
-            if of_groups:
-                apart = {run: gap for run, what, _, gap, *_ in gaps.iter_rows() if what == measure}
-                add("  largest gap", apart)
+                    by_group.setdefault(group, {})[run] = value
+            for group, by_run in by_group.items():
+                add(f"  {printable(column)}={'–' if group is None else printable(group)}", by_run)
+            if by_group:
+                largest = {run: gap for run, what, _, gap, *_ in gaps.iter_rows() if what == measure}
+                add("  largest gap", largest)
     table = Table("", ("measure", *map(printable, runs)), tuple(rows), ("id", *(True for _ in runs)))
     notes = (*scores.audit.lines(), *conventions_lines(scores.conventions))
     return Sheet("", parts=(table,), notes=notes)

@@ -1,4 +1,4 @@
-"""The last station of the road: scores per query first, means derived from them."""
+"""Scores: values of queries first, means computed from them."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ _MEAN = ("measure", "value", "n", "n_undefined")
 
 @dataclass(frozen=True, eq=False)
 class RunScores:
-    """One run's scores.
+    """The scores of one run.
 
     Attributes
     ----------
     queries
         The queries' ids.
     by_measure
-        For each measure one value a query.
+        For each measure one value for each query.
     about
-        What the query table says of these queries, a row each; ``None`` where there is no table.
+        The rows of the query table for these queries; ``None`` without a table.
     """
 
     queries: pl.Series
@@ -64,7 +64,7 @@ class RunScores:
     about: pl.DataFrame | None = None
 
     def unit(self, name: str) -> tuple[pl.Series, Ints]:
-        """Return the units of a column of the query table, and which of them each query belongs to."""
+        """Return the distinct values (units) of a column of the query table, and the unit of each query."""
         assert self.about is not None  # noqa: S101 - measures with units are refused without the table
         units = self.about[name].unique(maintain_order=True)
         return units, _codes(self.about.select(name), units.to_frame())
@@ -79,13 +79,13 @@ class Scores(HasMeans):
     runs
         Run name → its scores.
     measures
-        The measures, in the order asked for.
+        The measures, in the requested order.
     audit
-        What alignment did.
+        The audit of alignment.
     conventions
-        Every option and parameter the numbers depend on.
+        All options and parameters that the numbers depend on.
     inputs
-        Where judgments and runs came from.
+        The sources of judgments and runs.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class Scores(HasMeans):
         return of_runs(self, digits, by, intervals, about)
 
     def lazy(self) -> pl.LazyFrame:
-        """Return :attr:`per_query` lazily: written from this, many millions of rows take no memory."""
+        """Return :attr:`per_query` lazily, to write many millions of rows without holding them in memory."""
         parts = [
             _long(name, run, measure, scored)
             for name, run in self.runs.items()
@@ -153,8 +153,8 @@ class Scores(HasMeans):
                 some, value, n = _units(code, measure, scored, counted)
                 unit = names.cast(pl.String).gather(some)
                 units = pl.DataFrame({"unit": unit, "value": value, "n": n})
-                told = units.with_columns(run=pl.lit(name), measure=pl.lit(str(measure)))
-                parts.append(told.select(list(_UNIT_SCHEMA)))
+                named = units.with_columns(run=pl.lit(name), measure=pl.lit(str(measure)))
+                parts.append(named.select(list(_UNIT_SCHEMA)))
         return pl.concat(parts)
 
     def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
@@ -166,8 +166,8 @@ class Scores(HasMeans):
             Statuses of queries to leave out: ``["missing"]`` gives the mean over answered queries,
             ``["no_relevant"]`` the one over queries with something to find.
         by
-            Columns of the query table: one row for each of their values (null where the table says
-            nothing of a query).
+            Columns of the query table: one row for each of their values (null where the table has no value
+            for a query).
 
         Returns
         -------
@@ -178,9 +178,9 @@ class Scores(HasMeans):
         Examples
         --------
         >>> import rankstone
-        >>> asked = {"q1": {"country": "de"}, "q2": {"country": "fr"}}
+        >>> queries = {"q1": {"country": "de"}, "q2": {"country": "fr"}}
         >>> qrels, run = {"q1": {"d": 1}, "q2": {"d": 1}}, {"q1": ["d"], "q2": ["x", "d"]}
-        >>> scores = rankstone.evaluate(qrels, run, "RR", queries=asked)
+        >>> scores = rankstone.evaluate(qrels, run, "RR", queries=queries)
         >>> scores.mean(by="country").select("country", "value", "n").rows()
         [('de', 1.0, 1), ('fr', 0.5, 1)]
         """
@@ -191,14 +191,14 @@ class Scores(HasMeans):
         return self._means[key]
 
     def _mean(self, without: tuple[str, ...], by: tuple[str, ...]) -> pl.DataFrame:
-        asked = [status_of(name) for name in without]
+        statuses = [status_of(name) for name in without]
         rows: list[tuple[Any, ...]] = []
         kinds: dict[str, Any] = dict.fromkeys(by, pl.Null())
         for name, run in self.runs.items():
             segments, members = _segments(run, by, self.inputs)
             kinds.update(segments.schema)
             columns = [
-                (str(measure), _Averaging.of(run, measure, scored, asked))
+                (str(measure), _Averaging.of(run, measure, scored, statuses))
                 for measure, scored in run.by_measure.items()
             ]
             for segment, inside in zip(segments.rows() if by else [()], members, strict=True):
@@ -214,13 +214,13 @@ class Scores(HasMeans):
         return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("value").fill_nan(None))
 
     def has(self, status: str) -> bool:
-        """Return whether any query has the given status for any measure."""
+        """Return True if any query has the given status for any measure."""
         return any(self.share_of(run, status) for run in self.runs)
 
     def share_of(self, run: str, status: str) -> float:
-        """Return the share of a run's queries that have a status, of the measure where it is largest."""
-        code, found = status_of(status), self.runs[run].by_measure.values()
-        return max((float((s.status == code).mean()) for s in found if len(s.status)), default=0.0)
+        """Return the share of a run's queries with a status, for the measure where it is largest."""
+        code, scores = status_of(status), self.runs[run].by_measure.values()
+        return max((float((s.status == code).mean()) for s in scores if len(s.status)), default=0.0)
 
 
 def status_of(name: str) -> Status:
@@ -235,13 +235,13 @@ def status_of(name: str) -> Status:
 
 
 def uncounted(*, undefined_propagates: bool) -> list[Status]:
-    """Return the statuses of queries that do not enter a mean."""
+    """Return the statuses of queries that are not part of a mean."""
     return [Status.dropped] if undefined_propagates else [Status.dropped, Status.undefined]
 
 
 @dataclass(frozen=True, eq=False)
 class _Averaging:
-    """What means of one measure are made of, however many segments there are."""
+    """The data for means of one measure over any segments."""
 
     measure: Measure
     scored: Scored
@@ -264,7 +264,7 @@ class _Averaging:
         )
 
     def over(self, inside: Ints) -> tuple[float, int, int]:
-        """Return one number for some queries, how many units it is made of, and how many are undefined."""
+        """Return the aggregate over some queries, and how many units and undefined queries there are."""
         counted = inside[self.counts[inside]]
         undefined = int(np.count_nonzero(self.undefined[inside]))
         if self.unit is None:
@@ -276,7 +276,7 @@ class _Averaging:
 
 
 def _units(code: Ints, measure: Measure, scored: Scored, counted: Ints) -> tuple[Ints, Floats, Ints]:
-    """Return the units of the queries counted, the value of each and the number of its queries."""
+    """Return the units of the counted queries, the value of each, and its number of queries."""
     some, unit = np.unique(code[counted], return_inverse=True)
     parts = (scored.value, scored.numerator, scored.denominator)
     value = measure.of_units(unit, len(some), *(part[counted] for part in parts))
@@ -286,7 +286,7 @@ def _units(code: Ints, measure: Measure, scored: Scored, counted: Ints) -> tuple
 def _segments(
     run: RunScores, by: tuple[str, ...], inputs: Mapping[str, Any]
 ) -> tuple[pl.DataFrame, list[Ints]]:
-    """Return the different values of columns of the query table, and the queries that have each."""
+    """Return the distinct values of columns of the query table, and the queries with each."""
     if not by:
         return pl.DataFrame(), [np.arange(len(run.queries))]
     if run.about is None:
@@ -303,12 +303,14 @@ def _segments(
                 fix=did_you_mean(name, run.about.columns),
             )
         if name in ("run", *_MEAN):
-            raise BadParameter(f"a column called {name} cannot stand beside the means", fix="rename it")
+            raise BadParameter(
+                f"a column called {name} would collide with the columns of the means", fix="rename it"
+            )
     return grouped(run.about.select(by))
 
 
 def grouped(values: pl.DataFrame) -> tuple[pl.DataFrame, list[Ints]]:
-    """Return the different rows of a frame in their order, nulls last, and where each of them stands.
+    """Return the distinct rows of a frame in order, nulls last, and the indexes of each.
 
     >>> distinct, places = grouped(pl.DataFrame({"country": ["fr", "de", None, "fr"]}))
     >>> distinct["country"].to_list(), [at.tolist() for at in places]
@@ -321,14 +323,14 @@ def grouped(values: pl.DataFrame) -> tuple[pl.DataFrame, list[Ints]]:
 
 
 def _codes(rows: pl.DataFrame, distinct: pl.DataFrame) -> Ints:
-    """Return the place of each row among the distinct ones, int64."""
+    """Return the index of each row among the distinct ones, int64."""
     numbered = distinct.with_row_index("place")
-    found = rows.join(numbered, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")
-    return found["place"].to_numpy().astype(np.int64)
+    joined = rows.join(numbered, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")
+    return joined["place"].to_numpy().astype(np.int64)
 
 
 def weights(scored: Scored) -> Floats:
-    """Return what each query weighs, 1 where nobody says more."""
+    """Return the weight of each query, 1 by default."""
     return np.ones(len(scored.value)) if scored.weight is None else scored.weight
 
 

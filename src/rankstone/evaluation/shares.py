@@ -1,11 +1,4 @@
-"""One share of the work: the lists of some queries, scored.
-
-What a share tells of its queries together: counts and sums that can be added up in any order.
-
-What cannot be done in shares, because a query's score depends on judgments of other queries.
-
-What a mean is made of, in parts that can be added up anywhere.
-"""
+"""Shares of the work: lists of some queries, scored, with counts and sums to add in any order."""
 
 from __future__ import annotations
 
@@ -17,7 +10,7 @@ import numpy as np
 
 from rankstone import errors
 from rankstone.errors import BadOption, RankstoneError, printable
-from rankstone.evaluation.pipeline import in_order
+from rankstone.evaluation.pipeline import query_order
 from rankstone.evaluation.request import check_queries
 from rankstone.evaluation.scores import uncounted, weights
 from rankstone.hits.alignment_audit import Tally
@@ -45,28 +38,28 @@ def refuse_what_looks_at_others(options: AlignmentOptions, measures: Sequence[Me
     """Refuse options under which a query's score depends on judgments of other queries."""
     if options.unjudged in IMPUTATIONS:
         raise BadOption(
-            f"unjudged={options.unjudged} looks at judgments of other queries, which other shares have",
-            fix="compute the grade and give it: unjudged=0.25",
+            f"unjudged={options.unjudged} depends on judgments of other queries, which are in other shares",
+            fix="compute the grade and set it: unjudged=0.25",
         )
     if options.duplicate_judgments != "error" and pads(measures):
         raise BadOption(
-            f"pad=min_grade with duplicate_judgments={options.duplicate_judgments} is not known in shares",
+            f"pad=min_grade with duplicate_judgments={options.duplicate_judgments} cannot be split",
             fix="merge the judgments beforehand",
         )
 
 
 def pads(measures: Sequence[Measure]) -> bool:
-    """Say whether a measure asks for the lowest grade of all."""
+    """Return True if a measure reads the lowest grade of all queries."""
     return any(measure.claims.reads_lowest_grade for measure in measures)
 
 
-#: ways to make one number of many that need no more than sums
+#: aggregations that can be computed from sums
 SUMMED: Final = ("mean", "sum", "weighted", "pooled")
 
 
 @dataclass(eq=False)
 class _Sum:
-    """Exact sums over some queries, and how many these are."""
+    """Exact sums over some queries, and their number."""
 
     above: ExactSum = field(default_factory=ExactSum)
     below: ExactSum = field(default_factory=ExactSum)
@@ -80,7 +73,7 @@ class _Sum:
 
 @dataclass(eq=False)
 class Sums:
-    """Sums over the queries of each status, so that a mean may leave some of them out.
+    """Sums over the queries of each status, so that means can leave some statuses out.
 
     Attributes
     ----------
@@ -92,7 +85,7 @@ class Sums:
 
     @classmethod
     def of(cls, measure: Measure, scored: Scored) -> Sums:
-        """Sum up one measure's scores."""
+        """Sum the scores of one measure."""
         counts = np.bincount(scored.status, minlength=len(Status))
         return cls({s: _summed(measure, scored, scored.status == s) for s in Status if counts[s]})
 
@@ -101,7 +94,7 @@ class Sums:
         return self.by_status[status].n if status in self.by_status else 0
 
     def merge(self, other: Sums) -> None:
-        """Take in the sums of other queries."""
+        """Add the sums of other queries."""
         for status, one in other.by_status.items():
             self.by_status.setdefault(status, _Sum()).merge(one)
 
@@ -112,38 +105,38 @@ class Sums:
         for status, one in self.by_status.items():
             if status not in out:
                 whole.merge(one)
-        spoilt = Status.undefined not in out and self.count(Status.undefined) > 0
-        return (None if spoilt or not whole.n else _ratio(measure, whole)), whole.n
+        undefined = Status.undefined not in out and self.count(Status.undefined) > 0
+        return (None if undefined or not whole.n else _ratio(measure, whole)), whole.n
 
-    def told(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the data as JSON can hold it."""
         return {s.name: [one.above.told(), one.below.told(), one.n] for s, one in self.by_status.items()}
 
     @classmethod
-    def read(cls, told: dict[str, Any]) -> Sums:
-        """Return what :meth:`told` told."""
+    def from_json(cls, data: dict[str, Any]) -> Sums:
+        """Rebuild it from :meth:`to_json`."""
         return cls(
             {
                 Status[name]: _Sum(ExactSum.read(above), ExactSum.read(below), n)
-                for name, (above, below, n) in told.items()
+                for name, (above, below, n) in data.items()
             }
         )
 
 
 def _summed(measure: Measure, scored: Scored, some: Bools) -> _Sum:
-    found, value = _Sum(n=int(some.sum())), scored.value[some]
-    if np.isnan(value).any():  # these have no value: counted, never summed
-        return found
+    sums, value = _Sum(n=int(some.sum())), scored.value[some]
+    if np.isnan(value).any():  # undefined: counted, never summed
+        return sums
     if measure.agg in ("mean", "sum"):
-        found.above.add(value)
+        sums.above.add(value)
     elif measure.agg == "pooled":
-        found.above.add(scored.numerator[some])
-        found.below.add(scored.denominator[some])
+        sums.above.add(scored.numerator[some])
+        sums.below.add(scored.denominator[some])
     elif measure.agg == "weighted":
         weight = weights(scored)[some]
-        found.above.add(value * weight)
-        found.below.add(weight)
-    return found
+        sums.above.add(value * weight)
+        sums.below.add(weight)
+    return sums
 
 
 def _ratio(measure: Measure, whole: _Sum) -> float | None:
@@ -157,32 +150,32 @@ def _ratio(measure: Measure, whole: _Sum) -> float | None:
 
 
 _COUNTS: Final = ("rows", "tied", "tied_queries", "tied_float32", "duplicates", "contradicted", "single")
-#: counters of what is added up by name
-_ADDED: Final = ("counts", "judgments", "grades", "asked", "left_out")
+#: counters that are added by name
+_ADDED: Final = ("counts", "judgments", "grades", "query_table", "left_out")
 _LEFT_OUT: Final = ("rows", "relevant", "pairs_relevant", "unmatched")
-#: names that a message shows
+#: how many names a message shows
 _SHOWN: Final = 5
 
 
 @dataclass(eq=False)
 class Trailer:
-    """What shares tell of their queries.
+    """The counts and sums of a share's queries, which are merged over all shares.
 
     Attributes
     ----------
     sums
-        Of each measure.
+        For each measure.
     counts, lengths, judged, unjudged
-        What the audit of a run counts: rows and ties, list length → lists, judged documents, shares of
+        For the audit of a run: rows and ties, list length → number of lists, judged documents, shares of
         unjudged documents at each cutoff.
-    missing, extra
-        Judged queries without a list; queries nobody judged, and some of their names.
-    judgments, grades, asked
-        What the audits of judgments and of the query table count, and what grades were like.
+    missing, extra, extra_names
+        Judged queries without a list; queries without judgments, and the names of some of them.
+    judgments, grades, query_table
+        For the audits of judgments and of the query table, and whether grades look like scores.
     left_out, unmatched
-        What excluding pairs did to the lists, and pairs that stand in none.
+        What exclusion removed from the lists, and excluded pairs that are in none.
     error
-        What went wrong, as its parts.
+        The parts of an error.
     """
 
     sums: list[Sums] = field(default_factory=list)
@@ -192,10 +185,10 @@ class Trailer:
     unjudged: list[float] = field(default_factory=list)
     missing: int = 0
     extra: int = 0
-    strangers: list[str] = field(default_factory=list)
+    extra_names: list[str] = field(default_factory=list)
     judgments: Counter[str] = field(default_factory=Counter)
     grades: Counter[str] = field(default_factory=Counter)
-    asked: Counter[str] = field(default_factory=Counter)
+    query_table: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     unmatched: list[str] = field(default_factory=list)
     error: dict[str, Any] | None = None
@@ -210,59 +203,60 @@ class Trailer:
         extra: pl.Series,
         judgments: dict[str, int],
         grades: dict[str, int],
-        asked: dict[str, int] | None,
+        query_table: dict[str, int] | None,
         left_out: LeftOut | None,
     ) -> Trailer:
-        """Count and sum up what one share has seen."""
-        found = cls(
+        """Count and sum the queries of one share."""
+        trailer = cls(
             sums=[Sums.of(measure, scores.by_measure[measure]) for measure in measures],
             judged=sum(int(one.judged.sum()) for one in tallies),
             missing=missing,
             extra=len(extra),
-            strangers=[printable(name) for name in extra[:_SHOWN]],
+            extra_names=[printable(name) for name in extra[:_SHOWN]],
             judgments=Counter(judgments),
             grades=Counter(grades),
-            asked=Counter(asked or {}),
+            query_table=Counter(query_table or {}),
         )
         if left_out is not None:
-            found.left_out = Counter({name: getattr(left_out, name) for name in _LEFT_OUT})
-            found.unmatched = list(left_out.examples)
+            trailer.left_out = Counter({name: getattr(left_out, name) for name in _LEFT_OUT})
+            trailer.unmatched = list(left_out.examples)
         for one in tallies:
-            found.counts.update({name: getattr(one, name) for name in _COUNTS})
+            trailer.counts.update({name: getattr(one, name) for name in _COUNTS})
             length, lists = np.unique(one.n, return_counts=True)
-            found.lengths.update(dict(zip(length.tolist(), lists.tolist(), strict=True)))
-            found.unjudged = [
-                a + b for a, b in zip(found.unjudged or [0.0] * len(one.unjudged), one.unjudged, strict=True)
+            trailer.lengths.update(dict(zip(length.tolist(), lists.tolist(), strict=True)))
+            trailer.unjudged = [
+                a + b
+                for a, b in zip(trailer.unjudged or [0.0] * len(one.unjudged), one.unjudged, strict=True)
             ]
-        return found
+        return trailer
 
     @classmethod
     def of_error(cls, error: RankstoneError) -> Trailer:
-        """Tell of a mistake in the data, which is no reason for a traceback."""
+        """Return a trailer that carries an error of the input, without a traceback."""
         parts = {name: getattr(error, name) for name in ("what", "where", "given", "expected", "fix")}
         return cls(error={"kind": type(error).__name__, **parts})
 
-    def told(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the data as JSON can hold it."""
         rest = {name: value for name, value in vars(self).items() if name != "sums"}
-        return {**rest, "sums": [one.told() for one in self.sums]}
+        return {**rest, "sums": [one.to_json() for one in self.sums]}
 
     @classmethod
-    def read(cls, told: dict[str, Any]) -> Trailer:
-        """Return what :meth:`told` told; a mistake in the data is raised."""
-        if told["error"] is not None:
-            kind: Any = getattr(errors, told["error"].pop("kind"), RankstoneError)
-            raise kind(told["error"].pop("what"), **told["error"])
-        sums = [Sums.read(one) for one in told["sums"]]
-        lengths = Counter({int(length): lists for length, lists in told["lengths"].items()})
-        counts = {name: Counter(told[name]) for name in _ADDED}
-        return cls(**{**told, **counts, "lengths": lengths, "sums": sums})
+    def from_json(cls, data: dict[str, Any]) -> Trailer:
+        """Rebuild it from :meth:`to_json`; an error of the input is raised."""
+        if data["error"] is not None:
+            kind: Any = getattr(errors, data["error"].pop("kind"), RankstoneError)
+            raise kind(data["error"].pop("what"), **data["error"])
+        sums = [Sums.from_json(one) for one in data["sums"]]
+        lengths = Counter({int(length): lists for length, lists in data["lengths"].items()})
+        counts = {name: Counter(data[name]) for name in _ADDED}
+        return cls(**{**data, **counts, "lengths": lengths, "sums": sums})
 
     def merge(self, other: Trailer) -> None:
-        """Take in what another share tells."""
+        """Add the trailer of another share."""
         if not self.sums:
             self.sums = [Sums() for _ in other.sums]
-        if other.sums:  # one that has seen nothing has none
+        if other.sums:  # a share without queries has none
             for one, more in zip(self.sums, other.sums, strict=True):
                 one.merge(more)
         for name in ("lengths", *_ADDED):
@@ -274,16 +268,16 @@ class Trailer:
         self.missing += other.missing
         self.extra += other.extra
         self.unmatched = sorted([*self.unmatched, *other.unmatched])[:SHOWN]
-        self.strangers = [*self.strangers, *other.strangers][:_SHOWN]
+        self.extra_names = [*self.extra_names, *other.extra_names][:_SHOWN]
 
     def excluded(self) -> LeftOut | None:
-        """Return what excluding pairs did over all lists; ``None`` where nothing was excluded."""
+        """Return what exclusion removed from all lists; ``None`` without exclusion."""
         if not self.left_out.keys():
             return None
         return LeftOut(**{name: self.left_out[name] for name in _LEFT_OUT}, examples=tuple(self.unmatched))
 
     def tally(self) -> Tally:
-        """Return what was counted over all lists as the tally of one batch."""
+        """Return the counts over all lists as the tally of one batch."""
         n = np.repeat(list(self.lengths.keys()), list(self.lengths.values())).astype(np.int64)
         counts: dict[str, Any] = {name: self.counts[name] for name in _COUNTS}
         return Tally(
@@ -295,16 +289,16 @@ class Trailer:
 
 
 class Share(NamedTuple):
-    """What a share came to.
+    """The result of a share.
 
     Attributes
     ----------
     scores
-        Of its queries.
+        The scores of its queries.
     judged
-        bool ``[queries]``: which of them somebody judged.
+        bool ``[queries]``: True for queries with judgments.
     trailer
-        What there is to add up over all shares.
+        What is added up over all shares.
     """
 
     scores: RunScores
@@ -313,39 +307,39 @@ class Share(NamedTuple):
 
 
 def scored_share(pipeline: Pipeline, table: Table) -> Share:
-    """Take the lists of some queries along a pipeline, whose judgments are those of the same queries.
+    """Score the lists of some queries with a pipeline that has the judgments of the same queries.
 
     Parameters
     ----------
     pipeline
-        What to compute, and the judgments.
+        The measures, and the judgments.
     table
-        All rows of these queries; perhaps none.
+        All rows of these queries; there may be none.
     """
     judgments = pipeline.judged
-    parts, lists = pipeline.aligned(table, pipeline.measure)
-    codes = np.concatenate([part.codes for part in parts])[in_order(parts)]
+    parts, lists = pipeline.align(table, pipeline.measure)
+    codes = np.concatenate([part.codes for part in parts])[query_order(parts)]
     scores = pipeline.assemble(parts, last=True)
-    asked = None
+    query_table = None
     if pipeline.queries is not None:
-        found = check_queries(pipeline.queries, pipeline.measures, judgments.queries.names)
-        asked = {"known": found.rows - found.unknown, "missing": found.missing}
+        audit = check_queries(pipeline.queries, pipeline.measures, judgments.queries.names)
+        query_table = {"known": audit.rows - audit.unknown, "missing": audit.missing}
     tallies = [part.tally for part in parts if part.tally is not None]
     trailer = Trailer.of(
         pipeline.measures,
         scores,
         tallies,
-        int((~lists.seen).sum()),
+        int((~lists.answered).sum()),
         lists.unjudged(),
-        _told_of(judgments),
+        _judgment_counts(judgments),
         asdict(judgments.given),
-        asked,
+        query_table,
         None if pipeline.exclude is None else LeftOut.of(pipeline.exclude, tallies),
     )
     return Share(scores, codes >= 0, trailer)
 
 
-def _told_of(judgments: Judgments) -> dict[str, int]:
+def _judgment_counts(judgments: Judgments) -> dict[str, int]:
     return {
         "queries": len(judgments.queries),
         "judgments": len(judgments.grade),

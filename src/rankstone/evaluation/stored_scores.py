@@ -1,7 +1,4 @@
-"""Scores whose means are made of what shares tell, wherever the scores of queries are.
-
-Scores whose queries are in Parquet files: as many as the disk holds.
-"""
+"""Scores whose means are sums over shares of the queries; the scores of queries may be in Parquet files."""
 
 from __future__ import annotations
 
@@ -18,12 +15,12 @@ import polars as pl
 
 from rankstone._text import queries
 from rankstone.errors import EmptyInput, NotComparable
-from rankstone.evaluation.pipeline import cutoffs_of, what_to_wonder_about
+from rankstone.evaluation.pipeline import cutoffs_of, score_warnings
 from rankstone.evaluation.request import choices
 from rankstone.evaluation.score_tables import of_runs
 from rankstone.evaluation.scores import RunScores, Scores, as_rows, status_of, weights
 from rankstone.evaluation.shares import SUMMED
-from rankstone.hits.alignment_audit import Audit, BesideAudit, JudgmentsAudit, RunAudit
+from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
 from rankstone.hits.judgments import Grades
 from rankstone.measures.core.measure import Measure, Scored, Status
 from rankstone.tables.results import HasMeans
@@ -45,7 +42,7 @@ _MEANS: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Origin:
-    """Where rows came from, the comment lines passed over there, and what was guessed of how they stand."""
+    """The source of rows, its number of comment lines, and notes on what was detected about its format."""
 
     source: str
     comments: int = 0
@@ -54,26 +51,26 @@ class Origin:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SummedScores(HasMeans):
-    """Means of what shares tell; scores of queries are elsewhere, and :meth:`collect` brings them here.
+    """Means computed from shares; the scores of queries are elsewhere, and :meth:`collect` fetches them.
 
     Attributes
     ----------
     measures
-        The measures, in the order asked for.
-    told
-        Run name → what its shares told of their queries.
+        The measures, in the requested order.
+    trailers
+        Run name → the counts and sums of its shares.
     options
-        The options of alignment.
+        The alignment options.
     queries
         The query table, where there is one.
     judged, listed
-        Where judgments and (run name →) runs came from.
+        The sources of the judgments and of the runs by name.
     bad_runs
-        Runs that were left out, and what is wrong with each.
+        Runs that were left out, with their errors.
     """
 
     measures: tuple[Measure, ...]
-    told: Mapping[str, Trailer]
+    trailers: Mapping[str, Trailer]
     options: AlignmentOptions
     queries: QueryTable | None
     judged: Origin
@@ -81,7 +78,7 @@ class SummedScores(HasMeans):
     bad_runs: Mapping[str, InputError] = field(default_factory=dict, kw_only=True)
 
     def collect(self) -> Scores:
-        """Return the same as one machine holds it; the scores of all queries must fit into its memory."""
+        """Return the scores in memory, which must be large enough for those of all queries."""
         raise NotImplementedError
 
     def to_frame(self) -> pl.DataFrame:
@@ -104,124 +101,126 @@ class SummedScores(HasMeans):
 
     @property
     def conventions(self) -> dict[str, Any]:
-        """Every option and parameter the numbers depend on."""
+        """All options and parameters that the numbers depend on."""
         return choices(self.options, self.measures, one_group=False)
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """Where judgments and runs came from."""
-        found = {
+        """The sources of judgments and runs."""
+        sources = {
             "judgments": self.judged.source,
             "runs": {name: one.source for name, one in self.listed.items()},
         }
-        return found if self.queries is None else {**found, "queries": self.queries.source}
+        return sources if self.queries is None else {**sources, "queries": self.queries.source}
 
     # -- means ---------------------------------------------------------------------------------------
     def has(self, status: str) -> bool:
-        """Return whether any query has the given status for any measure."""
+        """Return True if any query has the given status for any measure."""
         code = status_of(status)
-        return any(one.count(code) for told in self.told.values() for one in told.sums)
+        return any(one.count(code) for trailer in self.trailers.values() for one in trailer.sums)
 
     def share_of(self, run: str, status: str) -> float:
-        """Return the share of a run's queries that have a status, of the measure where it is largest."""
+        """Return the share of a run's queries with a status, for the measure where it is largest."""
         code = status_of(status)
-        counts = [(one.count(code), sum(one.count(s) for s in Status)) for one in self.told[run].sums]
+        counts = [(one.count(code), sum(one.count(s) for s in Status)) for one in self.trailers[run].sums]
         return max((count / n for count, n in counts if n), default=0.0)
 
     def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
         """Return one row per run and measure, as :meth:`rankstone.Scores.mean` does.
 
-        Means of sums need no score of a query; medians, means of sessions and means ``by`` columns of the
-        query table do, and :meth:`collect` these.
+        Means, sums and ratios need no score of a query; medians, means of sessions and means ``by`` columns
+        of the query table do, and :meth:`collect` them.
         """
         if by or not all(measure.agg in SUMMED and measure.unit is None for measure in self.measures):
             return self._collected.mean(without, by)
         left_out = [status_of(name) for name in ((without,) if isinstance(without, str) else without)]
         rows = []
-        for name, told in self.told.items():
-            for measure, sums in zip(self.measures, told.sums, strict=True):
+        for name, trailer in self.trailers.items():
+            for measure, sums in zip(self.measures, trailer.sums, strict=True):
                 undefined = sums.count(Status.undefined)
                 rows.append((name, str(measure), *sums.mean(measure, left_out), undefined))
         return pl.DataFrame(rows, _MEANS, orient="row")
 
-    # -- what was found --------------------------------------------------------------------------------
+    # -- audit -----------------------------------------------------------------------------------------
     @cached_property
     def audit(self) -> Audit:
         """What alignment did."""
-        first = next(iter(self.told.values()))
+        first = next(iter(self.trailers.values()))
         counts: dict[str, Any] = {**first.judgments}
         counts.pop("several_subtopics", None)
         counts |= {"comments": self.judged.comments, "warnings": Grades.summed(first.grades).doubts()}
         counts["read_as"] = self.judged.read_as
         judgments = JudgmentsAudit(source=self.judged.source, **counts)
-        runs = {name: self._audit(name, one) for name, one in self.told.items()}
+        runs = {name: self._audit(name, one) for name, one in self.trailers.items()}
         bad = dict(self.bad_runs)
         if self.queries is None:
             return Audit(judgments, runs, bad_runs=bad)
         table = self.queries
-        unknown = len(table.ids) - first.asked["known"]
+        unknown = len(table.ids) - first.query_table["known"]
         return Audit(
             judgments,
             runs,
-            queries=BesideAudit(
-                table.source, len(table.ids), unknown, first.asked["missing"], read_as=table.read_as
+            queries=SideTableAudit(
+                table.source, len(table.ids), unknown, first.query_table["missing"], read_as=table.read_as
             ),
             bad_runs=bad,
         )
 
-    def _audit(self, name: str, told: Trailer) -> RunAudit:
-        found = RunAudit.of(
+    def _audit(self, name: str, trailer: Trailer) -> RunAudit:
+        audit = RunAudit.of(
             self.listed[name].source,
-            [told.tally()] if told.lengths else [],
-            missing=told.missing,
-            extra=told.extra,
+            [trailer.tally()] if trailer.lengths else [],
+            missing=trailer.missing,
+            extra=trailer.extra,
             comments=self.listed[name].comments,
             cutoffs=cutoffs_of(self.measures),
             deepest=max((m.deepest for m in self.measures if m.deepest is not None), default=None),
             order=self.options.order,
-            left_out=told.excluded(),
+            left_out=trailer.excluded(),
             read_as=self.listed[name].read_as,
         )
-        bounded = {m: one.count(Status.lower_bound) for m, one in zip(self.measures, told.sums, strict=True)}
-        more = what_to_wonder_about(bounded, told.judgments["several_subtopics"])
-        return replace(found, warnings=(*found.warnings, *more))
+        bounded = {
+            m: one.count(Status.lower_bound) for m, one in zip(self.measures, trailer.sums, strict=True)
+        }
+        more = score_warnings(bounded, trailer.judgments["several_subtopics"])
+        return replace(audit, warnings=(*audit.warnings, *more))
 
 
-def check_met(run: str, told: Trailer, options: AlignmentOptions, where: str = "judgments") -> None:
-    """Refuse what no share can see alone.
+def check_trailer(run: str, trailer: Trailer, options: AlignmentOptions, where: str = "judgments") -> None:
+    """Refuse a run that fails as a whole, which no share can detect alone.
 
     Parameters
     ----------
     run
-        What to call the run.
-    told
-        What all shares told together.
+        The run's name.
+    trailer
+        The merged trailer of all shares.
     options
-        The options of alignment.
+        The alignment options.
     where
-        What to call the judgments.
+        The judgments' name.
     """
-    if told.judgments["queries"] == told.judgments["declared"]:
+    if trailer.judgments["queries"] == trailer.judgments["declared"]:
         raise EmptyInput("there are no judgments", where=where)
-    if not told.lengths and not told.extra:
+    if not trailer.lengths and not trailer.extra:
         raise EmptyInput("the run is empty", where=run)
-    if told.missing == told.judgments["queries"]:
+    if trailer.missing == trailer.judgments["queries"]:
         raise NotComparable(
             "no query of the run is judged",
             where=run,
-            given=f"queries of the run {', '.join(told.strangers)}",
+            given=f"queries of the run {', '.join(trailer.extra_names)}",
             expected="the same query ids on both sides",
             fix="check that judgments and run belong together, and that ids are spelled alike",
         )
-    if options.missing == "error" and told.missing:
+    if options.missing == "error" and trailer.missing:
         raise NotComparable(
-            f"{queries(told.missing)} missing from the run", where=run, fix="missing=zero or drop"
+            f"{queries(trailer.missing)} missing from the run", where=run, fix="missing=zero or drop"
         )
-    if options.extra == "error" and told.extra:
+    if options.extra == "error" and trailer.extra:
         raise NotComparable(
-            f"{queries(told.extra)} of the run nobody judged",
+            f"{queries(trailer.extra)} of the run without judgments",
             where=run,
-            given=", ".join(told.strangers),
+            given=", ".join(trailer.extra_names),
             fix="extra=drop or keep",
         )
 
@@ -230,7 +229,7 @@ _NUMBERS = ("value", "numerator", "denominator", "weight", "status")
 
 
 class Store:
-    """A folder of scores, a file a share, that is gone when nobody needs it any more."""
+    """A temporary folder with one file of scores for each share, removed with this object."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="rankstone-"))
@@ -238,7 +237,7 @@ class Store:
         self.remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def write(self, share: Share, measures: Sequence[Measure]) -> Path:
-        """Write a share's scores; return the file."""
+        """Write the scores of a share and return the file."""
         columns: dict[str, object] = {"query_id": share.scores.queries}
         for at, measure in enumerate(measures):
             scored = share.scores.by_measure[measure]
@@ -252,20 +251,20 @@ class Store:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredScores(SummedScores):
-    """Scores of one or more runs, those of queries in files that are removed with this object.
+    """Scores of one or more runs; those of queries are in files that are removed with this object.
 
-    Means, audit and report are those of :class:`rankstone.Scores`, to the last digit; :meth:`lazy` is a lazy
-    frame, and ``write`` writes it without holding it.  Queries are
-    in the order of their ranges of ids, inside a range in that of the judgments.
+    Means, audit and report equal those of :class:`rankstone.Scores` to the last digit; :meth:`lazy` is a lazy
+    frame, and ``write`` writes it without holding it in memory.  Queries are in the order of their ranges of
+    ids, and of the judgments inside a range.
 
     Attributes
     ----------
     measures, told, options, queries, judged, listed, bad_runs
         As for sums of scores: the means, and what alignment counted.
     files
-        Run name → its files, a row a query.
+        Run name → its files, one row for each query.
     store
-        Where they are.
+        Their folder.
     """
 
     files: Mapping[str, Sequence[Path]]
@@ -282,11 +281,11 @@ class StoredScores(SummedScores):
 
     @property
     def per_query(self) -> pl.DataFrame:
-        """The same, in memory."""
+        """The rows in memory."""
         return self.lazy().collect(engine="streaming")
 
     def collect(self) -> Scores:
-        """Return the same as one machine holds it; the scores of all queries must fit into its memory."""
+        """Return the scores in memory, which must be large enough for those of all queries."""
         runs = {name: self._run(name) for name in self.files}
         return Scores(runs, self.measures, self.audit, self.conventions, self.inputs)
 
@@ -296,13 +295,13 @@ class StoredScores(SummedScores):
     def _run(self, name: str) -> RunScores:
         by_measure = {}
         for at, measure in enumerate(self.measures):
-            found = self._wide(name).select(**_numbered(at)).collect(engine="streaming")
-            arrays = {column: found[column].to_numpy() for column in _NUMBERS}
+            frame = self._wide(name).select(**_numbered(at)).collect(engine="streaming")
+            arrays = {column: frame[column].to_numpy() for column in _NUMBERS}
             by_measure[measure] = Scored(**{**arrays, "status": arrays["status"].astype(np.int8)})
         names = self._wide(name).select("query_id").collect(engine="streaming")["query_id"]
         return RunScores(names, by_measure, None if self.queries is None else self.queries.take(names))
 
 
 def _numbered(at: int) -> dict[str, pl.Expr]:
-    """Return the columns of one measure under their own names."""
+    """Return the columns of one measure by their plain names."""
     return {name: pl.col(f"{name} {at}") for name in _NUMBERS}

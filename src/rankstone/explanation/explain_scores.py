@@ -192,7 +192,7 @@ def _explainer(
     reading, options = read_one(convention, measure, given)
     ready = Explainer(qrels, reading.measure, ours=reading.ours, **options)
     if not reading.entry.declared:
-        ready.prepared = ready.prepared.of_rows()
+        ready.prepared = ready.prepared.without_empty_entries()
     return ready
 
 
@@ -277,7 +277,7 @@ class Explainer:
                 return None
             return QueryTrace.of(self.measure, chunk, hits, int(place[0]), pipeline.options, self._curve)
 
-        found, _ = pipeline.aligned(table, each, frozenset({"rows", "holes"}))
+        found, _ = pipeline.align(table, each, frozenset({"rows", "holes"}))
         return next(one for one in found if one is not None)
 
     def _ids(self, rows: pl.DataFrame) -> pl.Series:

@@ -1,12 +1,12 @@
-"""The second station of the road: align a run with the judgments and keep only where the hits are.
+"""Hits: runs aligned with judgments, reduced to the ranks and grades of the judged documents.
 
-Comes in: judgments and a stream of tables.  Goes out: :class:`~rankstone.hits.hits.Hits`, an audit.
-Polars and NumPy; no measure, no file.
+Judgments and a stream of tables become :class:`~rankstone.hits.hits.Hits` and an audit.  No measure and no
+file is known here.
 """
 
 from typing import TYPE_CHECKING
 
-# what the command line needs besides, imported at first use
+# what the command line needs in addition, imported at first use
 if TYPE_CHECKING:
     from rankstone.hits.alignment_options import IMPUTATIONS as IMPUTATIONS
     from rankstone.hits.alignment_options import Described as Described

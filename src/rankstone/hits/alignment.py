@@ -1,11 +1,7 @@
-"""The second station of the road: lay runs against judgments and see where the hits are.
+"""Alignment of a run with judgments: a stream of tables becomes chunks of :class:`~rankstone.hits.hits.Hits`.
 
-Comes in: prepared judgments and a stream of tables.  Goes out: chunks of :class:`Hits`.  Knows no
-measure and no file.
-
-Hits of several batches one behind the other, and hits of some queries alone.
-
-Hits at every rank, for measures in which each position counts.
+It knows no measure and no file.  Hits of several chunks can be joined, those of some queries taken, and
+filled up so that there is a hit at every rank.
 """
 
 from __future__ import annotations
@@ -22,12 +18,12 @@ import polars as pl
 from rankstone._text import some
 from rankstone.errors import BadValue, NotComparable, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
-from rankstone.hits.batches import Lists, Met, Scattered
+from rankstone.hits.batches import Lists, ReadBatch, Scattered
 from rankstone.hits.hits import Hits
 from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, bad_grade
 from rankstone.hits.list_arrays import Ideal, ragged_range
-from rankstone.hits.matching import Chunk, Landing
+from rankstone.hits.matching import Chunk, Matcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,21 +38,21 @@ Result = TypeVar("Result")
 
 
 class Stream(Protocol):
-    """What alignment needs of a run: its tables, as often as asked, and where a row stands."""
+    """What alignment needs of a run: tables that can be reread, and the place of a row."""
 
     @property
     def columns(self) -> frozenset[str]:
-        """Names of the columns there are: ``query_id``, ``doc_id``, ``score``, ``rank`` and so on."""
+        """Names of its columns: ``query_id``, ``doc_id``, ``score``, ``rank`` and so on."""
 
     def tables(self, columns: Sequence[pl.Expr]) -> Iterable[pl.DataFrame]:
-        """Start the stream anew; each table has the given columns."""
+        """Restart the stream; each table has the given columns."""
 
     @property
     def unanswered(self) -> pl.Series | None:
-        """Ids of queries whose lists are there and empty, where a source can say so."""
+        """Ids of queries with an empty list, where a source can declare them."""
 
     def locate(self, row: int) -> str:
-        """Say where a row of the stream stands, for a message."""
+        """Return the place of a row of the stream, for messages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +64,7 @@ class RowCheck:
     options
         ``order`` names the number in messages; ``negative`` is applied to labels.
     locate
-        Says where a row of the stream stands.
+        Returns the place of a row of the stream.
     """
 
     options: AlignmentOptions
@@ -90,7 +86,7 @@ class RowCheck:
             if column in table.columns:
                 bad = np.isnan(table[column].to_numpy())
                 if bad.any():
-                    raise self._no_number(piece, column, name, int(bad.argmax()))
+                    raise self._not_a_number(piece, column, name, int(bad.argmax()))
         if "label" in table.columns:
             self._check_labels(piece)
             return self._settled(piece)
@@ -103,7 +99,7 @@ class RowCheck:
             at = int(large.argmax())
             raise bad_grade("a label", label[at], self.locate(piece.row(at)), _row(piece.table, at))
 
-    def _no_number(self, piece: Piece, column: str, name: str, at: int) -> BadValue:
+    def _not_a_number(self, piece: Piece, column: str, name: str, at: int) -> BadValue:
         table: pl.DataFrame = piece.table
         return BadValue(
             f"the {name} is {'missing' if table[column][at] is None else 'NaN'}",
@@ -136,32 +132,30 @@ def _row(table: pl.DataFrame, at: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Aligner:
-    """Lays runs against one set of judgments.
+    """Aligns runs with one set of judgments.
 
     Parameters
     ----------
-    truth
+    judgments
         The judgments, or :class:`SelfLabelled` when the run carries its own labels.
     options
         The alignment options.
     exclude
-        Pairs that are taken out of every list before ranks are given.
+        Pairs that are excluded from every list before ranks are given.
     collapse
-        Turns a column of passage ids into one of document ids; the best passage then stands for
-        its document.
+        Turns a column of passage ids into document ids; the best passage then represents its document.
     cutoffs
         The ranks at which the audit counts unjudged documents.
     brings
-        What measures want beside hits: ``pool``, ``groups``, ``pooled``, ``holes``; ``rows`` for whoever
-        wants to know which row of the run and of the judgments is behind a hit.
+        What measures need besides hits: ``pool``, ``groups``, ``pooled``, ``holes``; ``rows`` for the row of
+        the run and of the judgments behind each hit.
     regroups
-        Whether a run whose queries are scattered is brought together in memory; else :class:`Scattered` is
-        raised.
+        True if a run with scattered queries is regrouped in memory; otherwise :class:`Scattered` is raised.
     threads
-        Batches worked on at the same time.
+        How many batches are processed at the same time.
     """
 
-    truth: Judgments | SelfLabelled
+    judgments: Judgments | SelfLabelled
     options: AlignmentOptions
     exclude: Exclusion | None = None
     collapse: Callable[[pl.Expr], pl.Expr] | None = None
@@ -171,16 +165,16 @@ class Aligner:
     threads: int = 2
 
     @cached_property
-    def _landing(self) -> Landing:
-        """What makes hits of batches: of the passages of a document only the best stays."""
+    def _matcher(self) -> Matcher:
+        """Turns batches into hits; of the passages of a document only the best stays."""
         options = self.options if self.collapse is None else replace(self.options, duplicates="first_drop")
-        return Landing(self.truth, options, self.exclude, self.cutoffs, self.brings)
+        return Matcher(self.judgments, options, self.exclude, self.cutoffs, self.brings)
 
     def run(self, stream: Stream, each: Callable[[Chunk], Result]) -> tuple[list[Result], Lists]:
         """Call ``each`` for every chunk of hits and return the results in the stream's order.
 
-        Judged queries that the run does not answer come last, in a chunk of their own that is empty
-        where they are dropped.  The second value returned says which queries were met.
+        Judged queries that the run does not answer come last, in a separate chunk that is empty where they
+        are dropped.  The second value records which queries the run answers.
         """
         lists = self._lists(stream)
         try:
@@ -192,70 +186,70 @@ class Aligner:
         if results is None:  # outside the handler, whose traceback would keep the first stream alive
             lists = self._lists(stream)
             results = self._work(lists, lists.regrouped(self._tables(stream)), stream, each)
-        if isinstance(self.truth, Judgments):
-            names, codes = self._empty_lists(self.truth, stream, lists)
+        if isinstance(self.judgments, Judgments):
+            names, codes = self._empty_lists(self.judgments, stream, lists)
             if len(codes) and self.options.no_results != "drop":
-                results.append(each(self._landing.empty(self.truth, codes, names)))
-            absent = np.flatnonzero(~lists.seen & (self.options.missing != "drop"))
-            results.append(each(self._landing.missing(self.truth, absent)))
+                results.append(each(self._matcher.empty(self.judgments, codes, names)))
+            absent = np.flatnonzero(~lists.answered & (self.options.missing != "drop"))
+            results.append(each(self._matcher.missing(self.judgments, absent)))
         return results, lists
 
-    def _empty_lists(self, truth: Judgments, stream: Stream, lists: Lists) -> tuple[pl.Series, Ints]:
-        """Return the queries that count and are answered with an empty list, and take note of them."""
+    def _empty_lists(self, judgments: Judgments, stream: Stream, lists: Lists) -> tuple[pl.Series, Ints]:
+        """Return the queries with an empty list that count, and record that they are answered."""
         if stream.unanswered is None or self.options.no_results == "missing":
-            return truth.queries.names.clear(), np.empty(0, np.int64)
+            return judgments.queries.names.clear(), np.empty(0, np.int64)
         names = stream.unanswered.unique(maintain_order=True)
-        codes = truth.queries.codes(names)
+        codes = judgments.queries.codes(names)
         judged = codes >= 0
         if self.options.extra == "error" and not judged.all():
-            stranger = names.filter(pl.Series(~judged))[0]
+            unjudged = names.filter(pl.Series(~judged))[0]
             raise NotComparable(
-                f"an empty list for query {printable(stranger)}, which nobody judged",
-                fix="leave it out, or choose what it is worth: extra=drop or keep",
+                f"an empty list for query {printable(unjudged)}, which has no judgments",
+                fix="remove it, or choose its value: extra=drop or keep",
             )
-        # a query may have another list, which is not empty
-        counted = np.where(judged, ~lists.seen[codes], self.options.extra == "keep")
+        # a query may also have a list that is not empty
+        counted = np.where(judged, ~lists.answered[codes], self.options.extra == "keep")
         if len(others := lists.unjudged()):
             counted &= ~names.is_in(others.implode()).to_numpy()
-        order = np.argsort(np.where(judged, codes, len(lists.seen)), kind="stable")
+        order = np.argsort(np.where(judged, codes, len(lists.answered)), kind="stable")
         order = order[counted[order]]
         names, codes = names.gather(order), codes[order]
         if len(codes) and self.options.no_results == "error":
             raise NotComparable(
                 f"an empty list for query {printable(names[0])}",
-                fix="choose what it is worth: no_results=missing, zero, undefined or drop",
+                fix="choose its value: no_results=missing, zero, undefined or drop",
             )
-        lists.seen[codes[codes >= 0]] = True
+        lists.answered[codes[codes >= 0]] = True
         return names, codes
 
     def _lists(self, stream: Stream) -> Lists:
-        queries = self.truth.queries if isinstance(self.truth, Judgments) else None
+        queries = self.judgments.queries if isinstance(self.judgments, Judgments) else None
         check = RowCheck(self.options, stream.locate)
         return Lists(queries, check, keep_extra=self.options.extra == "keep")
 
     def _work(
         self,
         lists: Lists,
-        batches: Iterator[Callable[[], Met]],
+        batches: Iterator[Callable[[], ReadBatch]],
         stream: Stream,
         each: Callable[[Chunk], Result],
     ) -> list[Result]:
-        landing = self._landing
+        matcher = self._matcher
 
-        def job(read: Callable[[], Met]) -> tuple[Met, Result | None]:
-            met = read()
-            wanted = len(met.batch.lengths) > 0
-            return met, each(landing.chunk(met.batch, stream.locate)) if wanted else None
+        def job(read: Callable[[], ReadBatch]) -> tuple[ReadBatch, Result | None]:
+            checked = read()
+            wanted = len(checked.batch.lengths) > 0
+            return checked, each(matcher.chunk(checked.batch, stream.locate)) if wanted else None
 
-        def finish(future: Future[tuple[Met, Result | None]]) -> None:
-            met, result = future.result()
-            lists.admit(met)
+        def finish(future: Future[tuple[ReadBatch, Result | None]]) -> None:
+            checked, result = future.result()
+            lists.admit(checked)
             if result is not None:
                 results.append(result)
 
         results: list[Result] = []
         with ThreadPoolExecutor(self.threads) as pool:
-            waiting: deque[Future[tuple[Met, Result | None]]] = deque()
+            waiting: deque[Future[tuple[ReadBatch, Result | None]]] = deque()
             for read in batches:
                 waiting.append(pool.submit(job, read))
                 while len(waiting) > self.threads:
@@ -266,7 +260,7 @@ class Aligner:
         return results
 
     def _tables(self, stream: Stream) -> Iterable[pl.DataFrame]:
-        """Start the stream with the ``key`` that orders lists and the documents' hashes."""
+        """Start the stream with the ``key`` that orders lists and the hashes of documents."""
         by = self.options.order
         columns = [pl.col("query_id")]
         if "doc_id" in stream.columns:
@@ -276,9 +270,9 @@ class Aligner:
         if by != "input":
             columns.append(_larger_first(by).alias("key"))
             other = "score" if by == "rank" else "rank"
-            if other in stream.columns and isinstance(self.truth, Judgments):
+            if other in stream.columns and isinstance(self.judgments, Judgments):
                 columns.append(_larger_first(other).alias("other"))
-        if isinstance(self.truth, SelfLabelled):
+        if isinstance(self.judgments, SelfLabelled):
             columns.append(pl.col("relevance").cast(pl.Float64).alias("label"))
         return stream.tables(columns)
 
@@ -288,25 +282,25 @@ def _larger_first(column: str) -> pl.Expr:
     return -number if column == "rank" else number
 
 
-def no_overlap(truth: Judgments, lists: Lists, where: str) -> NotComparable:
-    """Build the error for a run that answers none of the judged queries."""
+def no_overlap(judgments: Judgments, lists: Lists, where: str) -> NotComparable:
+    """Return the error for a run that answers none of the judged queries."""
     return NotComparable(
         "no query of the run is judged",
         where=where,
-        given=f"judged queries {some(truth.queries.names)}; "
+        given=f"judged queries {some(judgments.queries.names)}; "
         f"queries of the run {some(lists.unjudged().sort())}",
         expected="the same query ids on both sides",
-        fix="check that judgments and run belong together, and that ids are spelled alike",
+        fix="check that judgments and run belong together, and that ids are written in the same way",
     )
 
 
 _COLUMNS: Final = ("rank", "grade", "first", "last", "judged", "n", "length", "found")
-#: there where somebody asked for them
+#: present on request
 _OPTIONAL: Final = ("candidates", "run_row", "judgment_row")
 
 
 def joined(parts: Sequence[Hits]) -> Hits:
-    """Return the queries of several parts as one, in their order.
+    """Join the queries of several parts, in their order.
 
     Parameters
     ----------
@@ -335,16 +329,16 @@ def joined(parts: Sequence[Hits]) -> Hits:
 
 
 def taken(hits: Hits, queries: Ints, ideal: Ideal | None = None) -> Hits:
-    """Return the hits of some queries, without pools of judged documents and places beside the hits.
+    """Return the hits of some queries, without pools of judged documents and other places.
 
     Parameters
     ----------
     hits
-        Of more queries.
+        Hits of more queries.
     queries
-        int64: their numbers, in the order wanted.
+        int64: their indexes, in the order wanted.
     ideal
-        Ideal lists to put in place of their own; the hits themselves are then left out.
+        Ideal lists that replace theirs; the hits themselves are then left out.
     """
     lengths = np.diff(hits.offsets)[queries] if ideal is None else np.zeros(len(queries), np.int64)
     at = ragged_range(hits.offsets[queries], lengths)
@@ -370,7 +364,7 @@ def _offsets(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - int64 [queries + 1]
 
 
 def _places(parts: Sequence[Places | None]) -> Places | None:
-    """Return places one behind the other; none where a part does not know them."""
+    """Join places; ``None`` where a part has none."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
@@ -381,24 +375,24 @@ def _places(parts: Sequence[Places | None]) -> Places | None:
     return Places(_offsets([part.offsets for part in known]), *columns)
 
 
-#: so many ranks at a time
+#: ranks that are filled at a time
 _SLICE = 1 << 17
 
 
 def every_rank(hits: Hits, depth: int) -> Iterator[tuple[slice, Hits, Ints, Ints]]:
-    """Yield hits that fill all ranks 1 … depth of some queries at a time, so that memory stays flat.
+    """Yield hits at all ranks 1 … depth for some queries at a time, so that memory stays flat.
 
-    Ranks nobody judged, and those behind a short list, get a hit of grade 0 that is not judged.
-    Ties must be settled.
+    Unjudged ranks, and ranks below the end of a short list, get a hit of grade 0 that is not judged.
+    Ties must be resolved.
 
     Yields
     ------
     queries
-        Which queries come now.
+        A slice of the queries.
     hits
-        Theirs: ``depth`` hits each.
+        ``depth`` hits for each of them.
     old, place
-        int64: these hits of ours stand at these places among them.
+        int64: indexes of the given hits, and their indexes among the new ones.
     """
     step = max(1, _SLICE // depth)
     for begin in range(0, hits.queries, step):

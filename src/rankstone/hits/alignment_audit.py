@@ -1,4 +1,4 @@
-"""What alignment did, in numbers: nothing is dropped, tied or missing in silence."""
+"""The audit of alignment: counts of everything that is dropped, tied or missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankstone.hits.ranks_and_ties import TieBlocks
 
 
-#: lists, and documents in each, from which on it is no accident that each holds one that is judged
+#: from so many lists, and documents in each, one judged document in every list is not a coincidence
 _MANY: Final = 20
 
 
@@ -35,19 +35,19 @@ class Tally:
     rows
         Rows of the run in these lists.
     tied, tied_queries, tied_float32
-        Rows in tie blocks, lists that have any, and rows that tie only as float32.
+        Rows in tie blocks, lists with any, and rows that tie only as float32.
     duplicates
-        Rows whose document stands in its list more than once.
+        Rows whose document is in its list more than once.
     contradicted
         Lists in which a better rank goes with a lower score.
     single
-        Lists that hold one judged document.
+        Lists with exactly one judged document.
     n, judged
         int64 per list: documents retrieved, judged documents among them.
     unjudged
         Sum over lists of the share of unjudged documents, one number per audited cutoff.
     left_out
-        int64: the excluded pair behind each row that was taken out of these lists.
+        int64: the excluded pair of each row that was removed from these lists.
     """
 
     rows: int
@@ -63,15 +63,15 @@ class Tally:
     left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
 
-def tally(batch: Batch, blocks: TieBlocks, twice: Ints, hits: Hits, cutoffs: Sequence[int]) -> Tally:
-    """Count what there is to count about a batch."""
+def tally(batch: Batch, blocks: TieBlocks, copies: Ints, hits: Hits, cutoffs: Sequence[int]) -> Tally:
+    """Return the counts of a batch."""
     judged = _judged(hits)
     return Tally(
         rows=batch.height,
         tied=int(blocks.size.sum()),
         tied_queries=len(np.unique(batch.list_of_row[blocks.start])) if len(blocks) else 0,
         tied_float32=_near_ties(batch),
-        duplicates=len(twice),
+        duplicates=len(copies),
         contradicted=contradicted(batch),
         single=int((judged == 1).sum()),
         n=hits.n,
@@ -91,10 +91,10 @@ def _near_ties(batch: Batch) -> int:
 
 
 def contradicted(batch: Batch) -> int:
-    """Count the lists of an ordered batch in which a better rank goes with a lower score.
+    """Count the lists of a sorted batch in which a better rank has a lower score.
 
-    Equal ranks, equal scores and rows without a rank say nothing.  Nearly always one look at neighbours
-    settles it; only lists in which these disagree are sorted.
+    Equal ranks, equal scores and rows without a rank are ignored.  Nearly always a comparison of neighbours
+    is enough; only lists in which these disagree are sorted.
     """
     if batch.key is None or batch.other is None:
         return 0
@@ -113,14 +113,14 @@ def contradicted(batch: Batch) -> int:
 
 
 def contradiction(lists: int, of: int, order: str) -> str:
-    """Say that ranks and scores give different orders, and which of the two counts."""
+    """Return the warning that ranks and scores give different orders, and which of them is used."""
     other = "rank" if order == "score" else "score"
     which = "every list" if lists == of else f"{lists:,} of {of:,} lists"
-    return f"ranks contradict scores in {which}: {order}s give the order, order={other} takes the {other}s"
+    return f"ranks contradict scores in {which}: {order}s are used; order={other} uses the {other}s"
 
 
 def _judged(hits: Hits) -> Ints:
-    """Count each query's judged hits; nearly always that is all of them."""
+    """Count the judged hits of each query; nearly always all hits are judged."""
     return np.diff(hits.offsets) if hits.judged.all() else hits.count(hits.judged)
 
 
@@ -133,12 +133,12 @@ def _unjudged_share(hits: Hits, k: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class JudgmentsAudit:
-    """What was found in the judgments.
+    """The audit of the judgments.
 
     Attributes
     ----------
     source
-        Where they came from.
+        Their source.
     queries, judgments
         Judged queries, and judgments after merging.
     negative, duplicates
@@ -146,15 +146,15 @@ class JudgmentsAudit:
     empty
         Queries without a relevant document (grade > 0).
     comments
-        Comment lines passed over.
+        Comment lines skipped.
     declared
-        Those of ``empty`` that have no judgment at all, and were declared: ``{query: {}}``.
+        Those of ``empty`` that have no judgments and were declared: ``{query: {}}``.
     excluded, excluded_relevant
-        Judgments taken out with their pairs (``exclude_from``); those of them with a grade above zero.
+        Judgments of excluded pairs (``exclude_from``); those of them with a grade above zero.
     warnings
-        Sentences a reader should not miss.
+        Warnings, one sentence each.
     read_as
-        What was guessed of how a file is written.
+        Notes on what was detected about a file.
     """
 
     source: str
@@ -171,7 +171,7 @@ class JudgmentsAudit:
     read_as: tuple[str, ...] = ()
 
     def line(self) -> str:
-        """Return it as one sentence."""
+        """Return the audit as one line."""
         declared = f", {self.declared:,} of them declared without judgments" if self.declared else ""
         return line(
             f"{queries(self.queries)}, {counted(self.judgments, 'judgment')}",
@@ -187,36 +187,36 @@ class JudgmentsAudit:
 
 @dataclass(frozen=True, eq=False)
 class RunAudit:
-    """What was found in one run and what alignment did with it.
+    """The audit of one run: its content, and what alignment did with it.
 
     Attributes
     ----------
     source
-        Where the run came from.
+        The run's source.
     rows, queries
         Rows read in the evaluated lists, and evaluated lists.
     retrieved, judged
         Documents in the lists after alignment; how many of them are judged.
     missing, extra
-        Judged queries the run does not answer; answered queries nobody judged.
+        Judged queries that the run does not answer; queries of the run without judgments.
     tied, tied_queries, tied_float32
-        Rows in tie blocks; queries that have any; rows that would tie only as float32.
+        Rows in tie blocks; queries with any; rows that would tie only as float32.
     duplicates
-        Rows whose document stands in its list more than once.
+        Rows whose document is in its list more than once.
     contradicted
-        Lists in which a better rank goes with a lower score, where the run has both.
+        Lists in which a better rank has a lower score, where the run has both.
     comments
-        Comment lines passed over.
+        Comment lines skipped.
     shortest, median_length, longest
-        Spread of the list lengths.
+        Range of the list lengths.
     unjudged
-        Cutoff → mean share of unjudged documents among those shown up to it.
+        Cutoff → mean share of unjudged documents among those ranked down to it.
     warnings
-        Sentences a reader should not miss.
+        Warnings, one sentence each.
     left_out
-        What excluding pairs did; ``None`` where none are taken out of the lists.
+        What exclusion removed; ``None`` where nothing is excluded from the lists.
     read_as
-        What was guessed of how a file is written.
+        Notes on what was detected about a file.
     """
 
     source: str
@@ -255,10 +255,10 @@ class RunAudit:
         left_out: LeftOut | None = None,
         read_as: tuple[str, ...] = (),
     ) -> RunAudit:
-        """Add the tallies of all batches up.
+        """Add up the tallies of all batches.
 
-        ``deepest`` is the largest cutoff asked for, ``order`` the option of that name, ``left_out`` what was
-        excluded, ``read_as`` what was guessed of how its file is written.
+        ``deepest`` is the largest cutoff of the measures, ``order`` the option of that name, ``left_out``
+        what was excluded, ``read_as`` notes on what was detected about its file.
         """
         n = np.concatenate([t.n for t in tallies]) if tallies else np.zeros(0, np.int64)
         shown = int((n > 0).sum())
@@ -268,11 +268,13 @@ class RunAudit:
         judged = sum(int(t.judged.sum()) for t in tallies)
         single = sum(t.single for t in tallies)
         crossed = sum(t.contradicted for t in tallies)
-        found = _warnings(n, judged, deepest, alone=not missing and single == len(n))
+        warnings = _warnings(n, judged, deepest, alone=not missing and single == len(n))
         if 2 * crossed > len(n):
-            found.append(contradiction(crossed, len(n), order))
+            warnings.append(contradiction(crossed, len(n), order))
         if left_out is not None and not left_out.rows:
-            found.append("no pair to exclude is in any list: were they left out before, or do ids not match?")
+            warnings.append(
+                "no pair to exclude is in any list: were they removed before, or do ids not match?"
+            )
         return cls(
             source=source,
             rows=sum(t.rows for t in tallies),
@@ -291,26 +293,26 @@ class RunAudit:
             median_length=float(np.median(n)) if len(n) else 0.0,
             longest=int(n.max()) if len(n) else 0,
             unjudged=unjudged,
-            warnings=tuple(found),
+            warnings=tuple(warnings),
             left_out=left_out,
             read_as=read_as,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        found: dict[str, Any] = plain(self)
-        found["unjudged"] = {f"@{k}": share for k, share in self.unjudged.items()}
-        excluded = found.pop("left_out")
-        return found if excluded is None else found | {"excluded": excluded}
+        audit: dict[str, Any] = plain(self)
+        audit["unjudged"] = {f"@{k}": share for k, share in self.unjudged.items()}
+        excluded = audit.pop("left_out")
+        return audit if excluded is None else audit | {"excluded": excluded}
 
     def line(self, *, in_ideal: bool) -> str:
-        """Return it as one sentence; ``in_ideal``: as for :meth:`LeftOut.line`."""
+        """Return the audit as one line; ``in_ideal``: as for :meth:`LeftOut.line`."""
         lengths = spread(self.shortest, self.longest, "document", self.median_length)
         contradicted = self.contradicted
         return line(
             f"{queries(self.queries)} × {lengths}, {self.judged:,} judged",
             noted(self.missing, "query", "missing"),
-            noted(self.extra, "query", "nobody judged"),
+            noted(self.extra, "query", "without judgments"),
             noted(self.tied, "tied row", f"in {queries(self.tied_queries)}"),
             noted(self.tied_float32, "row", "tied with the next only as float32"),
             noted(self.duplicates, "duplicate row"),
@@ -328,38 +330,38 @@ def _warned(warnings: Sequence[str]) -> list[str]:
 
 
 def _warnings(n: Ints, judged: int, deepest: int | None, *, alone: bool) -> list[str]:
-    found = []
+    warnings = []
     if len(n) and deepest is not None and int(n.max()) < deepest:
         longest = counted(int(n.max()), "document")
-        found.append(f"the cutoff {deepest} is deeper than every list (the longest has {longest})")
+        warnings.append(f"the cutoff {deepest} is deeper than every list (the longest has {longest})")
     elif len(n) and deepest is not None and (short := int((n < deepest).sum())):
-        found.append(f"{short} of {len(n)} lists are shorter than the cutoff {deepest}")
+        warnings.append(f"{short} of {len(n)} lists are shorter than the cutoff {deepest}")
     if len(n) and not judged:
-        found.append("not one retrieved document is judged: do document ids match?")
+        warnings.append("no retrieved document is judged: do document ids match?")
     if alone and len(n) >= _MANY and _MANY <= n.min() == n.max():
-        found.append(
-            f"every list has {int(n[0]):,} documents, one of them judged: unless these are all there are, "
-            "values of sampled candidates are those of another measure (rankstone sampled)"
+        warnings.append(
+            f"every list has {int(n[0]):,} documents, one of them judged: if these are sampled candidates, "
+            "the values are not those of full lists (rankstone sampled)"
         )
-    return found
+    return warnings
 
 
 @dataclass(frozen=True, eq=False)
-class BesideAudit:
-    """What was found in a table of queries or of intents.
+class SideTableAudit:
+    """The audit of a table of queries or of intents.
 
     Attributes
     ----------
     source
-        Where it came from.
+        Its source.
     rows
         Rows read.
     unknown
-        Rows about queries (or subtopics) that nobody judged.
+        Rows about queries (or subtopics) without judgments.
     missing
         Judged queries without a row.
     weightless
-        Judged subtopics that count nothing, because other subtopics of their query have rows.
+        Judged subtopics of weight 0, because other subtopics of their query have rows.
     read_as
         What was guessed of how a file is written.
     """
@@ -372,50 +374,50 @@ class BesideAudit:
     read_as: tuple[str, ...] = ()
 
     def line(self, what: str) -> str:
-        """Return it as one sentence about ``queries`` or ``subtopics``."""
+        """Return the audit as one line about ``queries`` or ``subtopics``."""
         return line(
             counted(self.rows, "row"),
-            noted(self.unknown, "row", f"about {what} nobody judged"),
+            noted(self.unknown, "row", f"about {what} without judgments"),
             noted(self.missing, "query", "without a row"),
-            noted(self.weightless, "subtopic", "without a row, weighing nothing"),
+            noted(self.weightless, "subtopic", "without a row, with weight 0"),
             read_as(self.read_as),
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(InLines):
-    """What alignment did: the judgments, each run by name, and the tables of queries and of intents.
+    """The audit of alignment: the judgments, each run by name, and the tables of queries and of intents.
 
-    ``bad_runs`` says by name what is wrong with runs that were left out (``on_bad_run="skip"``).
+    ``bad_runs`` has the errors of runs that were left out (``on_bad_run="skip"``), by name.
     """
 
     judgments: JudgmentsAudit | None
     runs: dict[str, RunAudit] = field(default_factory=dict)
-    queries: BesideAudit | None = None
-    intents: BesideAudit | None = None
+    queries: SideTableAudit | None = None
+    intents: SideTableAudit | None = None
     bad_runs: dict[str, InputError] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        beside = {"queries": self.queries, "intents": self.intents}
+        tables = {"queries": self.queries, "intents": self.intents}
         return {
             "judgments": plain(self.judgments),
             "runs": {name: run.to_dict() for name, run in self.runs.items()},
-            **{name: plain(table) for name, table in beside.items() if table is not None},
+            **{name: plain(table) for name, table in tables.items() if table is not None},
             **({"bad_runs": {n: str(e) for n, e in self.bad_runs.items()}} if self.bad_runs else {}),
         }
 
     def lines(self) -> list[str]:
-        """Return the audit as one sentence for the judgments, one for each further table and each run."""
+        """Return one line for the judgments, one for each side table, and one for each run."""
         head = [] if self.judgments is None else [f"judgments  {self.judgments.line()}"]
         if self.queries is not None:
             head.append(f"queries  {self.queries.line('queries')}")
         if self.intents is not None:
             head.append(f"intents  {self.intents.line('subtopics')}")
-        stay = self.judgments is not None and not self.judgments.excluded
+        in_ideal = self.judgments is not None and not self.judgments.excluded
         return [
             *head,
-            *(f"{printable(name)}  {run.line(in_ideal=stay)}" for name, run in self.runs.items()),
+            *(f"{printable(name)}  {run.line(in_ideal=in_ideal)}" for name, run in self.runs.items()),
             *(
                 f"{printable(name)}  left out: {str(error).splitlines()[0]}"
                 for name, error in self.bad_runs.items()

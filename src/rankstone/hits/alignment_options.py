@@ -1,9 +1,9 @@
-"""The options of alignment: every choice that decides which document stands at which rank.
+"""Alignment options: every choice that decides which document is at which rank.
 
-Names and values are public API: code, command line, printed convention lines and documentation use
-these and no others.  They are defined here: :class:`AlignmentOptions` holds them with their defaults and a
-line of help, :class:`AlignmentKeywords` gives them to signatures (a test keeps the two alike), and click
-options, docstrings and the validation of files are made from the fields.
+Names and values are public API, used alike in code, on the command line, in results and in the documentation.
+:class:`AlignmentOptions` defines them with defaults and a line of help, :class:`AlignmentKeywords` gives them
+to signatures (a test keeps both in step), and click options, docstrings and validation are made from the
+fields.
 """
 
 import math
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # no "from __future__ import annotations": the values of options are read from the types of the fields
 
 
-#: gives every row of a frame with ``query_id`` and ``doc_id`` a grade
+#: returns a grade for every row of a frame with ``query_id`` and ``doc_id``
 Imputation = Callable[["pl.DataFrame"], "ArrayLike"]
 
 Order = Literal["score", "rank", "input"]
@@ -63,16 +63,16 @@ Unjudged = Literal[
     "global_median",
 ]
 
-#: whole numbers up to here are distinct, and sums of any number of them stay numbers
+#: whole numbers up to here are distinct, and sums of many of them stay finite
 LARGEST_GRADE: Final = 2.0**53
-#: no list, and no catalogue, is longer; a larger number is a slip
+#: no list or catalogue is longer; a larger number is a typo
 MOST_DOCUMENTS: Final = 10**12
 
 IMPUTATIONS: Final = (
     "query_mean", "query_median", "doc_mean", "doc_median", "global_mean", "global_median",
 )  # fmt: skip
-#: what is said elsewhere of documents without a rating → our words
-_ELSEWHERE: Final = {
+#: names in other tools for documents without a rating → our values
+_OTHER_NAMES: Final = {
     "zero": "0",
     "drop": "condensed",
     **{
@@ -82,14 +82,14 @@ _ELSEWHERE: Final = {
     },
 }
 
-#: options that are recorded only where they are not at their default: few runs need them
-_SELDOM: Final = ("exclude_from", "sort", "identical_ids")
+#: rarely needed options, which are recorded only if they are not at their default
+_RARE: Final = ("exclude_from", "sort", "identical_ids")
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
 class OrderingKeywords(TypedDict, total=False):
-    """The options that say how a run is ordered, as where rankings are compared without judgments."""
+    """The options about the order of a run, for comparisons of rankings without judgments."""
 
     order: Order
     score_dtype: ScoreDtype
@@ -123,31 +123,30 @@ class AlignmentKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignmentOptions:
-    """How a run is laid against the judgments.
+    """How a run is aligned with the judgments.
 
     Parameters
     ----------
     order
-        What gives the order of a list: ``score`` (descending), a ``rank`` column (ascending), or
-        the order of the ``input``.
+        The order of a list: by ``score`` (descending), by a ``rank`` column (ascending), or as in the
+        ``input``.
     score_dtype
-        ``float32`` compares scores as trec_eval up to version 9 and pytrec_eval do: near-equal
-        scores then tie.
+        ``float32`` compares scores as trec_eval up to version 9 and pytrec_eval do: nearly equal scores then
+        tie.
     sort
-        How a list is put in order before ``ties`` looks at it: ``stable``, equal scores as they came; by a
-        ``quicksort`` that leaves those of 16 rows and more in an order of its own, as in compiled NumPy code
-        (Numba); by two of these, one after the other.  For the numbers of libraries that do so, beside
-        ``ties="input"``.
+        How a list is sorted before ``ties`` applies: ``stable``, equal scores in input order; a ``quicksort``
+        that reorders equal scores in lists of 16 rows and more, as in compiled NumPy code (Numba); or two of
+        these, one after the other.  For the numbers of libraries that do so, together with ``ties="input"``.
     ties
-        Who comes first among equal scores.  Ids compare by the UTF-8 bytes of their text, integers
+        The order of equal scores.  Ids compare by the UTF-8 bytes of their text, integers
         by their decimal text.  ``expected`` is the mean over all orders of the tied documents,
         ``best`` and ``worst`` the extremes.
     missing
         A judged query that the run does not answer: it scores ``zero`` (as ``trec_eval -c``), is
         left out (``drop``), or is an ``error``.
     no_results
-        A judged query that a dict answers with an empty list: it is as good as ``missing``, scores what an
-        empty list is worth (``zero``), has no value (``undefined``), is left out, or is an ``error``.
+        A judged query that a dict answers with an empty list: it is treated as ``missing``, scored as an
+        empty list (``zero``), has no value (``undefined``), is left out (``drop``), or is an ``error``.
     extra
         A query of the run without judgments: ``drop``, ``keep`` (then ``empty`` applies), ``error``.
     empty
@@ -164,26 +163,26 @@ class AlignmentOptions:
         A grade below zero: ``unjudged`` (as trec_eval), ``zero`` (judged, not relevant), ``keep``,
         ``error``.
     unjudged
-        A retrieved document without a judgment: ``nonrelevant``; ``condensed`` (taken out of the
-        list, ranks close up); ``condensed_keep_rank`` (taken out, ranks stay); a number (this
-        grade, in the ideal list too); or an imputed grade: the mean or median of the query's grades, of the
-        document's for other queries, or of all (``query_mean``, ``doc_median``, ``global_mean`` …), the last
-        where there is no grade of the former; or a function that is handed a Polars frame, a row an unjudged
-        pair (``query_id``, ``doc_id``), and returns a grade for each.  It is called for a batch of lists at a
-        time, perhaps from two threads at once.
+        A retrieved document without a judgment: ``nonrelevant``; ``condensed`` (removed from the list, ranks
+        close up); ``condensed_keep_rank`` (removed, ranks stay); a number (this grade, in the ideal list
+        too); or an imputed grade: the mean or median of the query's grades, of the document's for other
+        queries, or of all (``query_mean``, ``doc_median``, ``global_mean`` …), the last also where the others
+        have no grade; or a function that takes a Polars frame with one row for each unjudged pair
+        (``query_id``, ``doc_id``) and returns a grade for each.  It is called for one batch of lists at a
+        time, perhaps from two threads.
     pool
-        What is known of a query beside its list: all ``judged`` documents, or only what stands in the
-        ``list``, as for libraries that are handed scores and labels; R and the ideal list follow.
+        The documents that are known for a query: all ``judged`` ones, or only those in the ``list``, as in
+        libraries that take scores and labels; R and the ideal list follow.
     exclude_from
-        Where excluded pairs are taken out: of the ``lists``, and a relevant one is then missed, as it stays
-        in R and the ideal list; of the ``judgments``, as if they had no judgment; or of ``both``, as for
-        residual collections, where what a user has seen neither helps nor harms.
+        Where excluded pairs are removed: from the ``lists``, where a relevant one still counts in R and the
+        ideal list; from the ``judgments``, as if they had no judgment; or from ``both``, as in residual
+        collections, where documents already known to a user neither help nor harm.
     identical_ids
-        A retrieved document that has the id of its query, as where passages are searched for their like:
-        it stays (``keep``) or is taken out of the list (``drop``); judgments keep it.
+        A retrieved document with the id of its query, as in searches for similar passages: it stays
+        (``keep``) or is removed from the list (``drop``); judgments keep it.
     score_above
-        Retrieved documents with no higher score than this earn nothing where they stand, as in some
-        libraries with scores of 0 and less; R and the ideal list know their grades.  ``None``: no such line.
+        Retrieved documents with a score up to this one gain nothing at their rank, as in some libraries for
+        scores of 0 and less; R and the ideal list keep their grades.  ``None``: no such limit.
     depth
         Cut every list to its first ``depth`` documents.
     candidates
@@ -219,7 +218,7 @@ class AlignmentOptions:
     candidates: Annotated[int | None, "how many documents a query could have retrieved"] = None
 
     def __post_init__(self) -> None:
-        """Refuse values that are not in the vocabulary."""
+        """Refuse unknown and invalid values."""
         for name, choices in CHOICES.items():
             value = getattr(self, name)
             if name == "unjudged" and callable(value):
@@ -227,7 +226,9 @@ class AlignmentOptions:
             if name == "unjudged" and isinstance(value, (int, float)):
                 _check_number(name, value)
                 if abs(value) > LARGEST_GRADE:
-                    raise BadOption(f"unjudged={value!r} is no grade", expected=f"up to {LARGEST_GRADE:,.0f}")
+                    raise BadOption(
+                        f"unjudged={value!r} is not a grade", expected=f"up to {LARGEST_GRADE:,.0f}"
+                    )
             elif value not in choices:
                 raise _unknown_value(name, value, choices)
         for name in ("depth", "candidates"):
@@ -235,16 +236,16 @@ class AlignmentOptions:
         if self.score_above is not None:
             _check_number("score_above", self.score_above)
             if self.order != "score":
-                raise BadOption(f"score_above={self.score_above} needs scores, and order={self.order}")
+                raise BadOption(f"score_above={self.score_above} needs scores, but order={self.order}")
         if self.ties == "expected" and self.depth is not None:
             raise BadOption(
                 f"depth={self.depth} cuts through tied documents that ties='expected' leaves unordered",
-                fix="use a measure's cutoff (nDCG@10) instead of depth, or another rule for ties",
+                fix="use a measure's cutoff (nDCG@10) instead of depth, or another value of ties",
             )
 
     @property
     def imputes(self) -> bool:
-        """Whether unjudged documents receive a grade of their own."""
+        """True if unjudged documents get a grade."""
         return not isinstance(self.unjudged, str) or self.unjudged in IMPUTATIONS
 
     def as_dict(self) -> dict[str, Any]:
@@ -252,14 +253,13 @@ class AlignmentOptions:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def recorded(self) -> dict[str, Any]:
-        """Return every option and its value as results record them: a function by its name.
+        """Return the options as results record them: a function by its name.
 
-        Options that few runs need are there only where they are not at their default, and numbers where
-        there are any.
+        Rarely needed options are recorded only if they are not at their default.
         """
-        recorded = {**self.as_dict(), "unjudged": said(self.unjudged)}
-        usual = set(_SELDOM) - set(self.changed())
-        return {name: value for name, value in recorded.items() if name not in usual and value is not None}
+        recorded = {**self.as_dict(), "unjudged": recorded_value(self.unjudged)}
+        omitted = set(_RARE) - set(self.changed())
+        return {name: value for name, value in recorded.items() if name not in omitted and value is not None}
 
     def changed(self) -> dict[str, Any]:
         """Return the options that are not at their default."""
@@ -271,7 +271,7 @@ class AlignmentOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
-        """Build from keyword arguments; an unknown name is an error that names the nearest."""
+        """Build options from keyword arguments; the error for an unknown name suggests the nearest."""
         known = list(AlignmentKeywords.__annotations__)
         for name in options:
             if name not in known:
@@ -284,7 +284,7 @@ class AlignmentOptions:
 
 
 def values_of(kind: object) -> tuple[str, ...]:
-    """Return the words that a type of an option allows.
+    """Return the words that the type of an option allows.
 
     >>> values_of(AlignmentKeywords.__annotations__["pool"])
     ('judged', 'list')
@@ -298,14 +298,14 @@ def _words(kinds: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     return {name: words for name, kind in kinds.items() if (words := values_of(kind))}
 
 
-#: option → its words, of the options that have any; the first is the default
+#: option → its allowed words; the first is the default
 CHOICES: Final = _words(AlignmentKeywords.__annotations__)
-#: those that are left where rankings are compared without judgments
+#: the same for comparisons of rankings without judgments
 ORDERINGS: Final = _words(OrderingKeywords.__annotations__)
 
 
 class Described(NamedTuple):
-    """An option for people: its name, its words and what else may be given, its default, a line of help."""
+    """An option for help texts: its name, its values, its default and a line of help."""
 
     name: str
     values: tuple[str, ...]
@@ -329,9 +329,9 @@ def described(kinds: Mapping[str, object] = AlignmentKeywords.__annotations__) -
 
 
 def documents_options(verb: Documented) -> Documented:
-    """Write the options of alignment into a docstring, in the place of ``{options}``.
+    """Insert the alignment options into a docstring in place of ``{options}``.
 
-    Each with its values and its default, so that ``help()`` shows what a signature of keywords leaves out.
+    ``help()`` then shows their values and defaults, which a signature of keywords does not.
     """
     lines = [f"{o.name}  {{{', '.join(o.values)}}}, default {o.default}: {o.help}" for o in described()]
     text = "\n".join(line for one in lines for line in wrap(one, 100, subsequent_indent="    "))
@@ -339,10 +339,10 @@ def documents_options(verb: Documented) -> Documented:
     return verb
 
 
-def said(value: object) -> Any:  # noqa: ANN401 - what was given, but for functions
-    """Return a value as it is recorded: a function by its name.
+def recorded_value(value: object) -> Any:  # noqa: ANN401 - what was given, but for functions
+    """Return a value as results record it: a function by its name.
 
-    >>> said("condensed"), said(len)
+    >>> recorded_value("condensed"), recorded_value(len)
     ('condensed', 'len()')
     """
     return f"{getattr(value, '__name__', type(value).__name__)}()" if callable(value) else value
@@ -354,20 +354,22 @@ def _unknown_value(name: str, value: object, choices: tuple[str, ...]) -> BadOpt
     if name == "unjudged":
         allowed += ", a number (a grade), or in Python a function"
         fix = (
-            f"did you mean {_ELSEWHERE[value]!r}?" if isinstance(value, str) and value in _ELSEWHERE else fix
+            f"did you mean {_OTHER_NAMES[value]!r}?"
+            if isinstance(value, str) and value in _OTHER_NAMES
+            else fix
         )
     return BadOption(f"{name}={value!r} is not a value of this option", expected=allowed, fix=fix)
 
 
 def _check_number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise BadOption(f"{name}={value!r} is no number", expected="a finite number")
+        raise BadOption(f"{name}={value!r} is not a number", expected="a finite number")
 
 
 def _check_count(name: str, value: object) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise BadOption(f"{name}={value!r} is no count", expected="a whole number from 1 up")
+        raise BadOption(f"{name}={value!r} is not a count", expected="a whole number from 1 up")
     if value > MOST_DOCUMENTS:
         raise BadOption(f"{name}={value!r} is out of range", expected=f"up to {MOST_DOCUMENTS:,} documents")

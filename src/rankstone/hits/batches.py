@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from rankstone.hits.pair_index import QueryIndex
 
 
-#: rows that regrouped data is cut into: a batch's keys then stay inside the processor's cache
+#: rows of a batch of regrouped data: its keys then fit into the processor's cache
 _ROWS: Final = 1 << 17
 #: pieces whose ids are numbered at the same time
 _THREADS: Final = 2
-#: rows, and views into tables, that may wait for the other halves of their lists
+#: how many rows, and views into tables, may wait for the rest of their lists
 _WAITING_ROWS: Final = 1 << 17
 _WAITING_VIEWS: Final = 8
-#: where the search for a list's end begins
+#: rows in which the search for a list's end begins
 _NEAR: Final = 1 << 10
 
 
@@ -46,22 +46,22 @@ class Piece:
     table
         The rows.
     rows
-        Their numbers in the stream; just the first where they follow one another.
+        Their row numbers in the stream; only the first where they are consecutive.
     """
 
     table: pl.DataFrame
     rows: NDArray[np.int64] | int
 
     def row(self, at: int) -> int:
-        """Return the number in the stream of the piece's row ``at``."""
+        """Return the row number in the stream of the piece's row ``at``."""
         return self.rows + at if isinstance(self.rows, int) else int(self.rows[at])
 
 
 def pieces(tables: Iterable[pl.DataFrame]) -> Iterator[Piece]:
-    """Re-cut a stream of tables so that none ends inside a list.
+    """Cut a stream of tables again so that no piece ends inside a list.
 
-    Lists that lie inside one table are handed on as views.  The first and the last list of a table
-    may go on in others: they are put together and gathered until they make a piece of their own.
+    Lists inside one table become views.  The first and the last list of a table may continue in other tables:
+    they are joined and gathered into pieces of their own.
     """
     gathered = _Gathered()
     row = 0
@@ -81,7 +81,7 @@ def pieces(tables: Iterable[pl.DataFrame]) -> Iterator[Piece]:
 
 
 class _Gathered:
-    """First and last lists of tables, waiting for their other halves."""
+    """First and last lists of tables, which wait for the rest of their rows."""
 
     def __init__(self) -> None:
         self._whole: list[_Part] = []
@@ -89,13 +89,13 @@ class _Gathered:
 
     @property
     def is_full(self) -> bool:
-        """Whether enough waits: many rows, or views that keep many tables in memory."""
+        """True if many rows wait, or many views that keep their tables in memory."""
         return (
             len(self._whole) > _WAITING_VIEWS or sum(len(part.rows) for part in self._whole) > _WAITING_ROWS
         )
 
     def add(self, table: pl.DataFrame, first_row: int) -> None:
-        """Add rows of one list, which may go on with the list of the rows before."""
+        """Add rows of one list, which may continue the list of the rows before."""
         if not table.height:
             return
         query = table["query_id"][0]
@@ -105,7 +105,7 @@ class _Gathered:
         self._open.append(_Part(query, table, range(first_row, first_row + table.height)))
 
     def pieces(self, *, finished: bool) -> Iterator[Piece]:
-        """Yield what is there; unless the stream has finished, the last list waits for more."""
+        """Yield the gathered lists; unless the stream has ended, the last list waits for more rows."""
         parts = self._whole + self._open if finished else self._whole
         if parts:
             table = pl.concat([part.table for part in parts], rechunk=True)
@@ -115,7 +115,7 @@ class _Gathered:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Rows of one list: their query, a view into their table, their numbers."""
+    """Rows of one list: the query, a view into the table, the row numbers."""
 
     query: object
     table: pl.DataFrame
@@ -123,14 +123,14 @@ class _Part:
 
 
 def _numbers(rows: list[range]) -> NDArray[np.int64] | int:
-    """Return row numbers, just the first where they follow one another."""
+    """Return row numbers, only the first where they are consecutive."""
     if all(part.stop == after.start for part, after in pairwise(rows)):
         return rows[0].start
     return np.concatenate([np.arange(part.start, part.stop) for part in rows])
 
 
 def head_of(ids: pl.Series) -> int:
-    """Return how many equal ids the series begins with; looks no further than it must."""
+    """Count the equal ids at the beginning of a series, reading no further than necessary."""
     near = _NEAR
     while True:
         other = ids[:near].ne_missing(ids[0]).arg_max() or 0
@@ -142,7 +142,7 @@ def head_of(ids: pl.Series) -> int:
 
 
 def tail_of(ids: pl.Series) -> int:
-    """Return how many equal ids the series ends with; looks no further than it must."""
+    """Count the equal ids at the end of a series, reading no further than necessary."""
     near = _NEAR
     while True:
         other = ids[-near:].ne_missing(ids[-1]).arg_true()
@@ -162,26 +162,26 @@ class Batch:
     names
         Query id of each list.
     codes
-        int64 ``[lists]``: the query's number among the judged queries, -1 when nobody judged it.
+        int64 ``[lists]``: the query's index among the judged queries, -1 for unjudged ones.
     lengths
         int64 ``[lists]``: rows of each list.
     docs
-        Document ids that ``take`` (or, without one, the row number) points into; ``None`` when the
-        table has no such column.
+        Document ids, indexed by ``take`` or else by row; ``None`` when the table has no such column.
     key
-        float64 ``[rows]``: what the lists are ordered by, larger first; ``None`` for input order.
+        float64 ``[rows]``: the key that orders the lists, larger first; ``None`` for input order.
     other
-        float64 ``[rows]``: what else ranks rows, larger first, NaN where there is none: scores beside ranks,
-        ranks beside scores; ``None`` without such a column.
+        float64 ``[rows]``: the other column that could order them, larger first, NaN where there is no value:
+        scores for lists in order of ranks, ranks for lists in order of scores; ``None`` without such a
+        column.
     label
         float64 ``[rows]``: grades of a labelled table, else ``None``.
     hash
         uint64: hash of every document in ``docs``.
     rows
-        Row numbers of ``docs`` in the whole table; just the first where they follow one another.
+        Row numbers of ``docs`` in the whole table; only the first where they are consecutive.
     take
-        int64 ``[rows]``: where each row's document, hash and number in the table are; ``None`` for
-        rows that lie as they came.
+        int64 ``[rows]``: the index of each row's document, hash and row number; ``None`` for rows in their
+        original order.
     """
 
     names: pl.Series
@@ -212,7 +212,7 @@ class Batch:
 
     @cached_property
     def list_of_row(self) -> NDArray[np.int64]:
-        """The list each row belongs to, int64 ``[rows]``."""
+        """The list of each row, int64 ``[rows]``."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     @property
@@ -223,7 +223,7 @@ class Batch:
 
     @property
     def documents(self) -> pl.Series:
-        """The column of document ids; calling code has made sure that there is one."""
+        """The column of document ids; callers make sure that there is one."""
         assert self.docs is not None  # noqa: S101 - an internal promise, not user input
         return self.docs
 
@@ -237,7 +237,7 @@ class Batch:
         return rows + self.rows if isinstance(self.rows, int) else self.rows[rows]
 
     def rows_at(self, rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> Batch:
-        """Return the batch made of the given rows, which keep their lists together."""
+        """Return the batch of the given rows, list by list."""
         return replace(
             self,
             lengths=lengths,
@@ -258,21 +258,21 @@ class Batch:
 
 
 class Scattered(Exception):
-    """A query's rows are not all together."""
+    """The rows of a query are not all together."""
 
 
 @dataclass(frozen=True, eq=False)
-class Met:
-    """What reading a batch came upon: the lists wanted, and all queries met.
+class ReadBatch:
+    """A batch of the lists to score, with all queries that were read.
 
     Attributes
     ----------
     batch
-        The lists that are wanted.
+        The lists to score.
     judged
-        int64: numbers of the judged queries met.
+        int64: indexes of the judged queries that were read.
     unjudged
-        Ids of the queries met that nobody judged.
+        Ids of the other queries that were read.
     """
 
     batch: Batch
@@ -281,24 +281,24 @@ class Met:
 
 
 class Lists:
-    """Reads the lists of one run and remembers which queries it met.
+    """Reads the lists of one run and records which queries it answers.
 
-    Reading is split in two: what must go in the order of the stream is little and done at once; the
-    rest is put off into functions, which may be called in any thread.
+    The little that must be done in the order of the stream is done at once; the rest is returned as
+    functions, which may be called in any thread.
 
     Parameters
     ----------
     queries
-        The judged queries; ``None`` for a labelled table, whose queries judge themselves.
+        The judged queries; ``None`` for a labelled table, which has its own labels.
     check
-        Looks at every piece of the stream before anything is made of it.
+        Checks every piece of the stream first.
     keep_extra
-        Whether lists of queries that nobody judged are wanted.
+        True if lists of unjudged queries are scored.
 
     Attributes
     ----------
     seen
-        bool ``[judged queries]``: which of them the run answers.
+        bool ``[judged queries]``: True for those that the run answers.
     """
 
     def __init__(
@@ -307,25 +307,25 @@ class Lists:
         self._queries = queries
         self._check = check
         self._keep_unjudged = keep_extra or queries is None
-        self.seen = np.zeros(0 if queries is None else len(queries), bool)
+        self.answered = np.zeros(0 if queries is None else len(queries), bool)
         self._unjudged: list[pl.Series] = []
 
-    def contiguous(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], Met]]:
+    def contiguous(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], ReadBatch]]:
         """Read batches from a stream in which every query's rows should be together.
 
         Parameters
         ----------
         tables
-            Frames with ``query_id`` and, as far as there are such columns, ``doc_id`` and its
-            ``hash``, ``key`` (larger first), ``other`` (as well) and ``label``.
+            Frames with ``query_id`` and, where present, ``doc_id`` and its ``hash``, ``key`` and ``other``
+            (larger first) and ``label``.
         """
         for piece in pieces(tables):
             yield partial(self._read, piece)
 
-    def regrouped(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], Met]]:
+    def regrouped(self, tables: Iterable[pl.DataFrame]) -> Iterator[Callable[[], ReadBatch]]:
         """Bring the rows of each query together, in their order, and read batches from that.
 
-        The table is held in memory; documents stay where they are, reached through row numbers.
+        The table is held in memory; documents stay in place and are indexed by row.
         """
         group, names, whole = self._gather(tables)
         codes = self._codes(names)
@@ -334,39 +334,39 @@ class Lists:
         del group
         ends = np.cumsum(lengths)
 
-        def read(begin: int, end: int) -> Met:
+        def read(begin: int, end: int) -> ReadBatch:
             rows = take[ends[begin] - lengths[begin] : ends[end - 1]]
             part = whole.rows_at(rows, lengths[begin:end])
-            return self._met(replace(part, names=names[begin:end], codes=codes[begin:end]))
+            return self._checked(replace(part, names=names[begin:end], codes=codes[begin:end]))
 
         for begin, end in _cuts(ends, _ROWS):
             yield partial(read, begin, end)
 
-    def admit(self, met: Met) -> None:
-        """Take note of a batch's queries, in the order of the stream.
+    def admit(self, batch: ReadBatch) -> None:
+        """Record the queries of a batch, in the order of the stream.
 
         Raises
         ------
         Scattered
-            When one of them was met before: its rows are not all together.
+            When one of them was read before: its rows are not all together.
         """
-        if self.seen[met.judged].any():
+        if self.answered[batch.judged].any():
             raise Scattered
-        self.seen[met.judged] = True
-        if len(met.unjudged):
-            self._unjudged.append(met.unjudged)
+        self.answered[batch.judged] = True
+        if len(batch.unjudged):
+            self._unjudged.append(batch.unjudged)
 
     def close(self) -> None:
-        """Make sure, at the end, that no unjudged query that is wanted was met twice."""
+        """Check, at the end, that no unjudged query that is scored was read twice."""
         if self._keep_unjudged and len(self.unjudged()) < sum(map(len, self._unjudged)):
             raise Scattered
 
     def unjudged(self) -> pl.Series:
-        """Return the distinct queries met that nobody judged."""
+        """Return the distinct unjudged queries that were read."""
         return pl.concat(self._unjudged).unique() if self._unjudged else pl.Series([], dtype=pl.String)
 
     def _gather(self, tables: Iterable[pl.DataFrame]) -> tuple[NDArray[np.int64], pl.Series, Batch]:
-        """Return each row's group, the groups' names, and all rows as one batch without lists."""
+        """Return the group of each row, the names of the groups, and all rows as one batch without lists."""
         parts, row = list[pl.DataFrame](), 0
         with ThreadPoolExecutor(_THREADS) as pool:
             groups = _Groups(pool)
@@ -377,28 +377,28 @@ class Lists:
                 row += table.height
             group, names = groups.numbered()
         none = np.empty(0, np.int64)
-        # texts stay where they are; anything else is soon copied, and then quicker to reach
+        # texts are not copied; other columns are copied quickly, and then faster to read
         small = pl.String not in parts[0].dtypes if parts else False
         return group, names, _batch(pl.concat(parts, rechunk=small), names[:0], none, none, 0)
 
-    def _read(self, piece: Piece) -> Met:
+    def _read(self, piece: Piece) -> ReadBatch:
         piece = self._check(piece)
         runs = piece.table["query_id"].rle().struct.unnest()
         names, lengths = runs["value"], runs["len"].to_numpy().astype(np.int64)
-        return self._met(_batch(piece.table, names, self._codes(names), lengths, piece.rows))
+        return self._checked(_batch(piece.table, names, self._codes(names), lengths, piece.rows))
 
     def _codes(self, names: pl.Series) -> NDArray[np.int64]:
         if self._queries is None:
             return np.full(len(names), -1, np.int64)
         return self._queries.codes(names)
 
-    def _met(self, batch: Batch) -> Met:
+    def _checked(self, batch: Batch) -> ReadBatch:
         judged = batch.codes >= 0
         codes = batch.codes[judged]
         if not _distinct(codes):
             raise Scattered
         if judged.all():
-            return Met(batch, codes, batch.names[:0])
+            return ReadBatch(batch, codes, batch.names[:0])
         unjudged = batch.names.filter(~judged)
         if self._keep_unjudged and unjudged.n_unique() < len(unjudged):
             raise Scattered
@@ -406,7 +406,7 @@ class Lists:
             rows = np.flatnonzero(np.repeat(judged, batch.lengths))
             batch = batch.rows_at(rows, batch.lengths[judged])
             batch = replace(batch, names=batch.names.filter(judged), codes=codes)
-        return Met(batch, codes, unjudged)
+        return ReadBatch(batch, codes, unjudged)
 
 
 def _distinct(codes: NDArray[np.int64]) -> bool:
@@ -432,7 +432,7 @@ def _cuts(ends: NDArray[np.int64], rows: int) -> Iterator[tuple[int, int]]:
 
 
 class _Groups:
-    """Numbers the distinct ids of a column, piece by piece, and forgets the ids."""
+    """Numbers the distinct ids of a column piece by piece, without keeping the ids."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self._pool = pool
@@ -441,21 +441,19 @@ class _Groups:
 
     def add(self, ids: pl.Series) -> None:
         self._parts.append(self._pool.submit(self._coded, ids))
-        self._parts[
-            max(0, len(self._parts) - _THREADS - 1)
-        ].result()  # no more texts wait than there are hands
+        self._parts[max(0, len(self._parts) - _THREADS - 1)].result()  # few texts wait in memory
 
     def _coded(self, ids: pl.Series) -> pl.Series:
         return ids.cast(self._categories) if ids.dtype == pl.String else ids
 
     def numbered(self) -> tuple[NDArray[np.int64], pl.Series]:
-        """Return each row's number and the distinct ids by number."""
+        """Return the number of each row's id, and the distinct ids by number."""
         ids = pl.concat([part.result() for part in self._parts])
         distinct = ids.unique(maintain_order=True)
         if ids.dtype == pl.Int64:
             names = pl.DataFrame({"id": distinct, "number": np.arange(len(distinct))})
-            found = pl.DataFrame({"id": ids}).join(names, on="id", how="left", maintain_order="left")
-            return found["number"].to_numpy(), distinct
+            joined = pl.DataFrame({"id": ids}).join(names, on="id", how="left", maintain_order="left")
+            return joined["number"].to_numpy(), distinct
         number = np.empty(int(distinct.to_physical().to_numpy().max()) + 1, np.int64)
         number[distinct.to_physical().to_numpy()] = np.arange(len(distinct))
         return number[ids.to_physical().to_numpy()], distinct.cast(pl.String)

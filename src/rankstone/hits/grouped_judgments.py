@@ -1,8 +1,6 @@
-"""Judgments in groups: a document judged once for each subtopic, intent or assessor.
+"""Grouped judgments: a document is judged once for each subtopic, intent or assessor.
 
-Each group of a query (subtopic, intent, assessor) as a query of its own.
-
-How much each subtopic of a query counts.
+For measures each group of a query becomes a query of its own; groups may have weights.
 """
 
 from __future__ import annotations
@@ -14,10 +12,10 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue, DuplicateRows, NotComparable, printable
-from rankstone.hits.alignment_audit import BesideAudit
+from rankstone.hits.alignment_audit import SideTableAudit
 from rankstone.hits.exclusion import rows_in
 from rankstone.hits.judged_pool import Groups
-from rankstone.hits.judgments import Judgments, first, judged_queries, merge_duplicates, settle_negative
+from rankstone.hits.judgments import Judgments, first, judged_queries, merge_duplicates, treat_negative
 from rankstone.hits.list_arrays import offsets_of
 from rankstone.hits.pair_index import PairIndex
 
@@ -45,11 +43,11 @@ def prepared(
     table, options, locate
         As for :meth:`~rankstone.hits.judgments.Judgments.of`.
     intents
-        How much subtopics count.
+        The weights of subtopics.
     declared
-        Ids of queries that are judged, too, and have no relevant document.
+        Ids of further judged queries, which have no relevant document.
     excluded
-        Pairs to leave out, if ``exclude_from`` says so; their queries stay judged.
+        Pairs to exclude, depending on ``exclude_from``; their queries stay judged.
     """
     queries = judged_queries(table, declared)
 
@@ -82,8 +80,7 @@ def _grouped(
 ) -> Judgments:
     """Prepare a table with ``query_id``, ``doc_id``, ``subtopic``, perhaps ``subgroup``, and ``relevance``.
 
-    A document's own grade is the highest of its subtopics', so that measures that know nothing of
-    subtopics can be computed beside those that do.
+    The grade of a document is the highest of its subtopics', for measures that do not use subtopics.
     """
     whole = ["query_id", "doc_id", *(c for c in ("subtopic", "subgroup") if c in table.columns)]
     for column in whole[2:]:
@@ -93,7 +90,7 @@ def _grouped(
     rows = table.with_row_index("row")
     twice = np.flatnonzero(table.select(whole).is_duplicated().to_numpy())
     single = merge_duplicates(rows, twice, options, locate, whole)
-    settled = settle_negative(single, options, locate)
+    settled = treat_negative(single, options, locate)
     further = [c for c in table.columns if c not in (*whole, "relevance")]
     by_doc = settled.group_by("query_id", "doc_id", maintain_order=True).agg(
         pl.col("relevance").max(), pl.col("row").first(), *(pl.col(c).first() for c in further)
@@ -113,7 +110,7 @@ def _grouped(
 
 
 def _pooled(queries: QueryIndex, single: pl.DataFrame, settled: pl.DataFrame) -> PairIndex | None:
-    """Return the documents that were pooled and left unjudged for every subtopic."""
+    """Return the documents that were pooled but not judged for any subtopic."""
     if single.height == settled.height:
         return None
     pairs = ["query_id", "doc_id"]
@@ -130,7 +127,7 @@ def _groups(
     key = ["query_id", *(c for c in ("subtopic", "subgroup") if c in entries.columns)]
     names = entries.select(key).unique()
     query = pl.Series("query", judgments.queries.codes(names["query_id"]))
-    names = names.with_columns(query).sort("query", *key[1:])  # so that sums keep their order
+    names = names.with_columns(query).sort("query", *key[1:])  # a fixed order of sums
     names = names.with_columns(code=pl.int_range(pl.len()).over("query"))
     joined = entries.join(names, on=key, how="left", maintain_order="left").join(
         by_doc.select("query_id", "doc_id", pl.Series("place", place)),
@@ -160,16 +157,16 @@ def _parents(names: pl.DataFrame) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class ByGroup:
-    """The hits of each group of a query, as if the group were a query.
+    """The hits of groups, as if each group were a query.
 
     Attributes
     ----------
     hits
         Hits of the groups: the list's ranks, the group's grades.
     of_hit
-        int64 ``[group hits]``: the hit that each stands for.
+        int64 ``[group hits]``: the original hit of each.
     query
-        int64 ``[groups]``: the query that each group belongs to.
+        int64 ``[groups]``: the query of each group.
     weight
         float64 ``[groups]``.
     """
@@ -181,9 +178,9 @@ class ByGroup:
 
 
 def by_group(hits: Hits) -> ByGroup:
-    """Return hits in which each group of a query is a query of its own; made once for these hits.
+    """Return hits in which each group of a query is a query of its own; computed once for these hits.
 
-    Documents nobody judged belong to no group, whatever grade was imputed to them.
+    Unjudged documents belong to no group, even with an imputed grade.
     """
     return hits.remember("by group", lambda: _by_group(hits))
 
@@ -195,14 +192,14 @@ def _by_group(hits: Hits) -> ByGroup:
     known = np.flatnonzero(member >= 0)
     entries, of_known = groups.entries(member[known])
     of_hit = known[of_known]
-    own = groups.starts[hits.query[of_hit]] + groups.code[entries]
-    order = np.argsort(own, kind="stable")
-    entries, of_hit, own = entries[order], of_hit[order], own[order]
+    group = groups.starts[hits.query[of_hit]] + groups.code[entries]
+    order = np.argsort(group, kind="stable")
+    entries, of_hit, group = entries[order], of_hit[order], group[order]
     query = np.repeat(np.arange(hits.queries), np.diff(groups.starts))
     count = int(groups.starts[-1])
     of_groups = replace(
         hits,
-        offsets=offsets_of(np.bincount(own, minlength=count)),
+        offsets=offsets_of(np.bincount(group, minlength=count)),
         rank=hits.rank[of_hit],
         grade=groups.grade[entries],
         first=hits.first[of_hit],
@@ -211,7 +208,7 @@ def _by_group(hits: Hits) -> ByGroup:
         n=hits.n[query],
         length=hits.length[query],
         ideal=pool.group_ideal,
-        found=hits.found[query],
+        found=hits.joined[query],
         candidates=None if hits.candidates is None else hits.candidates[query],
         run_row=None if hits.run_row is None else hits.run_row[of_hit],
         judgment_row=None if hits.judgment_row is None else hits.judgment_row[of_hit],
@@ -232,16 +229,16 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True, eq=False)
 class Intents:
-    """Weights of subtopics, such as the shares of users who mean them.
+    """Weights of subtopics, such as the shares of users with that intent.
 
     Attributes
     ----------
     source
-        What to call the table in messages.
+        The table's name in messages.
     table
         ``query_id`` and ``subtopic`` as text, ``weight`` as float64.
     locate
-        Says where a row of the table stands.
+        Returns the place of a row of the table.
     """
 
     source: str
@@ -249,55 +246,55 @@ class Intents:
     locate: Callable[[int], str]
 
     def __post_init__(self) -> None:
-        """Refuse rows without a name, weights below zero, and a subtopic named twice."""
+        """Refuse rows without a name, weights below zero, and duplicate subtopics."""
         for column in _PAIR:
             self._refuse(self.table[column].is_null(), f"an intent without {column}", "a name")
         weight = self.table["weight"].fill_null(np.nan).to_numpy()
         self._refuse(
             pl.Series(~((weight >= 0) & (weight <= _LARGEST))),
-            "the weight of an intent is no share",
-            "a number, 0 or more (shares are sums; beyond 1e100 they leave the range of numbers)",
+            "the weight of an intent is not valid",
+            "a number from 0 to 1e100",
         )
         twice = self.table.select(_PAIR).is_duplicated()
         if twice.any():
             at = twice.arg_max() or 0
             raise DuplicateRows(
-                "an intent has two weights", where=self.locate(at), given=_named(self.table, at)
+                "an intent has two weights", where=self.locate(at), given=_pair(self.table, at)
             )
 
     def _refuse(self, bad: pl.Series, what: str, expected: str) -> None:
         if bad.any():
             at = bad.arg_max() or 0
-            given = f"{_named(self.table, at)}, weight {self.table['weight'][at]}"
+            given = f"{_pair(self.table, at)}, weight {self.table['weight'][at]}"
             raise BadValue(what, where=self.locate(at), given=given, expected=expected)
 
     def weights(self, names: pl.DataFrame) -> Floats:
         """Return the weight of each judged subtopic in ``names`` (``query_id``, ``subtopic``), float64.
 
-        A query that the table does not mention has equal weights; a subtopic that it leaves out of a
-        query it does mention weighs nothing.
+        A query without rows in the table has equal weights; a missing subtopic of a query with rows has
+        weight 0.
         """
         names = names.select(pl.col(_PAIR).cast(pl.String))
-        found = names.join(self.table.select(*_PAIR, "weight"), on=_PAIR, how="left", maintain_order="left")
-        if names.height and found["weight"].null_count() == found.height:
+        joined = names.join(self.table.select(*_PAIR, "weight"), on=_PAIR, how="left", maintain_order="left")
+        if names.height and joined["weight"].null_count() == joined.height:
             raise NotComparable(
                 "no intent is a judged subtopic",
                 where=self.source,
-                given=f"{_named(self.table, 0)}; judged: {_named(names, 0)}",
-                expected="queries and subtopics by the names that the judgments use",
+                given=f"{_pair(self.table, 0)}; judged: {_pair(names, 0)}",
+                expected="the same names of queries and subtopics as in the judgments",
             )
-        mentioned = found.select(pl.col("weight").is_not_null().any().over("query_id")).to_series()
-        return found["weight"].fill_null(pl.Series(np.where(mentioned, 0.0, 1.0))).to_numpy()
+        mentioned = joined.select(pl.col("weight").is_not_null().any().over("query_id")).to_series()
+        return joined["weight"].fill_null(pl.Series(np.where(mentioned, 0.0, 1.0))).to_numpy()
 
-    def audit(self, judgments: Judgments) -> BesideAudit:
-        """Say how the table and the judgments fit together."""
+    def audit(self, judgments: Judgments) -> SideTableAudit:
+        """Return how the table and the judgments match."""
         groups = judgments.groups
         assert groups is not None  # noqa: S101 - only grouped judgments are weighed
         queries = judgments.queries.names.cast(pl.String)
         names = pl.DataFrame({"query_id": queries.gather(groups.query), "subtopic": groups.names})
         listed = self.table.select("query_id").unique()
         left_out = names.join(self.table, on=_PAIR, how="anti").join(listed, on="query_id", how="semi")
-        return BesideAudit(
+        return SideTableAudit(
             source=self.source,
             rows=self.table.height,
             unknown=self.table.join(names, on=_PAIR, how="anti").height,
@@ -306,5 +303,5 @@ class Intents:
         )
 
 
-def _named(table: pl.DataFrame, row: int) -> str:
+def _pair(table: pl.DataFrame, row: int) -> str:
     return f"query {printable(table['query_id'][row])}, subtopic {printable(table['subtopic'][row])}"

@@ -1,11 +1,9 @@
-"""Hits, and the small algebra that measures are written in.
+"""Hits, and the small algebra in which measures are written.
 
-A score depends only on where the judged documents landed.  :class:`Hits` says just that, for many
-queries at once, as flat arrays: hit ``i`` of query ``q`` is any ``offsets[q] <= i < offsets[q+1]``,
-in rank order.  Every method is one operation of the algebra; sums inside a query run strictly from
-the first hit to the last, so a score has the same bits whatever batch its query came in.
-
-Hits that share their places.
+A score depends only on the ranks of the judged documents.  :class:`Hits` holds these for many queries at
+once, as flat arrays: the hits of query ``q`` are ``offsets[q] <= i < offsets[q+1]``, in rank order.  Every
+method is one operation of the algebra; sums inside a query run strictly from the first hit to the last, so a
+score has the same bits in any batch.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Runs of hits that share their places.
+    """Runs of hits with the same possible ranks.
 
     Attributes
     ----------
@@ -50,7 +48,7 @@ class Blocks:
 
     @cached_property
     def size(self) -> Ints:
-        """How many ranks the block spans, int64 ``[blocks]``."""
+        """The number of ranks in each block, int64 ``[blocks]``."""
         return self.last - self.first + 1
 
     @cached_property
@@ -68,7 +66,7 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class Hits(Traced):
-    """Where the judged documents landed, for many queries at once.
+    """The judged documents in ranked lists, for many queries at once.
 
     Attributes
     ----------
@@ -80,38 +78,37 @@ class Hits(Traced):
     grade
         float64 ``[hits]``: the judged (or imputed) grade.
     first, last
-        int64 ``[hits]``: first and last rank of the tie block the hit stands in; both are ``rank``
-        where nothing ties.
+        int64 ``[hits]``: first and last rank of the hit's tie block; both are ``rank`` where nothing ties.
     judged
         bool ``[hits]``: False where the grade was imputed.
     n
         int64 ``[queries]``: documents retrieved.
     length
-        int64 ``[queries]``: ranks the list has; ``n``, unless documents were taken out and ranks stay.
+        int64 ``[queries]``: ranks of the list; ``n``, unless documents were removed and ranks stay.
     ideal
         All judged grades.
     found
         bool ``[queries]``: False for judged queries that the run does not answer.
     expected
-        Whether a hit stands at every rank of its tie block with equal chance (``ties="expected"``)
-        instead of at ``rank``.
+        True if a hit is at every rank of its tie block with equal chance (``ties="expected"``) instead of at
+        ``rank``.
     lowest_grade
-        The lowest grade in all the judgments: the bottom of the scale.
+        The lowest grade in all judgments: the bottom of the scale.
     candidates
         int64 ``[queries]`` or ``None``: how many documents each query could have retrieved.
     run_row, judgment_row
-        int64 ``[hits]`` or ``None``: brought for whoever asks, the row of the run and of the judgments
-        behind each hit, -1 where its grade was imputed.
+        int64 ``[hits]`` or ``None``: on request, the row of the run and of the judgments of each hit, -1
+        where its grade was imputed.
     member
-        int64 ``[hits]``: each hit's place in ``pool``, -1 where its grade was imputed.
+        int64 ``[hits]``: each hit's index in ``pool``, -1 where its grade was imputed.
     pool, pooled, holes
-        Brought for measures that ask: all judged documents; ranks of retrieved documents that were
-        pooled but not judged; ranks of all retrieved documents without a grade.
+        For measures that need them: all judged documents; ranks of retrieved documents that were pooled but
+        not judged; ranks of all retrieved documents without a grade.
     about
-        Columns of the query table that measures ask for, by name, float64 ``[queries]``.
+        Columns of the query table that measures read, by name, float64 ``[queries]``.
     trace
-        Where measures record what they compute with; ``None`` for no trace, and otherwise the hits are one
-        query's.
+        Records what measures compute with; ``None`` for no trace.  With a trace the hits are those of one
+        query.
     """
 
     offsets: Ints
@@ -143,7 +140,7 @@ class Hits(Traced):
         return len(self.n)
 
     def record_ideal(self, ideal: Ideal, **columns: Floats) -> None:
-        """Record what the norm is made of, ``[judged]`` each; the first ideal list recorded stays."""
+        """Record the ideal list and columns of the norm, ``[judged]`` each; only the first is kept."""
         if self.trace is not None and self.trace.ideal is None:
             self.trace.ideal = ideal
             self.record("rank", lambda: ideal.rank, title="ideal", gain=ideal.grade, **columns)
@@ -154,25 +151,25 @@ class Hits(Traced):
         return np.repeat(np.arange(self.queries, like=self.offsets), np.diff(self.offsets))
 
     def remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, made once for these hits; measures share what they have in common."""
+        """Return ``make()``, computed once for these hits, so that measures share it."""
         if key not in self._memo:
             self._memo[key] = make()
-        found: Value = self._memo[key]
-        return found
+        value: Value = self._memo[key]
+        return value
 
     def down_to(self, k: int) -> Hits:
-        """Return the hits that may stand among the first ``k`` ranks; queries stay the same."""
+        """Return the hits that may be among the first ``k`` ranks, for the same queries."""
         return self if k >= self.deepest else self.remember(("down to", k), lambda: self.shortened(k))
 
     @cached_property
     def deepest(self) -> int:
-        """The deepest rank of a hit or place (the first it may have where ranks are open), 0 without any."""
+        """The deepest rank of a hit or place (for tied ranks the first possible one), 0 without any."""
         ranks = [self.first if self.has_tied_ranks else self.rank]
         ranks += [places.first for places in (self.pooled, self.holes) if places is not None]
         return max(int(rank.max(initial=0)) for rank in ranks)
 
     def shortened(self, k: int) -> Hits:
-        """Return what :meth:`down_to` does without remembering it, for cutoff after cutoff."""
+        """Do the same as :meth:`down_to` without caching, for many cutoffs."""
         if k >= self.deepest:
             return self
         inside = np.flatnonzero((self.first if self.has_tied_ranks else self.rank) <= k)
@@ -217,7 +214,7 @@ class Hits(Traced):
         counted: Ints = run - self.spread(before)
         return counted
 
-    def _down_to(self, k: Cutoff) -> Ints | int:
+    def _cutoff_per_hit(self, k: Cutoff) -> Ints | int:
         """Return the cutoff as it applies to each hit."""
         return k if isinstance(k, int) else self.spread(k)
 
@@ -230,7 +227,7 @@ class Hits(Traced):
         name
             The column.
         imputed
-            Stands for hits that nobody judged, whose grade was imputed.
+            The value for hits without a judgment, whose grade was imputed.
         """
         pool, member = self.judged_documents()
         known = member >= 0
@@ -246,20 +243,20 @@ class Hits(Traced):
         return replace(self, grade=grades, ideal=ideal, _memo={})
 
     def judged_documents(self) -> tuple[Pool, Ints]:
-        """Return all judged documents, and each hit's place among them, -1 where its grade was imputed."""
-        assert self.pool is not None  # noqa: S101 - alignment brings it to measures that ask
+        """Return all judged documents, and each hit's index among them, -1 where its grade was imputed."""
+        assert self.pool is not None  # noqa: S101 - alignment adds it for measures that need it
         assert self.member is not None  # noqa: S101 - the same
         return self.pool, self.member
 
-    # -- places: where a hit stands ---------------------------------------------------------------
+    # -- the possible ranks of a hit -------------------------------------------------------------
     @cached_property
     def has_tied_ranks(self) -> bool:
-        """True if a hit has more than one rank it may stand at; if not, each has its own bits of a value."""
+        """True if a hit has more than one possible rank."""
         return self.expected and self.first is not self.last and bool((self.first != self.last).any())
 
     @cached_property
     def blocks(self) -> Blocks:
-        """The places as blocks: hits that share one tie block, or each hit for itself."""
+        """The hits by tie block, or each hit in its own block."""
         if not self.has_tied_ranks:
             return Blocks(np.arange(len(self.rank), like=self.rank), self.rank, self.rank)
         fresh = np.ones_like(self.first, bool)
@@ -271,7 +268,7 @@ class Hits(Traced):
         return replace(self, first=self.rank, last=self.rank, expected=False, _memo={})
 
     def with_open_ties(self, k: int | None = None) -> Hits:
-        """Return the hits at every rank of their tie block, whatever rule has settled the ties.
+        """Return the hits with all ranks of their tie block possible, whatever rule has resolved the ties.
 
         Parameters
         ----------
@@ -288,7 +285,7 @@ class Hits(Traced):
         return self.remember(("open ties", k), opened)
 
     def at_rank(self, value: Callable[[Ints], Floats], k: Cutoff | None = None) -> Floats:
-        """Return ``value(rank)`` for every hit, its mean over the block where the rank is open.
+        """Return ``value(rank)`` for every hit; for tied ranks the mean over the block.
 
         Parameters
         ----------
@@ -299,17 +296,17 @@ class Hits(Traced):
         """
         if not self.has_tied_ranks:
             values = value(self.rank)
-            return values if k is None else np.where(self.rank <= self._down_to(k), values, 0.0)
+            return values if k is None else np.where(self.rank <= self._cutoff_per_hit(k), values, 0.0)
         return self.over_places(lambda rank, _: value(rank), k)
 
     def discounted(self, gain: Floats, divisor: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
-        """Return ``gain / divisor(rank)`` for every hit, its mean over the block where ranks are open.
+        """Return ``gain / divisor(rank)`` for every hit; for tied ranks the mean over the block.
 
         A division, not a product with a stored reciprocal: that would change the last bit.
         """
         discount = divisor(self.rank)
         shares = gain / discount
-        shares = shares if k is None else np.where(self.rank <= self._down_to(k), shares, 0.0)
+        shares = shares if k is None else np.where(self.rank <= self._cutoff_per_hit(k), shares, 0.0)
         if not self.has_tied_ranks:
             self.record_columns(gain=gain, divisor=discount)
             return shares
@@ -320,8 +317,8 @@ class Hits(Traced):
     def first_of(self, mask: Bools, value: Callable[[Ints], Floats], k: Cutoff | None) -> Floats:
         """Return ``value(rank)`` at the query's first masked hit, 0 at all others.
 
-        Where that hit's rank is open, its block's masked hits share the expectation: the first of
-        ``m`` among ``s`` tied documents stands at place ``j`` with probability C(s-j, m-1) / C(s, m)
+        Where that hit's rank is tied, the masked hits of its block share the expectation: the first of
+        ``m`` among ``s`` tied documents is at place ``j`` with probability C(s-j, m-1) / C(s, m)
         (McSherry and Najork, 2008).
         """
         masked, blocks = np.flatnonzero(mask), self.blocks
@@ -343,10 +340,10 @@ class Hits(Traced):
         return np.where(mask, share[blocks.of_hit], 0.0)
 
     def nth_of(self, mask: Bools, nth: Ints) -> tuple[Floats, Floats]:
-        """Find the query's nth masked hit.
+        """Return the query's nth masked hit.
 
-        Where its rank is open, its block's masked hits share it, and its rank is the mean over orders: of
-        ``m`` among ``s`` tied documents the ``j``-th stands at place j (s + 1) / (m + 1).
+        Where its rank is tied, the masked hits of its block share it, and its rank is the mean over orders:
+        of ``m`` among ``s`` tied documents the ``j``-th is at place j (s + 1) / (m + 1).
 
         Parameters
         ----------
@@ -377,11 +374,11 @@ class Hits(Traced):
         Parameters
         ----------
         value
-            Function of ranks and of what an array of blocks is looked up by.
+            Function of ranks and of an index into arrays by block.
         k
             Deeper ranks contribute nothing to the mean.
         among
-            bool ``[hits]``: whose means are wanted, 0 for all others; ``None`` for all.
+            bool ``[hits]``: hits whose means are computed, 0 for all others; ``None`` for all.
         """
         if not self.has_tied_ranks:
             some = slice(None) if among is None else np.flatnonzero(among)
@@ -391,9 +388,9 @@ class Hits(Traced):
                 values = np.where(rank <= (k if isinstance(k, int) else k[self.query[some]]), values, 0.0)
             if among is None:
                 return values
-            found = np.zeros_like(among, np.float64)
-            found[some] = values
-            return found
+            means = np.zeros_like(among, np.float64)
+            means[some] = values
+            return means
         blocks = self.blocks
         limit = blocks.last
         if k is not None:
@@ -447,11 +444,11 @@ class Hits(Traced):
 
     # -- relevance --------------------------------------------------------------------------------
     def relevant(self, is_relevant: Callable[[Floats], Bools] | float) -> Bools:
-        """Return which hits are relevant, bool ``[hits]``: by a function of grades, or the lowest one."""
+        """Return which hits are relevant, bool ``[hits]``: by a function, or from a lowest grade."""
         test = _test(is_relevant)
-        found = self.remember(("relevant", is_relevant), lambda: test(self.grade))
-        self.record_columns(relevant=found)
-        return found
+        relevant = self.remember(("relevant", is_relevant), lambda: test(self.grade))
+        self.record_columns(relevant=relevant)
+        return relevant
 
     def relevant_count(self, is_relevant: Callable[[Floats], Bools] | float) -> Ints:
         """Return R: how many judged documents are relevant, retrieved or not, int64 ``[queries]``."""
@@ -459,5 +456,5 @@ class Hits(Traced):
 
 
 def _test(is_relevant: Callable[[Floats], Bools] | float) -> Callable[[Floats], Bools]:
-    """Return what says whether grades are relevant."""
+    """Return the function that tests grades for relevance."""
     return is_relevant if callable(is_relevant) else lambda grades: grades >= is_relevant

@@ -1,4 +1,4 @@
-"""Grades for retrieved documents that nobody judged (``unjudged=…``)."""
+"""Imputed grades for retrieved documents without a judgment (``unjudged=…``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadOption, BadValue, printable
-from rankstone.hits.alignment_options import LARGEST_GRADE, said
+from rankstone.hits.alignment_options import LARGEST_GRADE, recorded_value
 from rankstone.hits.judgments import Judgments, SelfLabelled
 from rankstone.hits.pair_index import Matches
 
@@ -22,60 +22,62 @@ def impute(
     batch: Batch,
     matches: Matches,
     grades: Floats,
-    truth: Judgments | SelfLabelled,
+    judgments: Judgments | SelfLabelled,
     options: AlignmentOptions,
 ) -> tuple[Matches, Floats, Bools]:
-    """Turn every row into a match; unjudged rows get an imputed grade.
+    """Turn every row into a match, unjudged rows with an imputed grade.
 
     Returns
     -------
     tuple
-        Matches (of pair -1 where imputed) and grades of all rows, and which were judged.
+        Matches of all rows (pair -1 where imputed), their grades, and which rows were judged.
     """
     judged = np.zeros(batch.height, bool)
     judged[matches.row] = True
     everything = np.arange(batch.height)
     grade = np.empty(batch.height)
-    grade[~judged] = _imputed(batch, np.flatnonzero(~judged), truth, options)
+    grade[~judged] = _imputed(batch, np.flatnonzero(~judged), judgments, options)
     grade[matches.row] = grades
     pair = np.full(batch.height, -1)
     pair[matches.row] = matches.pair
     return Matches(everything, batch.list_of_row, pair), grade, judged
 
 
-def _imputed(batch: Batch, rows: Ints, truth: Judgments | SelfLabelled, options: AlignmentOptions) -> Floats:
+def _imputed(
+    batch: Batch, rows: Ints, judgments: Judgments | SelfLabelled, options: AlignmentOptions
+) -> Floats:
     rule = options.unjudged
     if callable(rule):
         return _by_function(rule, batch, rows)
     if isinstance(rule, (int, float)):
         return np.full(len(rows), float(rule))
-    if isinstance(truth, SelfLabelled):
+    if isinstance(judgments, SelfLabelled):
         raise BadOption(
-            f"unjudged={rule} imputes from judgments, a labelled table has none",
-            fix="give a grade (unjudged=0), or evaluate a run against judgments",
+            f"unjudged={rule} imputes from judgments, but a labelled table has none",
+            fix="set a grade (unjudged=0), or evaluate a run against judgments",
         )
     of, _, middle = rule.partition("_")
     median = middle == "median"
-    overall = _overall(truth.grade, median=median)
+    overall = _overall(judgments.grade, median=median)
     if of == "global":
         return np.full(len(rows), overall)
     if of == "doc":
-        return _per_document(truth, batch.ids(rows), overall, median=median)
-    return _per_query(truth, batch.codes, overall, median=median)[batch.list_of_row[rows]]
+        return _per_document(judgments, batch.ids(rows), overall, median=median)
+    return _per_query(judgments, batch.codes, overall, median=median)[batch.list_of_row[rows]]
 
 
 def _by_function(rule: Imputation, batch: Batch, rows: Ints) -> Floats:
-    """Ask a function for grades, and hold what it returns to what grades are."""
+    """Call a function for grades, and check what it returns."""
     if not len(rows):
         return np.empty(0)
     pairs = batch.names.gather(batch.list_of_row[rows]).alias("query_id").to_frame()
     if batch.docs is not None:
         pairs = pairs.with_columns(batch.ids(rows).alias("doc_id"))
     given = np.asarray(rule(pairs))
-    expected = f"a grade for each of the {len(rows):,} rows it was handed"
+    expected = f"a grade for each of the {len(rows):,} rows it was given"
     if given.shape != (len(rows),) or given.dtype.kind not in "buif":
         raise BadValue(
-            f"unjudged={said(rule)} returned no such list of numbers",
+            f"unjudged={recorded_value(rule)} did not return a list of grades",
             given=f"shape {given.shape}, {given.dtype}",
             expected=expected,
         )
@@ -86,7 +88,9 @@ def _by_function(rule: Imputation, batch: Batch, rows: Ints) -> Floats:
         pair = ", ".join(
             f"{name} {printable(value, 40)}" for name, value in pairs.row(at, named=True).items()
         )
-        raise BadValue(f"unjudged={said(rule)} returned {grades[at]}", where=pair, expected=expected)
+        raise BadValue(
+            f"unjudged={recorded_value(rule)} returned {grades[at]}", where=pair, expected=expected
+        )
     return grades
 
 
@@ -96,17 +100,17 @@ def _overall(grade: Floats, *, median: bool) -> float:
     return float(np.median(grade) if median else grade.mean())
 
 
-def _per_document(truth: Judgments, docs: pl.Series, overall: float, *, median: bool) -> Floats:
-    """Return each document's mean or median judged grade, the overall one where it was never judged."""
+def _per_document(judgments: Judgments, docs: pl.Series, overall: float, *, median: bool) -> Floats:
+    """Return each document's mean or median grade, the overall one where it was never judged."""
     grade = pl.col("grade").median() if median else pl.col("grade").mean()
-    judged = pl.DataFrame({"doc": truth.pairs.docs, "grade": truth.grade}).group_by("doc").agg(grade)
+    judged = pl.DataFrame({"doc": judgments.pairs.docs, "grade": judgments.grade}).group_by("doc").agg(grade)
     found = docs.alias("doc").to_frame().join(judged, on="doc", how="left", maintain_order="left")["grade"]
     return found.fill_null(overall).to_numpy()
 
 
-def _per_query(truth: Judgments, codes: Ints, overall: float, *, median: bool) -> Floats:
-    """Return each query's mean or median judged grade, the overall one where nothing is judged."""
-    ideal = truth.ideal.take(codes)
+def _per_query(judgments: Judgments, codes: Ints, overall: float, *, median: bool) -> Floats:
+    """Return each query's mean or median grade, the overall one where nothing is judged."""
+    ideal = judgments.ideal.take(codes)
     counts = np.diff(ideal.offsets)
     some = counts > 0
     values = np.full(len(codes), overall)

@@ -1,11 +1,9 @@
-"""What is known beside grades and hits: all judged documents with their columns and subtopics.
+"""Additional data for measures: all judged documents, groups of judgments, ungraded ranks, the query table.
 
-Most measures need only where judged documents landed and the ideal list of grades.  The few that
-need more ask for it, and alignment brings a :class:`Pool` (every judged document of each query,
-retrieved or not), :class:`Groups` (judgments by subtopic, intent or assessor) or :class:`Places`
-(the ranks of retrieved documents that have no grade).
-
-What is known of queries beside their lists: weights, sessions, and whatever they may be grouped by.
+Most measures need only hits and the ideal list of grades.  For the few that need more, alignment adds a
+:class:`Pool` (every judged document of each query, retrieved or not), :class:`Groups` (judgments by subtopic,
+intent or assessor) or :class:`Places` (the ranks of retrieved documents without a grade).  A
+:class:`QueryTable` holds weights, sessions and other columns of queries.
 """
 
 from __future__ import annotations
@@ -18,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, BadValue, printable
+from rankstone.errors import BadOption, BadValue, MissingColumn, printable
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.list_arrays import Ideal, descending_within, ragged_range
 from rankstone.hits.pair_index import QueryIndex
-from rankstone.io.columns import no_such_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-#: batches are measured on several threads, and what depends on judgments alone is made by one of them
+#: batches are measured in several threads; one of them computes what depends on judgments alone
 _MAKING: Final = RLock()
 
 
@@ -45,7 +42,7 @@ class Places:
     rank, first, last
         int64 ``[places]``: rank, and first and last rank of the tie block.
     run_row
-        int64 ``[places]``: the row of the run behind each.
+        int64 ``[places]``: the row of the run of each.
     """
 
     offsets: Ints
@@ -65,7 +62,7 @@ class Places:
         return np.searchsorted(self.query * deep + self.rank, query * deep + rank) - self.offsets[query]
 
     def down_to(self, k: int) -> Places:
-        """Return the places that may stand among the first ``k`` ranks."""
+        """Return the places that may be among the first ``k`` ranks."""
         inside = np.flatnonzero(self.first <= k)
         offsets = np.searchsorted(inside, self.offsets)
         rows = (self.rank[inside], self.first[inside], self.last[inside], self.run_row[inside])
@@ -87,12 +84,11 @@ class Groups:
     starts
         int64 ``[queries + 1]``: groups of query ``q`` are ``starts[q]:starts[q + 1]``.
     weight
-        float64 ``[groups]``: how much each group counts; 1 unless somebody says otherwise.
+        float64 ``[groups]``: the weight of each group; 1 by default.
     names
         The groups' names; ``None`` for the groups of a part of the queries.
     parent
-        int64 ``[groups]``: where groups are subgroups, the number within the query of the group each
-        belongs to.
+        int64 ``[groups]``: for subgroups, the index within the query of the group of each.
     """
 
     offsets: Ints
@@ -113,7 +109,7 @@ class Groups:
         return int((np.diff(self.starts) > 1).sum())
 
     def entries(self, docs: Ints) -> tuple[Ints, Ints]:
-        """Return, for some judged documents, all their entries and which document each is of.
+        """Return all entries of some judged documents, and the document of each.
 
         Returns
         -------
@@ -185,7 +181,7 @@ class Pool:
     @cached_property
     def entries(self) -> Entries:
         """Every judgment of a document for a group, one after another."""
-        assert self.groups is not None  # noqa: S101 - alignment brings them to measures that ask
+        assert self.groups is not None  # noqa: S101 - alignment adds them for measures that need them
         doc = np.repeat(np.arange(len(self.grade)), np.diff(self.groups.offsets))
         return Entries(doc, self.groups.starts[self.query[doc]] + self.groups.code, self.groups.grade)
 
@@ -193,7 +189,7 @@ class Pool:
     def group_ideal(self) -> Ideal:
         """The judged grades of each group, best first, the groups of all queries one after another."""
         entries, groups = self.entries, self.groups
-        assert groups is not None  # noqa: S101 - entries has asked for them
+        assert groups is not None  # noqa: S101 - entries has checked this
         order = np.argsort(entries.group, kind="stable")
         counts = np.bincount(entries.group, minlength=int(groups.starts[-1]))
         grades = descending_within(entries.group[order], entries.grade[order])
@@ -210,18 +206,18 @@ class Pool:
             grade=self.grade[docs],
             columns={name: values[docs] for name, values in self.columns.items()},
             id_order=self.id_order[docs],
-            groups=None if self.groups is None else _taken(self.groups, docs, codes),
+            groups=None if self.groups is None else _taken_groups(self.groups, docs, codes),
             whole=self,
             codes=codes,
         )
 
     def once(self, key: object, make: Callable[[Pool], Floats]) -> Floats:
-        """Return ``make(pool)``, one value a query, made once for all judgments and any number of runs.
+        """Return ``make(pool)``, one value for each query, computed once for any number of runs.
 
         Parameters
         ----------
         key
-            What the value depends on beside the judgments.
+            What the value depends on, besides the judgments.
         make
             Computes float64 ``[queries]`` from a whole pool.
         """
@@ -237,7 +233,7 @@ class Pool:
         return made
 
 
-def _taken(groups: Groups, docs: Ints, codes: Ints) -> Groups:
+def _taken_groups(groups: Groups, docs: Ints, codes: Ints) -> Groups:
     entries, of_doc = groups.entries(docs)
     known = codes >= 0
     starts = np.where(known, groups.starts[codes], 0)
@@ -252,16 +248,16 @@ def _taken(groups: Groups, docs: Ints, codes: Ints) -> Groups:
     )
 
 
-#: gains are rounded sums; of two that differ by less neither is the better one
+#: gains are rounded sums; a smaller difference does not count
 _ROUNDING: Final = 1e-12
 
 
 def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[Floats]:
-    """Yield, rank by rank, what the best document still left gains in every query.
+    """Yield, rank by rank, the gain of the best remaining document in every query.
 
     A document gains ``weight · fresh · worth`` for each of its groups; ``fresh`` begins at 1 and is
     multiplied by ``keep`` once the document is placed.  Among equal gains the document with the
-    larger id comes first.  All queries take their step together.
+    larger id comes first.  All queries are processed together.
 
     Parameters
     ----------
@@ -275,7 +271,7 @@ def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[
     Yields
     ------
     numpy.ndarray
-        float64 ``[queries]``; 0 where every document that gains something has been placed.
+        float64 ``[queries]``; 0 where every document with a gain has been placed.
     """
     entries = pool.entries
     useful = np.flatnonzero((worth > 0) & (weight[entries.group] > 0))
@@ -303,24 +299,24 @@ def greedy(pool: Pool, worth: Floats, keep: Floats, weight: Floats) -> Iterator[
         query, by_id = query[~placed], by_id[~placed]
 
 
-#: how a column of truth values is written in text and numbers
-_TRUTH: Final = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+#: texts and numbers of a boolean column
+_BOOLEANS: Final = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 
 
 @dataclass(frozen=True, eq=False)
 class QueryTable:
-    """One row a query.
+    """A table with one row for each query.
 
     Attributes
     ----------
     source
-        What to call the table in messages.
+        The table's name in messages.
     ids
         The queries' ids as text, each once.
     columns
-        Everything else.
+        All other columns.
     read_as
-        What was guessed of how its file is written.
+        Notes on what was detected about its file.
     """
 
     source: str
@@ -332,36 +328,36 @@ class QueryTable:
     def of(cls, source: str, table: pl.DataFrame, read_as: tuple[str, ...] = ()) -> QueryTable:
         """Prepare a table with ``query_id`` (texts, each once) and any other columns.
 
-        A column ``weight`` must hold numbers, 0 or more; a column ``judged`` says true or false, 1 or 0.
+        A column ``weight`` must hold numbers, 0 or more; a column ``judged`` true or false, 1 or 0.
         """
         prepared = cls(source, QueryIndex(table["query_id"]), table.drop("query_id"), read_as)
         if "judged" in prepared.columns.columns:
-            prepared.refuse("judged", prepared._said().is_null().to_numpy(), "true or false, 1 or 0")
+            prepared.refuse("judged", prepared._judged().is_null().to_numpy(), "true or false, 1 or 0")
         if "weight" in prepared.columns.columns:
             weight = prepared.numbers("weight")
             prepared.refuse("weight", ~((weight >= 0) & (weight <= LARGEST_GRADE)), "a number from 0 to 9e15")
         return prepared
 
     def judged(self) -> pl.Series | None:
-        """Return the ids of queries that the column ``judged`` says are; ``None`` without such a column."""
+        """Return the ids of queries for which ``judged`` is true; ``None`` without such a column."""
         if "judged" not in self.columns.columns:
             return None
-        return self.ids.names.filter(self._said().fill_null(value=False))
+        return self.ids.names.filter(self._judged().fill_null(value=False))
 
     def _said(self) -> pl.Series:
-        """Return the column ``judged`` as truth values; null where it is empty or something else."""
+        """Return the column ``judged`` as booleans; null where it is empty or something else."""
         texts = self.columns["judged"].cast(pl.String).str.to_lowercase()
-        return texts.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
+        return texts.replace_strict(_BOOLEANS, default=None, return_dtype=pl.Boolean)
 
     def require(self, names: Sequence[str], reason: str) -> None:
-        """Refuse to go on without some columns."""
+        """Refuse a table without some columns."""
         for name in names:
             if name not in self.columns.columns:
                 what = f"{reason} a column {printable(name)} of the query table"
-                raise no_such_column(what, name, self.columns.columns, self.source)
+                raise MissingColumn.of(what, name, self.columns.columns, self.source)
 
     def refuse(self, name: str, bad: np.ndarray[tuple[int], np.dtype[np.bool_]], expected: str) -> None:
-        """Refuse values of a column that are no good; empty cells are none."""
+        """Refuse invalid values of a column; empty cells are allowed."""
         bad = bad & self.columns[name].is_not_null().to_numpy()
         if bad.any():
             at = int(bad.argmax())
@@ -372,28 +368,28 @@ class QueryTable:
             )
 
     def numbers(self, name: str) -> Floats:
-        """Return a column as float64 ``[rows]``; NaN where it is empty or no number."""
+        """Return a column as float64 ``[rows]``; NaN where it is empty or not a number."""
         values = self.columns[name].cast(pl.Float64, strict=False)
         return values.fill_null(np.nan).to_numpy()
 
     def rows(self, queries: pl.Series) -> Ints:
-        """Return the row of each query, -1 where the table does not know it."""
+        """Return the row of each query, -1 where it has none."""
         return self.ids.codes(queries.cast(pl.String))
 
     def take(self, queries: pl.Series) -> pl.DataFrame:
-        """Return the other columns, a row for each query; empty cells where the table does not know it."""
+        """Return the other columns with one row for each query; empty cells where it has none."""
         rows = self.rows(queries)
         return self.columns.select(pl.all().gather(pl.Series(np.where(rows < 0, 0, rows)))).with_columns(
             pl.when(pl.Series(rows >= 0)).then(pl.all())
         )
 
     def values(self, name: str, queries: pl.Series) -> Floats:
-        """Return a column of numbers for some queries, float64; NaN where there is none."""
+        """Return a column of numbers for some queries, float64; NaN where there is no value."""
         rows = self.rows(queries)
         return np.where(rows >= 0, self.numbers(name)[rows], np.nan)
 
     def covers(self, queries: pl.Series, names: Sequence[str], reason: str) -> None:
-        """Refuse to go on where a query has no value in some columns."""
+        """Refuse a table in which a query has no value in some columns."""
         table = self.take(queries).select(names)
         bare = table.select(pl.any_horizontal(pl.all().is_null())).to_series()
         if bare.any():
@@ -403,7 +399,7 @@ class QueryTable:
                 f"{reason} a {' and a '.join(names)} for every query",
                 where=self.source,
                 given=f"none for {shown}{' …' if len(lacking) > 3 else ''}",  # noqa: PLR2004 - what fits a line
-                fix="add the rows, or leave these queries out of the judgments",
+                fix="add the rows, or remove these queries from the judgments",
             )
 
     def check_positions(self) -> None:

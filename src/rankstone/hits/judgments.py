@@ -1,7 +1,4 @@
-"""Judgments, prepared once for any number of runs; or a table that carries its own labels.
-
-The bottom of the grade scale, where it has to be known before or beside the judgments themselves.
-"""
+"""Judgments, prepared once for any number of runs; labelled tables; the lowest grade of the scale."""
 
 from __future__ import annotations
 
@@ -27,28 +24,28 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-#: from so many judgments of a query on, grades of any usual scale repeat
+#: with so many judgments of a query, grades on any usual scale repeat
 _REPEATS: Final = 10
-#: whole grades hardly repeat where so many of a query's differ; of fractions half of them will do, as
-#: scores of short documents tie
+#: grades hardly repeat if this share of a query's grades differ; for fractions half is enough, as scores of
+#: short documents tie
 _HARDLY: Final = 0.9
 _QUARTERS: Final = 4
 
 
 @dataclass(frozen=True)
 class Grades:
-    """Counts that tell grades from scores; those of several parts add up.
+    """Counts that distinguish grades from scores; those of several parts can be added.
 
     Attributes
     ----------
     grades, fractional
-        Grades, and those that are no multiples of a quarter.
+        Grades, and those that are not multiples of a quarter.
     below, fractional_below
         The same of grades below zero.
     several, different
-        Grades of queries with two judgments or more, and how many of them differ within their query.
+        Grades of queries with two judgments or more, and the number of different ones within their query.
     many, many_different
-        The same of queries with so many judgments that grades have to repeat.
+        The same for queries with so many judgments that grades must repeat.
     """
 
     grades: int = 0
@@ -62,7 +59,7 @@ class Grades:
 
     @classmethod
     def of(cls, judged: Ideal) -> Grades:
-        """Count grades, which are sorted within each query."""
+        """Count grades that are sorted within each query."""
         grade = judged.grade
         part = _QUARTERS * grade != np.floor(_QUARTERS * grade)  # half stars are grades
         lengths = np.diff(judged.offsets)
@@ -80,11 +77,11 @@ class Grades:
 
     @classmethod
     def summed(cls, counts: Mapping[str, int]) -> Grades:
-        """Return counts that were added up by name."""
+        """Return counts that were added by name."""
         return cls(**{field.name: counts.get(field.name, 0) for field in fields(cls)})
 
     def doubts(self) -> tuple[str, ...]:
-        """Say why these may be scores; nothing where they look like grades."""
+        """Return a warning if these grades may be scores."""
         if 2 * self.fractional_below > self.below:
             why = "grades below zero are fractions"
         elif 2 * self.fractional > self.grades and 2 * self.different > self.several:
@@ -98,7 +95,7 @@ class Grades:
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """What is known to be relevant: the prepared qrels.
+    """The prepared judgments (qrels).
 
     Attributes
     ----------
@@ -109,19 +106,19 @@ class Judgments:
     grade
         float64 ``[pairs]`` in the order of the index.
     row
-        int64 ``[pairs]``: row of the qrels behind each pair.
+        int64 ``[pairs]``: row of the qrels of each pair.
     ideal
         Grades of each query, best first.
     lowest_grade
-        The bottom of the grade scale.
+        The lowest grade of the scale.
     rows, negative, duplicates
         Counts for the audit: rows read, rows with a grade below zero, rows merged away.
     declared
-        Queries that are judged without a row: they were said to have no relevant document.
+        Queries that are declared as judged, without a row: they have no relevant document.
     excluded, excluded_relevant
-        Rows taken out because their pairs are excluded; those of them with a grade above zero.
+        Rows of excluded pairs; those of them with a grade above zero.
     given
-        What the grades were like before any was merged or left out.
+        Counts of the grades before any was merged or left out.
     columns
         Further number columns by name, float64 ``[pairs]``.
     pooled
@@ -164,9 +161,9 @@ class Judgments:
         options
             ``duplicate_judgments`` and ``negative`` are applied here.
         locate
-            Says where a row of the table stands, for messages.
+            Returns the place of a row of the table, for messages.
         queries
-            The judged queries, where the table does not hold all of them.
+            The judged queries, where not all of them are in the table.
         """
         if not table.height and queries is None:
             raise EmptyInput("there are no judgments", where=locate(-1))
@@ -175,11 +172,11 @@ class Judgments:
         if queries is None:
             queries = QueryIndex(runs["value"].unique(maintain_order=True))
         pairs = PairIndex(queries, _codes(runs, queries), table["doc_id"])
-        with ThreadPoolExecutor(1) as aside:  # nearly always this ideal is the one that is wanted
+        with ThreadPoolExecutor(1) as aside:  # nearly always the ideal lists need not be made again
             sorting = aside.submit(_ideal, pairs, table["relevance"].to_numpy())
             twice, below = pairs.duplicates(), table["relevance"].to_numpy() < 0
             ideal = sorting.result()
-        settled, row, pooled = table, np.arange(table.height), None
+        kept, row, pooled = table, np.arange(table.height), None
         declared, given = int((np.diff(pairs.offsets) == 0).sum()), Grades.of(ideal)
         merged, negative = 0, int(below.sum())
         if len(twice) or negative:
@@ -187,13 +184,13 @@ class Judgments:
                 table.with_row_index("row"), pairs.arranged(row)[twice], options, locate
             )
             merged, negative = table.height - single.height, int((single["relevance"] < 0).sum())
-            settled = settle_negative(single, options, locate)
+            kept = treat_negative(single, options, locate)
             pooled = _pooled(queries, single, options)
-            runs = settled["query_id"].rle().struct.unnest()
-            pairs = PairIndex(queries, _codes(runs, queries), settled["doc_id"])
-            row = settled["row"].to_numpy().astype(np.int64)
-            ideal = _ideal(pairs, settled["relevance"].to_numpy())
-        grade = pairs.arranged(settled["relevance"].to_numpy())
+            runs = kept["query_id"].rle().struct.unnest()
+            pairs = PairIndex(queries, _codes(runs, queries), kept["doc_id"])
+            row = kept["row"].to_numpy().astype(np.int64)
+            ideal = _ideal(pairs, kept["relevance"].to_numpy())
+        grade = pairs.arranged(kept["relevance"].to_numpy())
         return cls(
             queries=queries,
             pairs=pairs,
@@ -207,7 +204,7 @@ class Judgments:
             declared=declared,
             given=given,
             columns={
-                name: pairs.arranged(settled[name].to_numpy())
+                name: pairs.arranged(kept[name].to_numpy())
                 for name in table.columns
                 if name not in ("query_id", "doc_id", "relevance")
             },
@@ -216,7 +213,7 @@ class Judgments:
 
     @cached_property
     def pool(self) -> Pool:
-        """All judged documents, for the measures that look at them."""
+        """All judged documents, for measures that need them."""
         id_order = self.pairs.docs.cast(pl.String).rank("ordinal").to_numpy().astype(np.int64)
         return Pool(self.pairs.offsets, self.grade, self.columns, id_order, self.groups)
 
@@ -225,11 +222,11 @@ class Judgments:
         return self.pairs.find(batch, batch.codes, keys)
 
     def grades(self, _batch: Batch, matches: Matches) -> Floats:
-        """Return the grades behind matches, float64."""
+        """Return the grades of matches, float64."""
         return self.grade[matches.pair]
 
     def rows_of(self, _batch: Batch, pair: Ints) -> Ints:
-        """Return the qrels rows behind judged pairs, int64, -1 for pair -1."""
+        """Return the rows of the qrels of judged pairs, int64, -1 for pair -1."""
         return np.where(pair >= 0, self.row[pair], -1) if len(self.row) else np.full(len(pair), -1)
 
     def ideal_of(self, batch: Batch, _matches: Matches) -> Ideal:
@@ -239,21 +236,21 @@ class Judgments:
 
 @dataclass(frozen=True, eq=False)
 class SelfLabelled:
-    """A labelled table: every row carries its own grade, so there is nothing to join.
+    """A labelled table: every row has its own grade, so nothing is joined.
 
     Attributes
     ----------
     lowest_grade
-        The bottom of the grade scale.
+        The lowest grade of the scale.
     ideal
-        The ideal lists of the one batch there is, where somebody has kept them.
+        The ideal lists of the only batch, if they are kept.
     """
 
     lowest_grade: float = 0.0
     ideal: Ideal | None = None
 
     def match(self, batch: Batch, _keys: BatchKeys | None) -> Matches:
-        """Return all rows that count as judged (negative labels do not)."""
+        """Return all rows that count as judged (rows with negative labels may not)."""
         assert batch.label is not None  # noqa: S101 - an internal promise, not user input
         row = np.flatnonzero(~np.isnan(batch.label))
         lists = batch.list_of_row
@@ -265,7 +262,7 @@ class SelfLabelled:
         return batch.label if len(matches.row) == batch.height else batch.label[matches.row]
 
     def rows_of(self, batch: Batch, pair: Ints) -> Ints:
-        """Return the table rows behind labelled rows of the batch, int64, -1 for row -1."""
+        """Return the table rows of labelled rows of the batch, int64, -1 for row -1."""
         return np.where(pair >= 0, batch.table_rows(pair), -1)
 
     def ideal_of(self, batch: Batch, matches: Matches) -> Ideal:
@@ -289,14 +286,14 @@ def ideal_of_lists(lists: Ints, grades: Floats, count: int) -> Ideal:
 
 
 def bad_grade(what: str, grade: float, where: str, given: str) -> BadValue:
-    """Build the error for a grade that is no number, or far beyond all scales."""
+    """Return the error for a grade that is not a number, or far beyond all scales."""
     if np.isfinite(grade):
         return BadValue(
             f"{what} is {grade:g}, beyond {LARGEST_GRADE:,.0f}",
             where=where,
             given=given,
-            expected="a grade: larger whole numbers are not told from one another",
-            fix="are these ids, or scores, in the wrong column?",
+            expected="a grade: larger whole numbers cannot be distinguished",
+            fix="are these ids or scores in the wrong column?",
         )
     return BadValue(
         f"{what} is {grade}, not a number",
@@ -347,7 +344,7 @@ def merge_duplicates(
     locate: Callable[[int], str],
     key: Sequence[str] = ("query_id", "doc_id"),
 ) -> pl.DataFrame:
-    """Make one judgment of several for the same ``key``, as ``duplicate_judgments`` says."""
+    """Merge several judgments of the same ``key`` according to ``duplicate_judgments``."""
     if not len(twice):
         return table
     if options.duplicate_judgments == "error":
@@ -357,8 +354,8 @@ def merge_duplicates(
             where=locate(second),
             given=f"{_pair(table, second)}, first judged at {locate(first)}",
             expected="one judgment for each (query, document)",
-            fix="choose what to do with duplicate_judgments=max, mean, majority, first, last or sum; "
-            "where each row is about a subtopic, max is what measures over subtopics take",
+            fix="choose how to merge them: duplicate_judgments=max, mean, majority, first, last or sum; "
+            "for rows about subtopics choose max, as measures over subtopics do",
         )
     together = table.group_by(*key, maintain_order=True)
     rest = [pl.col(name).first() for name in table.columns if name not in (*key, "relevance")]
@@ -367,7 +364,7 @@ def merge_duplicates(
 
 
 def _majority() -> pl.Expr:
-    """Return the commonest grade; of equally common ones the lowest."""
+    """Return the most frequent grade; of equally frequent ones the lowest."""
     return pl.col("relevance").mode().min()
 
 
@@ -381,7 +378,7 @@ _MERGE = {
 }
 
 
-def settle_negative(
+def treat_negative(
     table: pl.DataFrame, options: AlignmentOptions, locate: Callable[[int], str]
 ) -> pl.DataFrame:
     """Apply ``negative`` to the grades."""
@@ -394,7 +391,7 @@ def settle_negative(
             f"a grade below zero: {table['relevance'][at]}",
             where=locate(int(table["row"][at])),
             given=_pair(table, at),
-            fix="choose a meaning: negative=unjudged, zero or keep",
+            fix="choose how to treat it: negative=unjudged, zero or keep",
         )
     if options.negative == "zero":
         return table.with_columns(relevance=pl.col("relevance").clip(lower_bound=0.0))
@@ -402,7 +399,7 @@ def settle_negative(
 
 
 def _pooled(queries: QueryIndex, table: pl.DataFrame, options: AlignmentOptions) -> PairIndex | None:
-    """Return the documents that were pooled and left unjudged."""
+    """Return the documents that were pooled but not judged."""
     below = table.filter(pl.col("relevance") < 0)
     if options.negative != "unjudged" or not below.height:
         return None
@@ -410,7 +407,7 @@ def _pooled(queries: QueryIndex, table: pl.DataFrame, options: AlignmentOptions)
 
 
 def first(mask: pl.Series) -> int:
-    """Return where a mask that is true somewhere is true first."""
+    """Return the first index at which a mask is true; there must be one."""
     at = mask.arg_max()
     assert at is not None  # noqa: S101 - callers have seen that something is true
     return at
@@ -429,24 +426,24 @@ def _pair(table: pl.DataFrame, row: int) -> str:
 
 
 def lowest_of(pieces: Iterable[pl.DataFrame], negative: str) -> float:
-    """Return the bottom of the scale of grades that come in pieces.
+    """Return the lowest grade of the scale, from grades in pieces.
 
     Parameters
     ----------
     pieces
-        Tables with the column ``relevance``; null and NaN are grades of nobody.
+        Tables with the column ``relevance``; null and NaN are ignored.
     negative
-        What grades below zero mean, as the option of this name.
+        The option that treats grades below zero.
     """
     grade = pl.col("relevance").cast(pl.Float64).fill_nan(None)
     every, from_zero = grade.min().alias("every"), grade.filter(grade >= 0).min().alias("from zero")
-    found = [piece.select(every, from_zero).row(0) for piece in pieces]
-    known = [[one for one in column if one is not None] for column in zip(*found, strict=True)] or [[], []]
-    return lowest_settled(min(known[0], default=None), min(known[1], default=None), negative)
+    rows = [piece.select(every, from_zero).row(0) for piece in pieces]
+    known = [[one for one in column if one is not None] for column in zip(*rows, strict=True)] or [[], []]
+    return lowest_under(min(known[0], default=None), min(known[1], default=None), negative)
 
 
-def lowest_settled(lowest: float | None, lowest_from_zero: float | None, negative: str) -> float:
-    """Return the bottom of the grade scale as the option ``negative`` leaves it.
+def lowest_under(lowest: float | None, lowest_from_zero: float | None, negative: str) -> float:
+    """Return the lowest grade of the scale under the option ``negative``.
 
     Parameters
     ----------
@@ -455,9 +452,9 @@ def lowest_settled(lowest: float | None, lowest_from_zero: float | None, negativ
     negative
         The option.
 
-    >>> lowest_settled(-2.0, 1.0, "unjudged"), lowest_settled(-2.0, 1.0, "zero")
+    >>> lowest_under(-2.0, 1.0, "unjudged"), lowest_under(-2.0, 1.0, "zero")
     (1.0, 0.0)
     """
-    found = {"unjudged": lowest_from_zero, "zero": None if lowest is None else max(lowest, 0.0)}
-    settled = found.get(negative, lowest)
-    return 0.0 if settled is None else float(settled)
+    by_option = {"unjudged": lowest_from_zero, "zero": None if lowest is None else max(lowest, 0.0)}
+    grade = by_option.get(negative, lowest)
+    return 0.0 if grade is None else float(grade)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value")
 
-#: scales of so few whole grades are sorted without looking for their levels first
+#: scales of at most this many whole grades are sorted without looking for their levels first
 _SMALL = 256
 #: whole numbers below this are exact as float64, and so is one more than each
 _EXACT = 2.0**52
@@ -45,7 +45,7 @@ def sums(group: Ints, values: Floats, groups: int) -> Floats:
 
 
 def offsets_of(lengths: Ints) -> Ints:
-    """Return where each list begins and the last one ends, int64 ``[lists + 1]``."""
+    """Return the beginning of each list and the end of the last one, int64 ``[lists + 1]``."""
     return np.concatenate(([0], np.cumsum(lengths)))
 
 
@@ -62,7 +62,7 @@ def ragged_range(starts: Ints, lengths: Ints) -> Ints:
 
 
 def counts_within(mask: Bools, offsets: Ints) -> Ints:
-    """Count what is masked in each list, int64 ``[lists]``."""
+    """Count the masked values in each list, int64 ``[lists]``."""
     counts = np.zeros_like(offsets[1:])
     some = offsets[1:] > offsets[:-1]
     counts[some] = np.add.reduceat(mask, offsets[:-1][some], dtype=np.int64)  # exact: whole numbers
@@ -91,7 +91,7 @@ def running(op: np.ufunc, values: Floats, lengths: Ints) -> Floats:
 
 
 def before(op: np.ufunc, values: Floats, lengths: Ints, first: float) -> Floats:
-    """Accumulate ``op`` over what stands before each value of its run; ``first`` begins every run.
+    """Accumulate ``op`` over the values before each value of its run; ``first`` begins every run.
 
     >>> before(np.add, np.array([2.0, 3.0, 5.0, 7.0]), np.array([2, 2]), 0.0).tolist()
     [0.0, 2.0, 0.0, 5.0]
@@ -103,7 +103,7 @@ def before(op: np.ufunc, values: Floats, lengths: Ints, first: float) -> Floats:
 
 
 def descending_within(group: Ints, values: Floats) -> Floats:
-    """Sort values descending within each group; groups ascend and stay where they are.
+    """Sort values descending within each group; groups are ascending.
 
     >>> descending_within(np.array([0, 0, 1, 1]), np.array([1.0, 3.0, 0.0, 2.0])).tolist()
     [3.0, 1.0, 2.0, 0.0]
@@ -125,7 +125,7 @@ def descending_within(group: Ints, values: Floats) -> Floats:
 
 
 def sort_within(keys: Keys, lengths: Ints) -> None:
-    """Sort each of many lists laid end to end, ascending, where they stand.
+    """Sort each of many lists end to end in place, ascending.
 
     Short lists of about the same length are the rows of one table: that, and one call for each long list, is
     several times faster than sorting one long array in which the lists' numbers would be the first bits.
@@ -150,7 +150,7 @@ def sort_within(keys: Keys, lengths: Ints) -> None:
     for bucket in np.unique(bits[lengths > 0]):
         chosen = bits == bucket
         rows, inside = lengths[chosen], np.repeat(chosen, lengths)
-        table = np.full((len(rows), int(rows.max())), _LAST_KEY)  # what fills a row up stays behind it
+        table = np.full((len(rows), int(rows.max())), _LAST_KEY)  # padding is sorted to the end of a row
         valid = np.arange(table.shape[1]) < rows[:, None]
         table[valid] = keys[inside]
         table.sort(axis=1)
@@ -158,7 +158,7 @@ def sort_within(keys: Keys, lengths: Ints) -> None:
 
 
 def _slices(group: Ints) -> Iterator[tuple[int, int]]:
-    """Cut ascending groups into slices that a processor's cache holds; no group is cut in two."""
+    """Cut ascending groups into slices that fit into a processor's cache; no group is split."""
     begin = 0
     while begin < len(group):
         end = min(begin + _SLICE, len(group))
@@ -176,13 +176,13 @@ def _ascending_within(group: Ints, code: Ints, codes: int) -> Ints:
     if cells > len(code):
         code.sort()
         return code - group * codes
-    counts = np.bincount(code, minlength=cells)  # few cells: how often each comes says it all
+    counts = np.bincount(code, minlength=cells)  # few cells: counting is enough
     return np.repeat(np.tile(np.arange(codes), cells // codes), counts)
 
 
 @dataclass(frozen=True, eq=False)
 class Ideal:
-    """All judged grades of each query, best first: the list a perfect ranking would show.
+    """All judged grades of each query, best first: the list of a perfect ranking.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class Ideal:
         )
 
     def regraded(self, grade: Floats) -> Ideal:
-        """Return lists as long as these with other grades, best first; places are counted once for all."""
+        """Return lists of the same lengths with other grades, best first; cached places are shared."""
         other = Ideal(self.offsets, grade)
         vars(other).update(query=self.query, rank=self.rank)
         return other
@@ -223,15 +223,15 @@ class Ideal:
         return counts_within(mask, self.offsets)
 
     def relevant_count(self, is_relevant: Callable[[Floats], Bools]) -> Ints:
-        """Return how many grades of each query are relevant, int64 ``[queries]``; counted once."""
+        """Count the relevant grades of each query, int64 ``[queries]``; computed once."""
         return self.remember(is_relevant, lambda: self.count(is_relevant(self.grade)))
 
     def remember(self, key: object, make: Callable[[], Value]) -> Value:
-        """Return ``make()``, made once for these lists, whatever rankings are held against them."""
+        """Return ``make()``, computed once for these lists, whatever rankings they are compared with."""
         if key not in self._memo:
             self._memo[key] = make()
-        found: Value = self._memo[key]
-        return found
+        value: Value = self._memo[key]
+        return value
 
     def best(self) -> Floats:
         """Return the best grade of each query, 0 where nothing is judged, float64 ``[queries]``."""
@@ -241,7 +241,7 @@ class Ideal:
         return best
 
     def better(self, query: Ints, grade: Floats) -> Ints:
-        """Count the query's grades above each given grade, int64 like ``grade``: a search by halving."""
+        """Count the query's grades above each given grade, int64 like ``grade``, by binary search."""
         low = np.repeat(0, len(grade))
         high = np.diff(self.offsets)[query]
         while (low < high).any():

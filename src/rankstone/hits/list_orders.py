@@ -1,14 +1,12 @@
-"""Which of the documents above one are smaller: counted, or weighed, for many lists at once.
+"""Orders within many lists at once: counts of smaller elements above each one, and an unstable quicksort.
 
-Elements stand in the order of their list and are sorted by value, the highest binary digit first.
-Whenever a digit parts elements that were alike so far, each of the high ones learns how many of the
-low ones stand before it; after the last digit every pair has been parted once.  O(n · digits).
+To count, elements are sorted by value in the order of their list, the highest binary digit first.  Whenever a
+digit separates elements that were equal so far, each of the high ones learns how many low ones come before
+it; after the last digit every pair has been separated once.  O(n · digits).
 
-An unstable sort: where scores tie, libraries that sort so show documents in an order of its own.
-
-The steps are those of NumPy's sorts as Numba compiles them: fewer than 16 rows by insertion, which leaves
-equal scores as they came; more are cut in two around the median of three, and swaps across the cut bring
-equals out of their order.
+The quicksort reproduces libraries in which it orders tied scores.  Its steps are those of NumPy's sorts as
+Numba compiles them: fewer than 16 rows by insertion, which keeps the order of equal scores; more are split
+around the median of three, and swaps across the split change the order of equal scores.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-#: elements counted together: as many as a processor's cache holds with all that is known of them
+#: elements counted together: as many as fit into a processor's cache
 _TOGETHER: Final = 1 << 15
 _THREADS: Final = 2
 
@@ -67,19 +65,19 @@ def earlier_smaller(offsets: Ints, value: Ints) -> Ints:
 def weight_of_earlier_smaller(offsets: Ints, value: Ints, weight: Floats) -> Floats:
     """Add for every element the weights of the earlier ones of its list that are strictly smaller.
 
-    No sum is a difference of larger ones, and a list has the same bits whatever stands beside it.
+    No sum is a difference of larger ones, and a list has the same bits whatever other lists there are.
 
     >>> weight_of_earlier_smaller(np.array([0, 3]), np.array([1, 0, 2]), np.array([0.5, 0.25, 4.0])).tolist()
     [0.0, 0.0, 0.75]
     """
-    found = np.zeros(len(value))
+    weights = np.zeros(len(value))
     for begin, end in _spans(offsets):
         part = slice(int(offsets[begin]), int(offsets[end]))
-        theirs = weight[part]
-        for parting in _partings(offsets[begin : end + 1] - part.start, value[part]):
-            lows = running(np.add, (1 - parting.high) * theirs[parting.at], parting.lengths)
-            found[part.start + parting.at] += parting.high * lows
-    return found
+        part_weight = weight[part]
+        for split_at in _splits(offsets[begin : end + 1] - part.start, value[part]):
+            lows = running(np.add, (1 - split_at.high) * part_weight[split_at.at], split_at.lengths)
+            weights[part.start + split_at.at] += split_at.high * lows
+    return weights
 
 
 def _spans(offsets: Ints) -> Iterator[tuple[int, int]]:
@@ -93,13 +91,13 @@ def _spans(offsets: Ints) -> Iterator[tuple[int, int]]:
 
 def _count(offsets: Ints, value: Ints) -> Ints:
     count = np.zeros(len(value), np.int64)
-    for parting in _partings(offsets, value):
-        count[parting.at] += parting.high * parting.lows_before
+    for split_at in _splits(offsets, value):
+        count[split_at.at] += split_at.high * split_at.lows_before
     return count
 
 
 def _count_long(value: Ints, levels: int, count: Ints) -> None:
-    """Count in pieces, two at a time; what came before a piece is known by how often each value came."""
+    """Count in pieces, two at a time; earlier pieces are known by the frequency of each value."""
     step = max(2 * _TOGETHER, levels // 64)
     parts = [slice(begin, begin + step) for begin in range(0, len(value), step)]
 
@@ -107,16 +105,16 @@ def _count_long(value: Ints, levels: int, count: Ints) -> None:
         count[part] = _count(np.array([0, len(value[part])]), value[part])
         return np.bincount(value[part], minlength=levels)
 
-    seen = np.zeros(levels, np.int64)
+    earlier = np.zeros(levels, np.int64)
     with ThreadPoolExecutor(_THREADS) as pool:
         for part, here in zip(parts, pool.map(inside, parts), strict=True):
-            count[part] += (np.cumsum(seen) - seen)[value[part]]
-            seen += here
+            count[part] += (np.cumsum(earlier) - earlier)[value[part]]
+            earlier += here
 
 
 @dataclass(frozen=True, eq=False)
-class _Parting:
-    """Elements in groups that are alike in the digits seen so far, about to be parted by the next.
+class _Split:
+    """Elements in groups with equal digits so far, about to be split by the next digit.
 
     Attributes
     ----------
@@ -125,9 +123,9 @@ class _Parting:
     high
         int64 ``[elements]``: 1 where the element has the digit, else 0.
     lows_before
-        int64 ``[elements]``: how many of the group's others stand before each.
+        int64 ``[elements]``: how many of the group's others come before each.
     start
-        int64 ``[elements]``: where the element's group begins.
+        int64 ``[elements]``: the beginning of the element's group.
     """
 
     at: Ints
@@ -142,8 +140,8 @@ class _Parting:
         return np.diff(heads, append=len(self.start))
 
 
-def _partings(offsets: Ints, value: Ints) -> Iterator[_Parting]:
-    """Sort the elements by value, digit by digit, and yield the groups before each digit parts them."""
+def _splits(offsets: Ints, value: Ints) -> Iterator[_Split]:
+    """Sort the elements by value, digit by digit, and yield the groups before each split."""
     rows, lengths = len(value), np.diff(offsets)
     here, at, left = np.arange(rows), np.arange(rows), value
     start, stop = np.repeat(offsets[:-1], lengths), np.repeat(offsets[1:], lengths)
@@ -153,7 +151,7 @@ def _partings(offsets: Ints, value: Ints) -> Iterator[_Parting]:
         np.cumsum(1 - high, out=lows[1:])
         before = lows.take(start)
         lows_before = lows[:-1] - before
-        yield _Parting(at, high, lows_before, start)
+        yield _Split(at, high, lows_before, start)
         if not digit:
             return
         split = start + lows.take(stop) - before
@@ -169,21 +167,21 @@ def _moved(column: Ints, place: Ints) -> Ints:
     return moved
 
 
-#: rows from which a list is cut in two
+#: rows from which a list is split
 _CUT: Final = 16
 
 
 def quicksorted(key: NDArray[np.floating], starts: Ints, lengths: Ints, times: int = 1) -> Ints:
-    """Return the rows of each list by key descending, equal keys as the sort leaves them.
+    """Return the rows of each list by key descending, with equal keys in the order of the quicksort.
 
     Parameters
     ----------
     key
-        What the lists are ordered by, larger first.
+        The key that orders the lists, larger first.
     starts, lengths
         The first row and the number of rows of each list.
     times
-        How often the library sorts: what is in order already is shuffled again.
+        How often the library sorts: equal keys are reordered every time.
 
     Examples
     --------
@@ -193,12 +191,12 @@ def quicksorted(key: NDArray[np.floating], starts: Ints, lengths: Ints, times: i
     """
     order = np.arange(len(key))
     for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
-        own = slice(start, start + length)
-        if length < _CUT or len(np.unique(key[own])) == length:
-            order[own] = start + np.argsort(-key[own], kind="stable")
+        rows = slice(start, start + length)
+        if length < _CUT or len(np.unique(key[rows])) == length:
+            order[rows] = start + np.argsort(-key[rows], kind="stable")
             continue
         for _ in range(times):
-            order[own] = order[own][_places((-key[order[own]]).tolist())]
+            order[rows] = order[rows][_places((-key[order[rows]]).tolist())]
     return order
 
 
@@ -209,7 +207,7 @@ def _places(values: list[float]) -> list[int]:
     while waiting:
         low, high = waiting.pop()
         while high - low >= _CUT - 1:
-            at = _parted(values, place, low, high)
+            at = _partition(values, place, low, high)
             if high - at > at - low:
                 waiting.append((at + 1, high))
                 high = at - 1
@@ -222,8 +220,8 @@ def _places(values: list[float]) -> list[int]:
     return place
 
 
-def _parted(values: list[float], place: list[int], low: int, high: int) -> int:
-    """Bring what is smaller than the median of three before it, the larger behind it; return its place."""
+def _partition(values: list[float], place: list[int], low: int, high: int) -> int:
+    """Move smaller values before the median of three and larger ones behind it; return its index."""
     middle = (low + high) >> 1
     for one, other in ((low, middle), (middle, high), (low, middle)):
         if values[place[other]] < values[place[one]]:

@@ -1,7 +1,6 @@
-"""Where the judged documents of some lists landed: a batch of rows becomes hits.
+"""Matching of one batch of lists with the judgments: its rows become hits.
 
-One batch at a time, in a few large steps over its rows: several batches are worked on at once, and each
-step keeps the interpreter free for the others.
+It takes a few large steps over all rows, each of which leaves the interpreter free for other batches.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from rankstone.hits.judged_pool import Places
 from rankstone.hits.judgments import Judgments, SelfLabelled, ideal_of_lists
 from rankstone.hits.list_arrays import Ideal, descending_within
 from rankstone.hits.pair_index import BatchKeys, Matches
-from rankstone.hits.ranks_and_ties import in_order, rank, tie_blocks
+from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from rankstone.hits.batches import Batch
     from rankstone.hits.exclusion import Exclusion
     from rankstone.hits.list_arrays import Bools, Floats, Ints
-    from rankstone.hits.ranks_and_ties import Ranks, Stand
+    from rankstone.hits.ranks_and_ties import RankedRows, Ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +42,15 @@ class Chunk:
     names
         The queries' ids.
     codes
-        int64 ``[queries]``: their numbers among the judged queries, -1 for unjudged ones.
+        int64 ``[queries]``: their indexes among the judged queries, -1 for unjudged ones.
     first_rows
         int64 ``[queries]``: the first row of each list in the stream.
     hits
-        Where the judged documents landed.
+        Their hits.
     tally
-        What there is to say about these lists in the audit; ``None`` for missing queries, or without one.
+        Counts for the audit; ``None`` for missing queries, or without an audit.
     undefined
-        Whether these lists are empty and have no value for that.
+        True if these lists are empty and therefore have no value.
     """
 
     names: pl.Series
@@ -63,7 +62,7 @@ class Chunk:
 
 
 class _Graded(NamedTuple):
-    """The rows of a batch that have a grade: where they are, the grades, and which of these were given."""
+    """The rows of a batch with a grade: the matches, the grades, and which of these were judged."""
 
     matches: Matches
     grade: Floats
@@ -71,34 +70,34 @@ class _Graded(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Landing:
-    """Makes hits of batches, against one set of judgments.
+class Matcher:
+    """Turns batches into hits, for one set of judgments.
 
     Parameters
     ----------
-    truth, options, exclude, cutoffs, brings
-        As for ``Aligner``; without ``cutoffs`` nothing is counted for an audit.
+    judgments, options, exclude, cutoffs, brings
+        As for ``Aligner``; without ``cutoffs`` nothing is counted for the audit.
     """
 
-    truth: Judgments | SelfLabelled
+    judgments: Judgments | SelfLabelled
     options: AlignmentOptions
     exclude: Exclusion | None = None
     cutoffs: tuple[int, ...] | None = None
     brings: frozenset[str] = frozenset()
 
     def chunk(self, batch: Batch, locate: Callable[[int], str]) -> Chunk:
-        """Return the hits of a batch; ``locate`` says where a row of the run stands, for messages."""
+        """Return the hits of a batch; ``locate`` returns the place of a row for messages."""
         options = self.options
         left_out = np.empty(0, np.int64)
         if self.exclude is not None:
             batch, left_out = self.exclude.without(batch)
         if options.identical_ids == "drop":
             batch = without_query_documents(batch)
-        batch = in_order(batch, options)
+        batch = sort_lists(batch, options)
         keys = None if batch.docs is None else BatchKeys(batch)
         twice = np.empty(0, np.int64) if keys is None else keys.duplicates()
         matches = self._match(batch, keys)
-        ideal = self.truth.ideal_of(batch, matches)
+        ideal = self.judgments.ideal_of(batch, matches)
         graded = self._graded(batch, matches)
         matches = graded.matches
         blocks = tie_blocks(batch, options)
@@ -115,7 +114,7 @@ class Landing:
         hits = Hits(
             offsets=np.concatenate(([0], np.cumsum(counts))),
             rank=ranks.rank,
-            grade=self._above_the_line(batch, graded)[hit],
+            grade=self._accepted_grades(batch, graded)[hit],
             first=ranks.first,
             last=ranks.last,
             judged=graded.judged[hit],
@@ -124,9 +123,9 @@ class Landing:
             ideal=self._ideal(ideal, graded, hit, len(batch.lengths), twice),
             found=np.ones(len(batch.lengths), bool),
             expected=options.ties == "expected",
-            lowest_grade=self.truth.lowest_grade,
+            lowest_grade=self.judgments.lowest_grade,
             candidates=self._candidates(len(batch.lengths)),
-            **self._further(batch, matches, hit, others, in_pool, ranks),
+            **self._additions(batch, matches, hit, others, in_pool, ranks),
         )
         counted = None
         if self.cutoffs is not None:
@@ -134,58 +133,60 @@ class Landing:
         return Chunk(batch.names, batch.codes, _first_rows(batch), hits, counted)
 
     def _match(self, batch: Batch, keys: BatchKeys | None) -> Matches:
-        if isinstance(self.truth, SelfLabelled):
-            return self.truth.match(batch, keys)
+        if isinstance(self.judgments, SelfLabelled):
+            return self.judgments.match(batch, keys)
         assert keys is not None  # noqa: S101 - a run against judgments has documents
-        return self.truth.match(batch, keys)
+        return self.judgments.match(batch, keys)
 
     def _graded(self, batch: Batch, matches: Matches) -> _Graded:
-        """Return the rows that have a grade: those that were judged, every row where grades are imputed."""
-        grades = self.truth.grades(batch, matches)
+        """Return the rows with a grade: the judged ones, or all where grades are imputed."""
+        grades = self.judgments.grades(batch, matches)
         if self.options.imputes:
-            return _Graded(*impute(batch, matches, grades, self.truth, self.options))
+            return _Graded(*impute(batch, matches, grades, self.judgments, self.options))
         return _Graded(matches, grades, np.ones(len(grades), bool))
 
-    def _above_the_line(self, batch: Batch, graded: _Graded) -> Floats:
-        """Return the grades; under ``score_above``, rows that the run itself rejects gain nothing."""
+    def _accepted_grades(self, batch: Batch, graded: _Graded) -> Floats:
+        """Return the grades; with ``score_above``, rows with lower scores gain nothing."""
         if self.options.score_above is None or batch.key is None:
             return graded.grade
         scored = batch.key[graded.matches.row] > self.options.score_above
         return np.where(scored, graded.grade, np.minimum(graded.grade, 0.0))
 
     def _ideal(self, known: Ideal, graded: _Graded, hit: Ints | slice, queries: int, twice: Ints) -> Ideal:
-        """Return the ideal lists: what is known, or what the options make of it."""
+        """Return the ideal lists: the known ones, or with grades that the options add."""
         matches = graded.matches
         if self.options.pool == "list":
             return ideal_of_lists(matches.list[hit], graded.grade[hit], queries)
         if self.options.imputes:
             further = ~graded.judged[hit]
         elif self.options.duplicates == "keep_judged" and len(twice):
-            further = _met_before(matches.pair[hit])
+            further = _repeated(matches.pair[hit])
         else:
             return known
-        return _with_further(known, matches.list[hit][further], graded.grade[hit][further])
+        return _with_additions(known, matches.list[hit][further], graded.grade[hit][further])
 
     def _others(self, batch: Batch, keys: BatchKeys | None, matches: Matches) -> tuple[Ints | None, Bools]:
-        """Return the rows without a grade whose ranks a measure wants, and which of them were pooled."""
+        """Return the ungraded rows whose ranks a measure needs, and which of them were pooled."""
         none = np.empty(0, np.int64)
         pooled = none
         if not self.brings & {"holes", "pooled"}:
             return None, none.astype(bool)
-        if self.options.unjudged == "condensed_keep_rank":  # taken out, though ranks do not close up
+        if self.options.unjudged == "condensed_keep_rank":  # removed, though ranks do not close up
             return none, none.astype(bool)
-        if isinstance(self.truth, Judgments) and self.truth.pooled is not None and keys is not None:
-            pooled = self.truth.pooled.find(batch, batch.codes, keys).row
-            pooled = pooled[~np.isin(pooled, matches.row)]  # an imputed grade is a grade
-        if "holes" not in self.brings and isinstance(self.truth, Judgments):
+        if isinstance(self.judgments, Judgments) and self.judgments.pooled is not None and keys is not None:
+            pooled = self.judgments.pooled.find(batch, batch.codes, keys).row
+            pooled = pooled[~np.isin(pooled, matches.row)]  # these have an imputed grade
+        if "holes" not in self.brings and isinstance(self.judgments, Judgments):
             return pooled, np.ones(len(pooled), bool)
         bare = np.ones(batch.height, bool)
         bare[matches.row] = False
         rows = np.flatnonzero(bare)
-        labelled = isinstance(self.truth, SelfLabelled)  # whoever labels a list has seen all of it
+        labelled = isinstance(
+            self.judgments, SelfLabelled
+        )  # in a labelled list all documents are in the pool
         return rows, np.ones(len(rows), bool) if labelled else np.isin(rows, pooled)
 
-    def _further(
+    def _additions(
         self,
         batch: Batch,
         matches: Matches,
@@ -194,26 +195,26 @@ class Landing:
         in_pool: Bools,
         ranks: Ranks,
     ) -> dict[str, Any]:
-        """Return what measures want beside hits."""
-        found: dict[str, Any] = {}
+        """Return what measures need besides hits."""
+        additions: dict[str, Any] = {}
         if "rows" in self.brings:
-            found["run_row"] = batch.table_rows(matches.row[hit])
-            found["judgment_row"] = self.truth.rows_of(batch, matches.pair[hit])
-        if self.brings & {"pool", "groups"} and isinstance(self.truth, Judgments):
-            pool = self.truth.pool.take(batch.codes)
+            additions["run_row"] = batch.table_rows(matches.row[hit])
+            additions["judgment_row"] = self.judgments.rows_of(batch, matches.pair[hit])
+        if self.brings & {"pool", "groups"} and isinstance(self.judgments, Judgments):
+            pool = self.judgments.pool.take(batch.codes)
             lists, pair = matches.list[hit], matches.pair[hit]
-            starts = self.truth.pairs.offsets[batch.codes[lists]]
-            found["pool"] = pool
-            found["member"] = np.where(pair >= 0, pool.offsets[lists] + pair - starts, -1)
+            starts = self.judgments.pairs.offsets[batch.codes[lists]]
+            additions["pool"] = pool
+            additions["member"] = np.where(pair >= 0, pool.offsets[lists] + pair - starts, -1)
         if others is not None and ranks.others is not None:
             rest, lists = ranks.others, batch.list_of_row[others[ranks.others.at]]
             rows = batch.table_rows(others[rest.at])
-            found["holes"] = _places(rest, lists, rows, len(batch.lengths), np.ones(len(lists), bool))
-            found["pooled"] = _places(rest, lists, rows, len(batch.lengths), in_pool[rest.at])
-        return found
+            additions["holes"] = _places(rest, lists, rows, len(batch.lengths), np.ones(len(lists), bool))
+            additions["pooled"] = _places(rest, lists, rows, len(batch.lengths), in_pool[rest.at])
+        return additions
 
-    def missing(self, truth: Judgments, codes: Ints) -> Chunk:
-        """Return judged queries, by their numbers, that the run does not answer."""
+    def missing(self, judgments: Judgments, codes: Ints) -> Chunk:
+        """Return judged queries, by their indexes, that the run does not answer."""
         count = len(codes)
         ints, floats = np.empty(0, np.int64), np.empty(0)
         hits = Hits(
@@ -225,24 +226,24 @@ class Landing:
             judged=np.empty(0, bool),
             n=np.zeros(count, np.int64),
             length=np.zeros(count, np.int64),
-            ideal=truth.ideal.take(codes if self.options.pool == "judged" else np.full(count, -1)),
+            ideal=judgments.ideal.take(codes if self.options.pool == "judged" else np.full(count, -1)),
             found=np.zeros(count, bool),
             expected=self.options.ties == "expected",
-            lowest_grade=truth.lowest_grade,
+            lowest_grade=judgments.lowest_grade,
             candidates=self._candidates(count),
             run_row=ints,
             judgment_row=ints,
             member=ints,
-            pool=truth.pool.take(codes) if self.brings & {"pool", "groups"} else None,
-            pooled=_nowhere(count),
-            holes=_nowhere(count),
+            pool=judgments.pool.take(codes) if self.brings & {"pool", "groups"} else None,
+            pooled=_no_places(count),
+            holes=_no_places(count),
         )
-        names = truth.queries.names.gather(codes)
+        names = judgments.queries.names.gather(codes)
         return Chunk(names, codes, np.zeros(count, np.int64), hits, None)
 
-    def empty(self, truth: Judgments, codes: Ints, names: pl.Series) -> Chunk:
-        """Return queries that are answered with an empty list; those that nobody judged have number -1."""
-        chunk = replace(self.missing(truth, codes), names=names)
+    def empty(self, judgments: Judgments, codes: Ints, names: pl.Series) -> Chunk:
+        """Return queries with an empty list; those without judgments have index -1."""
+        chunk = replace(self.missing(judgments, codes), names=names)
         hits = replace(chunk.hits, found=np.ones(len(codes), bool), _memo={})
         counted = Tally(0, 0, 0, 0, 0, 0, 0, hits.n, hits.n, (0.0,) * len(self.cutoffs or ()))
         return replace(chunk, hits=hits, tally=counted, undefined=self.options.no_results == "undefined")
@@ -252,7 +253,7 @@ class Landing:
         return None if candidates is None else np.full(queries, candidates)
 
     def _check_candidates(self, batch: Batch, n: Ints) -> None:
-        """Refuse lists longer than what there is to retrieve."""
+        """Refuse lists that are longer than the number of candidates."""
         candidates = self.options.candidates
         if candidates is not None and len(n) and int(n.max()) > candidates:
             query = printable(batch.names[int(n.argmax())])
@@ -262,31 +263,31 @@ class Landing:
             )
 
 
-def _nowhere(count: int) -> Places:
-    """Return the places of queries without a list."""
+def _no_places(count: int) -> Places:
+    """Return no places for queries without a list."""
     none = np.empty(0, np.int64)
     return Places(np.zeros(count + 1, np.int64), none, none, none, none)
 
 
-def _places(stand: Stand, lists: Ints, rows: Ints, count: int, wanted: Bools) -> Places:
+def _places(ranked: RankedRows, lists: Ints, rows: Ints, count: int, wanted: Bools) -> Places:
     offsets = np.concatenate(([0], np.cumsum(np.bincount(lists[wanted], minlength=count))))
-    return Places(offsets, stand.rank[wanted], stand.first[wanted], stand.last[wanted], rows[wanted])
+    return Places(offsets, ranked.rank[wanted], ranked.first[wanted], ranked.last[wanted], rows[wanted])
 
 
 def _first_rows(batch: Batch) -> Ints:
-    """Return the first row of every list in the whole stream; lists may have been emptied."""
+    """Return the first row of every list in the stream; lists may have become empty."""
     last = max(batch.height - 1, 0)
     return batch.table_rows(np.minimum(batch.starts, last)) if batch.height else batch.starts
 
 
-def _met_before(pair: Ints) -> Bools:
-    """Tell which hits are further copies of a judged document."""
+def _repeated(pair: Ints) -> Bools:
+    """Return which hits are further copies of a judged document, bool ``[hits]``."""
     again = np.ones(len(pair), bool)
     again[np.unique(pair, return_index=True)[1]] = False
     return again
 
 
-def _with_further(ideal: Ideal, lists: Ints, grades: Floats) -> Ideal:
+def _with_additions(ideal: Ideal, lists: Ints, grades: Floats) -> Ideal:
     """Return the ideal lists with further grades sorted in."""
     query = np.concatenate((ideal.query, lists))
     grade = np.concatenate((ideal.grade, grades))

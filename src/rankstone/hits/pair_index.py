@@ -1,8 +1,8 @@
-"""An index of (query, document) pairs that a whole batch of rows is looked up in at once.
+"""An index of (query, document) pairs, in which a whole batch of rows is looked up at once.
 
-Rows and pairs are compared through packed 64-bit keys: ``query | high bits of the document's hash``.
-One vectorised sort of a batch's keys finds both its duplicates and its judged rows; the ids
-themselves are compared only where keys agree, so a collision of hashes costs time, never a digit.
+Rows and pairs are compared by packed 64-bit keys: ``query | high bits of the document's hash``.  One
+vectorised sort of a batch's keys finds both its duplicates and its judged rows.  Ids are compared wherever
+keys agree, so a hash collision costs time, but never changes a result.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _KEY_BITS = 64
-#: bits of a document's hash in a batch's keys; enough that keys agree by accident once in a while
+#: bits of a document's hash in a batch's keys; with so many, collisions are rare
 _MOST_HASH_BITS = 32
 
 
@@ -32,7 +32,7 @@ def hash_ids(ids: pl.Series, seed: int = 0) -> NDArray[np.uint64]:
 
 
 class QueryIndex:
-    """Query ids and their numbers ``0 … n-1``, in the order in which they were given."""
+    """Query ids and their indexes ``0 … n-1``, in the given order."""
 
     def __init__(self, names: pl.Series) -> None:
         self.names = names
@@ -42,7 +42,7 @@ class QueryIndex:
         return len(self.names)
 
     def codes(self, names: pl.Series) -> NDArray[np.int64]:
-        """Return the number of each of ``names``, -1 where it is not in the index."""
+        """Return the index of each name, -1 for unknown ones."""
         if not len(self) or not len(names):
             return np.full(len(names), -1, np.int64)
         first = int(self._looked_up(names.head(1))[0])
@@ -72,7 +72,7 @@ def _by_distinct_hash(names: pl.Series) -> tuple[int, NDArray[np.int64], NDArray
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """What a look-up found: row ``row[i]``, of list ``list[i]``, holds pair ``pair[i]``; rows ascend."""
+    """The result of a look-up: row ``row[i]`` of list ``list[i]`` holds pair ``pair[i]``; rows ascend."""
 
     row: NDArray[np.int64]
     list: NDArray[np.int64]
@@ -80,22 +80,22 @@ class Matches:
 
 
 class PairIndex:
-    """Pairs grouped by query, ready to be found in batches of rows.
+    """Pairs grouped by query, to be found in batches of rows.
 
     Parameters
     ----------
     queries
         The index of the query ids.
     code
-        Query number of each pair, int64 ``[n]``.
+        Query index of each pair, int64 ``[n]``.
     docs
         Document id of each pair.
 
     Attributes
     ----------
     order
-        int64 ``[n]``: the pairs' original positions in the index' own order, in which a query's
-        pairs stand together; ``None`` when they came that way.
+        int64 ``[n]``: the pairs' original positions in the order of the index, in which the pairs of a query
+        are together; ``None`` when they were given in that order.
     offsets
         int64 ``[queries + 1]``: pairs of query ``i`` are ``offsets[i]:offsets[i + 1]``.
     docs
@@ -121,11 +121,11 @@ class PairIndex:
 
     @property
     def query(self) -> NDArray[np.int64]:
-        """The query number of each pair in the index' order, int64 ``[n]``."""
+        """The query index of each pair in the index' order, int64 ``[n]``."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
 
     def duplicates(self) -> NDArray[np.int64]:
-        """Return the index positions of all pairs that occur more than once."""
+        """Return the positions in the index of all pairs that occur more than once."""
         ordered = self._hash.copy()
         sort_within(ordered, np.diff(self.offsets))
         alike = ordered[1:] == ordered[:-1]
@@ -141,14 +141,14 @@ class PairIndex:
     def find(self, batch: Batch, codes: NDArray[np.int64], keys: BatchKeys) -> Matches:
         """Return the rows of a batch that hold a pair of this index, in row order.
 
-        ``codes`` are the numbers of the batch's queries in this index, -1 for unknown ones.
+        ``codes`` are the indexes of the batch's queries, -1 for unknown ones.
         """
         known = np.flatnonzero(codes >= 0)
         codes = codes[known]
         counts = self.offsets[codes + 1] - self.offsets[codes]
         lists = np.repeat(known, counts)
         pair = ragged_range(self.offsets[codes], counts)
-        wanted = keys.of(lists, self._hash[self._stretch(codes, pair)])
+        wanted = keys.of(lists, self._hash[self._pairs_of(codes, pair)])
         which, row = keys.look_up(wanted)
         same = (batch.ids(row) == self.docs.gather(pair[which])).to_numpy()
         if not same.all():
@@ -157,15 +157,15 @@ class PairIndex:
         which = which[order]
         return Matches(row[order], lists[which], pair[which])
 
-    def _stretch(self, codes: NDArray[np.int64], pair: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-        """Return the pairs of some queries as a slice where the queries follow one another."""
+    def _pairs_of(self, codes: NDArray[np.int64], pair: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+        """Return the pairs of some queries, as a slice where the queries are consecutive."""
         if len(codes) and (np.diff(codes) == 1).all():
             return slice(int(self.offsets[codes[0]]), int(self.offsets[codes[-1] + 1]))
         return pair
 
 
 class BatchKeys:
-    """The sorted keys of a batch, ``list number | hash bits``, and the row behind each.
+    """The sorted keys of a batch, ``list number | hash bits``, and the row of each.
 
     List, hash and row share 64 bits while they are sorted.
     """
@@ -193,16 +193,16 @@ class BatchKeys:
         return key
 
     def duplicates(self) -> NDArray[np.int64]:
-        """Return the rows whose document stands in their list more than once."""
+        """Return the rows whose document is in their list more than once."""
         rows = self._row[self._alike].astype(np.int64)
         if not len(rows):
             return rows
         return np.sort(rows[_repeated(self._batch.list_of_row[rows], self._batch.ids(rows))])
 
     def look_up(self, wanted: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return which of the ``wanted`` keys are there, and the row each stands for.
+        """Return which of the ``wanted`` keys are present, and the row of each.
 
-        A key that stands for several rows comes several times.
+        A key of several rows is returned several times.
         """
         if not len(self._key):
             return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -210,7 +210,7 @@ class BatchKeys:
         at[at == len(self._key)] = 0
         which = np.flatnonzero(self._key[at] == wanted)
         at = at[which]
-        if len(self._alike):  # however many rows one key stands for, they are neighbours
+        if len(self._alike):  # rows with the same key are neighbours
             copies = np.searchsorted(self._key, wanted[which], side="right") - at
             which, at = np.repeat(which, copies), ragged_range(at, copies)
         return which, self._row[at].astype(np.int64)

@@ -1,7 +1,7 @@
-"""From a batch of rows to ranks: order, ties, duplicates, depth, removals.
+"""Ranks of the rows of a batch: order, ties, duplicates, depth, removals.
 
-The usual file is already ordered, nothing in it ties where it matters and nothing is removed; then a
-rank is a row number minus the list's first, and every step below that is not needed costs nothing.
+Most files are already sorted, without relevant ties or removals: then a rank is a row number minus the first
+row of its list, and the steps below that are not needed cost nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TieBlocks:
         return self.end - self.start + 1
 
     def holding(self, rows: Ints) -> Ints:
-        """Return the block that each row stands in, -1 for rows that do not tie."""
+        """Return the block of each row, -1 for rows that do not tie."""
         if not len(self):
             return np.full(len(rows), -1, np.int64)
         at = np.minimum(np.searchsorted(self.end, rows), len(self) - 1)
@@ -55,19 +55,18 @@ class TieBlocks:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Where the matched rows of a batch stand.
+    """The ranks of the matched rows of a batch.
 
     Attributes
     ----------
     kept
-        Which matches are hits (later copies of a document, say, may not be); a slice where all are.
+        Which matches are hits (later copies of a document may not be); a slice where all are.
     rank, first, last
         int64 per hit: rank, and first and last rank of its tie block.
     n, length
-        int64 per list: documents retrieved, and ranks there are (more, where removed documents keep
-        theirs).
+        int64 per list: documents retrieved, and ranks (more, where removed documents keep theirs).
     others
-        The same for other rows that were asked for.
+        The ranks of other requested rows.
     """
 
     kept: Ints | slice
@@ -76,17 +75,17 @@ class Ranks:
     last: Ints
     n: Ints
     length: Ints
-    others: Stand | None = None
+    others: RankedRows | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Stand:
-    """Where some rows of a batch stand: those left in the lists, by place.
+class RankedRows:
+    """The ranks of some rows that are left in the lists, by place.
 
     Attributes
     ----------
     at
-        int64: which of the rows asked for; a slice where it is all of them, as they stand.
+        int64: which of the requested rows; a slice where it is all of them, in their order.
     rank, first, last
         int64: rank, and first and last rank of the tie block.
     """
@@ -97,12 +96,12 @@ class Stand:
     last: Ints
 
 
-#: the bit that says less than zero
+#: the sign bit
 _SIGN: Final = -(1 << 63)
 
 
-def in_order(batch: Batch, options: AlignmentOptions) -> Batch:
-    """Return the batch with every list ordered by its key, equal keys in input order."""
+def sort_lists(batch: Batch, options: AlignmentOptions) -> Batch:
+    """Return the batch with every list sorted by its key, equal keys in input order."""
     if batch.key is None:
         return batch
     key = _comparable(batch.key, options)
@@ -123,7 +122,7 @@ def _descending(key: NDArray[np.floating], batch: Batch) -> Ints:
     those bits are compared in full.
     """
     packed = np.add(key, 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0: one score, one pattern
-    # every bit of a negative key says the opposite, of any other its sign does; downwards it all turns round
+    # flip all bits of negative keys and the sign of others, so that bits sort like numbers; invert to descend
     packed ^= ((packed.view(np.int64) >> np.int64(63)) | np.int64(_SIGN)).view(np.uint64)
     np.invert(packed, out=packed)
     bits = np.uint64(int(batch.lengths.max() - 1).bit_length())
@@ -155,7 +154,7 @@ def as_float32(key: Floats) -> NDArray[np.float32]:
 
 
 def tie_blocks(batch: Batch, options: AlignmentOptions) -> TieBlocks:
-    """Find the runs of equal keys of an ordered batch."""
+    """Return the tie blocks of a sorted batch."""
     if batch.key is None:
         return TieBlocks(np.empty(0, np.int64), np.empty(0, np.int64))
     key = _comparable(batch.key, options)
@@ -171,7 +170,7 @@ def tie_blocks(batch: Batch, options: AlignmentOptions) -> TieBlocks:
 def rank(
     batch: Batch,
     blocks: TieBlocks,
-    twice: Ints,
+    copies: Ints,
     matches: Matches,
     grades: Floats,
     options: AlignmentOptions,
@@ -182,24 +181,24 @@ def rank(
     Parameters
     ----------
     batch
-        An ordered batch.
+        A sorted batch.
     blocks
         Its tie blocks.
-    twice
-        Rows whose document stands in its list more than once.
+    copies
+        Rows whose document is in its list more than once.
     matches, grades
         Its judged rows and their grades.
     options
         ``ties``, ``duplicates``, ``unjudged`` and ``depth`` are applied here.
     others
-        Further rows whose ranks are wanted, ascending.
+        Other rows whose ranks are requested, ascending.
     """
     if options.ties == "error" and len(blocks):
         raise _tied(batch, blocks)
-    everything = bool(len(twice)) or options.depth is not None or others is not None
-    concerned = blocks if everything else blocks.part(np.unique(_held(blocks, matches.row)))
-    place = _places(batch, concerned, matches, grades, options)
-    removed, worthless = _copies(batch, twice, place, options)
+    everything = bool(len(copies)) or options.depth is not None or others is not None
+    relevant = blocks if everything else blocks.part(np.unique(_blocks_of(blocks, matches.row)))
+    place = _places(batch, relevant, matches, grades, options)
+    removed, worthless = _copies(batch, copies, place, options)
     kept: Bools | None = None
     if len(removed):
         kept = np.ones(batch.height, bool)
@@ -210,19 +209,19 @@ def rank(
     return _number(batch, blocks, kept, place, worthless, matches, options, others)
 
 
-def _held(blocks: TieBlocks, rows: Ints) -> Ints:
-    held = blocks.holding(rows)
-    return held[held >= 0]
+def _blocks_of(blocks: TieBlocks, rows: Ints) -> Ints:
+    block = blocks.holding(rows)
+    return block[block >= 0]
 
 
 def _places(
     batch: Batch, blocks: TieBlocks, matches: Matches, grades: Floats, options: AlignmentOptions
 ) -> Ints | None:
-    """Return each row's place in the final order (counted through the batch); None: as it stands."""
+    """Return each row's place in the final order (counted through the batch); ``None``: unchanged."""
     if not len(blocks) or options.ties in ("input", "error"):
         return None
     if options.ties == "expected":
-        return _order_of_sums(batch, blocks, matches, grades)
+        return _places_for_sums(batch, blocks, matches, grades)
     place = np.arange(batch.height)
     rows = ragged_range(blocks.start, blocks.size)
     block = np.repeat(np.arange(len(blocks)), blocks.size)
@@ -233,10 +232,10 @@ def _places(
     return place
 
 
-def _order_of_sums(batch: Batch, blocks: TieBlocks, matches: Matches, grades: Floats) -> Ints | None:
-    """Return places in which tied hits stand by grade and id, so that no sum depends on the order of rows.
+def _places_for_sums(batch: Batch, blocks: TieBlocks, matches: Matches, grades: Floats) -> Ints | None:
+    """Return places with tied hits sorted by grade and id, so that no sum depends on the order of rows.
 
-    Every order of a tie block adds up to the same number, but for the last bit.
+    Sums over a tie block in different orders may differ in the last bit.
     """
     block = blocks.holding(matches.row)
     sizes = np.bincount(block[block >= 0], minlength=len(blocks))
@@ -255,7 +254,7 @@ def _order_of_sums(batch: Batch, blocks: TieBlocks, matches: Matches, grades: Fl
 def _tie_key(
     batch: Batch, rows: Ints, matches: Matches, grades: Floats, options: AlignmentOptions
 ) -> tuple[pl.Series, bool]:
-    """Return what decides between tied rows, and whether larger comes first."""
+    """Return the key that orders tied rows, and True if larger comes first."""
     if options.ties == "reverse_input":
         return pl.Series(rows), True
     if options.ties in ("best", "worst"):
@@ -268,7 +267,7 @@ _UNJUDGED = np.nextafter(0.0, -1.0)
 
 
 def _worth(batch: Batch, matches: Matches, grades: Floats, options: AlignmentOptions) -> Floats:
-    """Return what each row is worth to a measure, for the best and the worst order of ties."""
+    """Return the worth of each row to a measure, for the best and the worst order of ties."""
     worth = np.full(batch.height, _UNJUDGED)
     worth[matches.row] = grades
     if options.duplicates == "first_keep_rank":
@@ -276,24 +275,24 @@ def _worth(batch: Batch, matches: Matches, grades: Floats, options: AlignmentOpt
         copies = pl.DataFrame({"list": matches.list, "pair": matches.pair}).with_row_index("at")
         earlier = copies.select(pl.col("at").first().over("list", "pair"))["at"].to_numpy()
         later = earlier < np.arange(len(earlier))
-        if key is not None:  # copies that tie: which of them comes first is open, none is worthless yet
+        if key is not None:  # of copies that tie, any may come first
             later &= key[matches.row] < key[matches.row[earlier]]
         worth[matches.row[later]] = _UNJUDGED
     return worth
 
 
-def _copies(batch: Batch, twice: Ints, place: Ints | None, options: AlignmentOptions) -> tuple[Ints, Ints]:
-    """Return the rows that duplicates remove from the lists, and those that stay but earn nothing."""
+def _copies(batch: Batch, copies: Ints, place: Ints | None, options: AlignmentOptions) -> tuple[Ints, Ints]:
+    """Return the duplicate rows that are removed from the lists, and those that stay but earn nothing."""
     none = np.empty(0, np.int64)
-    if not len(twice) or options.duplicates in ("keep", "keep_judged"):
+    if not len(copies) or options.duplicates in ("keep", "keep_judged"):
         return none, none
     if options.duplicates == "error":
-        raise _duplicate(batch, twice)
-    twice = twice if place is None else twice[np.argsort(place[twice])]
-    copies = pl.DataFrame({"list": batch.list_of_row[twice], "doc": batch.ids(twice)}).to_struct()
+        raise _duplicate(batch, copies)
+    copies = copies if place is None else copies[np.argsort(place[copies])]
+    pairs = pl.DataFrame({"list": batch.list_of_row[copies], "doc": batch.ids(copies)}).to_struct()
     last = options.duplicates == "last_drop"
-    survivor = copies.is_last_distinct() if last else copies.is_first_distinct()
-    later = twice[~survivor.to_numpy()]
+    survivor = pairs.is_last_distinct() if last else pairs.is_first_distinct()
+    later = copies[~survivor.to_numpy()]
     return (none, later) if options.duplicates == "first_keep_rank" else (later, none)
 
 
@@ -313,7 +312,7 @@ def _number(
     options: AlignmentOptions,
     others: Ints | None,
 ) -> Ranks:
-    """Count ranks over the rows that are left."""
+    """Return ranks counted over the rows that are left."""
     n: Ints | None = None
     if options.unjudged in ("condensed", "condensed_keep_rank"):
         judged = np.zeros(batch.height, bool)
@@ -322,20 +321,20 @@ def _number(
         n = _per_list(batch, judged)
         kept = judged if options.unjudged == "condensed" else kept
     counter = _Counter(batch, kept, place)
-    left = _standing(matches.row, kept, worthless)
-    hits = _stand(matches.row, matches.list, left, blocks, place, counter)
+    left = _remaining(matches.row, kept, worthless)
+    hits = _ranked(matches.row, matches.list, left, blocks, place, counter)
     rest = None
     if others is not None:
-        left = _standing(others, kept, worthless)
-        rest = _stand(others, batch.list_of_row[others], left, blocks, place, counter)
+        left = _remaining(others, kept, worthless)
+        rest = _ranked(others, batch.list_of_row[others], left, blocks, place, counter)
     length = batch.lengths if kept is None else _per_list(batch, kept)
     return Ranks(hits.at, hits.rank, hits.first, hits.last, length if n is None else n, length, rest)
 
 
-def _stand(
+def _ranked(
     rows: Ints, lists: Ints, left: Ints | slice, blocks: TieBlocks, place: Ints | None, counter: _Counter
-) -> Stand:
-    """Rank those of the rows that are left, and order them by place."""
+) -> RankedRows:
+    """Rank the rows that are left, and sort them by place."""
     row = rows[left]
     at = row
     if place is not None:
@@ -345,27 +344,27 @@ def _stand(
     lists = lists[left]
     ranks = counter.through(at, lists)
     first, last = ranks, ranks
-    held = blocks.holding(row)
-    tied = np.flatnonzero(held >= 0)
+    block = blocks.holding(row)
+    tied = np.flatnonzero(block >= 0)
     if len(tied):
         first, last = ranks.copy(), ranks.copy()
-        first[tied] = counter.through(blocks.start[held[tied]] - 1, lists[tied]) + 1
-        last[tied] = counter.through(blocks.end[held[tied]], lists[tied])
-    return Stand(left, ranks, first, last)
+        first[tied] = counter.through(blocks.start[block[tied]] - 1, lists[tied]) + 1
+        last[tied] = counter.through(blocks.end[block[tied]], lists[tied])
+    return RankedRows(left, ranks, first, last)
 
 
-def _standing(row: Ints, kept: Bools | None, worthless: Ints) -> Ints | slice:
-    """Return the matches whose rows are left in the lists and count."""
+def _remaining(row: Ints, kept: Bools | None, worthless: Ints) -> Ints | slice:
+    """Return the matches whose rows are left in the lists and earn something."""
     if kept is None and not len(worthless):
         return slice(None)
-    stands = np.ones(len(row), bool) if kept is None else kept[row]
+    remains = np.ones(len(row), bool) if kept is None else kept[row]
     if len(worthless):
-        stands &= ~np.isin(row, worthless)
-    return np.flatnonzero(stands)
+        remains &= ~np.isin(row, worthless)
+    return np.flatnonzero(remains)
 
 
 class _Counter:
-    """Counts kept rows of a list from its top through a place."""
+    """Counts the kept rows of a list from its top down to a place."""
 
     def __init__(self, batch: Batch, kept: Bools | None, place: Ints | None) -> None:
         self._batch = batch
@@ -378,7 +377,7 @@ class _Counter:
             self._running = np.concatenate(([0], np.cumsum(at)))
 
     def through(self, place: Ints, lists: Ints) -> Ints:
-        """Count the kept rows of each list down to ``place``, that included."""
+        """Count the kept rows of each list down to and including ``place``."""
         start = self._batch.starts[lists]
         if self._running is None:
             counted: Ints = np.subtract(place, start, out=start)
@@ -404,14 +403,14 @@ def _tied(batch: Batch, blocks: TieBlocks) -> TiedScores:
     return TiedScores(
         f"{len(rows)} documents tie{key}",
         given=f"query {_list_name(batch, int(rows[0]))}: {shown}{' …' if len(rows) > 3 else ''}",  # noqa: PLR2004
-        fix='say who comes first: ties="docid_desc", "input", "expected", …',
+        fix='choose their order: ties="docid_desc", "input", "expected", …',
     )
 
 
-def _duplicate(batch: Batch, twice: Ints) -> DuplicateRows:
-    row = int(twice[0])
-    doc = batch.ids(twice[:1])[0]
-    same = twice[batch.list_of_row[twice] == batch.list_of_row[row]]
+def _duplicate(batch: Batch, copies: Ints) -> DuplicateRows:
+    row = int(copies[0])
+    doc = batch.ids(copies[:1])[0]
+    same = copies[batch.list_of_row[copies] == batch.list_of_row[row]]
     copies = same[(batch.ids(same) == doc).to_numpy()]
     error = DuplicateRows(
         f"document {printable(doc)} is retrieved {len(copies)} times for query {_list_name(batch, row)}",

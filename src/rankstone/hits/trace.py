@@ -1,7 +1,7 @@
-"""What measures record of the numbers they compute with, where a trace is kept.
+"""Traces: the arrays that measures compute with, recorded by name for explanations.
 
-A measure computes with whole arrays; an explanation shows what stood in them.  The measure records them by
-name while it computes, so that what is shown is what was summed.  Without a trace, recording costs nothing.
+A measure records its arrays while it computes, so that an explanation shows exactly what was summed.  Without
+a trace, recording costs nothing.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from rankstone.hits.list_arrays import Ideal
 
-    #: values, or a function that makes them when a trace is kept
+    #: values, or a function that computes them if there is a trace
     Column = NDArray[Any] | Callable[[], NDArray[Any]]
-    #: which thing each row stands for: names, numbers, or the rows of either list
+    #: what each row is about: names, numbers, or the rows of either list
     Rows = Sequence[str] | NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]
 
 
 @dataclass(eq=False)
 class RecordedTable:
-    """A table that was added up.
+    """A table whose contributions were summed.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class RecordedTable:
     rows
         Which of them.
     title
-        What distinguishes it from other tables of the same value; empty where it is the only one.
+        Distinguishes it from other tables of the same value; empty for the only one.
     columns
-        Name → one value a row; ``contribution`` is what was summed.
+        Name → one value for each row; ``contribution`` is summed.
     total
         That sum, as the measure computed it.
     steps
-        Name → what was made of the sum afterwards, in the order of the computation.
+        Name → value after each further step of the computation.
     """
 
     of: str
@@ -55,17 +55,17 @@ class RecordedTable:
 
 @dataclass(eq=False)
 class Trace:
-    """Collects what is recorded of one value.
+    """Collects the record of one value.
 
     Attributes
     ----------
     tables
-        In the order in which they were added up.
+        The tables in the order in which they were summed.
     columns
-        Name → one value a document of the list, as far down as the measure looked; the first one recorded
-        under a name stays.
+        Name → one value for each document of the list, down to the measure's cutoff; the first record of a
+        name is kept.
     numerator, denominator
-        What was divided, and by what.
+        The numbers that were divided.
     ideal
         The grades behind the table of the ideal list, where there is one.
     """
@@ -82,9 +82,9 @@ class Trace:
 
 
 class Traced:
-    """Lists that can keep a trace of what a measure computes with; a mixin.
+    """A mixin for lists that can record what a measure computes with.
 
-    Where there is a trace, the lists are one query's (or one user's), or the value is one of the whole run.
+    With a trace, the lists are those of one query or user, or the value is that of the whole run.
     """
 
     trace: Trace | None
@@ -98,43 +98,43 @@ class Traced:
         total: object = None,
         **columns: Column,
     ) -> None:
-        """Record a table that is added up: its rows, and its columns, ``contribution`` among them."""
+        """Record a table that is summed: its rows, and its columns with ``contribution``."""
         if self.trace is None:
             return
-        found = {name: _made(column) for name, column in columns.items()}
+        arrays = {name: _array(column) for name, column in columns.items()}
         known = rows() if callable(rows) else rows
         self.trace.tables.append(
-            RecordedTable(of, known, title, found, None if total is None else _number(total))
+            RecordedTable(of, known, title, arrays, None if total is None else _number(total))
         )
 
     def record_columns(self, **columns: Column) -> None:
-        """Record what contributions are made of, one value a document of the list."""
+        """Record factors of the contributions, one value for each document of the list."""
         if self.trace is not None:
             for name, column in columns.items():
-                self.trace.columns.setdefault(name, _made(column))
+                self.trace.columns.setdefault(name, _array(column))
 
     def record_total(self, total: object) -> None:
-        """Record what the last table adds up to."""
+        """Record the sum of the last table."""
         if self.trace is not None and self.trace.tables:
             self.trace.tables[-1].total = _number(total)
 
     def record_steps(self, **steps: object) -> None:
-        """Record what becomes of the sum of the last table."""
+        """Record further steps after the sum of the last table."""
         if self.trace is not None and self.trace.tables:
             self.trace.tables[-1].steps |= {name: _number(value) for name, value in steps.items()}
 
     def record_result(self, numerator: object, denominator: object) -> None:
-        """Record what is divided, and by what."""
+        """Record the numerator and the denominator."""
         if self.trace is not None:
             self.trace.numerator, self.trace.denominator = _number(numerator), _number(denominator)
 
     @property
     def trace_is_empty(self) -> bool:
-        """True if a trace is kept and has no table yet."""
+        """True if there is a trace without a table."""
         return self.trace is not None and not self.trace.tables
 
 
-def _made(column: Column) -> NDArray[Any]:
+def _array(column: Column) -> NDArray[Any]:
     return np.asarray(column() if callable(column) else column)
 
 

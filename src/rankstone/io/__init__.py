@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankstone.errors import InputError, printable
+from rankstone.errors import InputError, MissingColumn, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.io.attributes import read_attributes
-from rankstone.io.columns import CsvOptions, Renames, no_such_column, parse_columns, with_csv
+from rankstone.io.columns import CsvOptions, Renames, parse_columns, with_csv
 from rankstone.io.databases import open_database
 from rankstone.io.events import read_events
 from rankstone.io.file_formats import (
@@ -136,7 +136,7 @@ def read_runs(
     table = _open(source, RUN, "runs", renamed, format_in, further=("run",))
     if "run" not in table.columns:
         what = f"there is no column {printable(run_column)} that names runs"
-        raise no_such_column(what, run_column, sorted(renamed.present), table.source)
+        raise MissingColumn.of(what, run_column, sorted(renamed.present), table.source)
     return split(table.requires("query_id", "doc_id", *_order_column(table, order), given=given), run_column)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankstone.errors import DuplicateRows, EmptyInput, InputError, printable
-from rankstone.io.columns import hidden, no_such_column, renames, require
+from rankstone.errors import DuplicateRows, EmptyInput, InputError, MissingColumn, printable
+from rankstone.io.columns import hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import scan_files
 from rankstone.io.input_table import reading
@@ -57,7 +57,7 @@ class Attributes:
         for name in columns:
             if name not in self.columns:
                 what = f"there is no column {printable(name)}"
-                raise no_such_column(what, name, self.columns, self.source)
+                raise MissingColumn.of(what, name, self.columns, self.source)
 
     def collect(self, *columns: str) -> pl.DataFrame:
         """Read the ids as text, and some columns."""

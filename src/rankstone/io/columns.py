@@ -350,17 +350,6 @@ def require(
     raise error
 
 
-def no_such_column(what: str, name: str, columns: Iterable[str], where: str) -> MissingColumn:
-    """Return the error for a column that a table lacks, with the nearest one as a suggestion."""
-    known = list(columns)
-    return MissingColumn(
-        what,
-        where=where,
-        given=f"columns {', '.join(map(printable, known)) or 'none'}",
-        fix=did_you_mean(name, known),
-    )
-
-
 def lacking(column: str, part: str, present: Iterable[str]) -> MissingColumn:
     """Return the error for a part of a table that lacks a column of other parts."""
     shown = ", ".join(printable(name, 40) for name in present) or "none"

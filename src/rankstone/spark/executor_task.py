@@ -142,7 +142,7 @@ class Task(Travelling):
         query_id = rows.schema["query_id"]
         if scores is not None:
             yield from as_spark_reads(scores, query_id)
-        yield from as_spark_reads(pl.DataFrame({"trailer": [json.dumps(trailer.told())]}), query_id)
+        yield from as_spark_reads(pl.DataFrame({"trailer": [json.dumps(trailer.to_json())]}), query_id)
 
     def scored(
         self, judged: pl.DataFrame, listed: pl.DataFrame, excluded: pl.DataFrame | None

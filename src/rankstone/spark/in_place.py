@@ -75,7 +75,7 @@ class InPlace(Travelling):
         except RankstoneError as error:
             told = Trailer.of_error(error)
         if query_id is not None:
-            last = json.dumps({"told": told.told(), **met.told()})
+            last = json.dumps({"told": told.to_json(), **met.told()})
             yield from as_spark_reads(pl.DataFrame({"trailer": [last]}), query_id)
 
     @property
@@ -114,7 +114,7 @@ class _Met:
         judged = not trailer.extra
         if not end or not (judged or keep):
             return False
-        told = {"query": names[0], "rows": lists.height, "judged": judged, "told": trailer.told()}
+        told = {"query": names[0], "rows": lists.height, "judged": judged, "told": trailer.to_json()}
         self._ends.append(told)
         return True
 
@@ -150,7 +150,7 @@ class Told:
         pieces: dict[Any, list[dict[str, Any]]] = {}
         for text in texts:
             told = json.loads(text)
-            self.whole.merge(Trailer.read(told["told"]))
+            self.whole.merge(Trailer.from_json(told["told"]))
             bits = np.frombuffer(zlib.decompress(b64decode(told["met"])), np.uint8)
             self.scattered |= told["scattered"] or bool((once & bits).any())
             once |= bits
@@ -159,7 +159,7 @@ class Told:
         self.cut = {q: sum(part["rows"] for part in parts) for q, parts in pieces.items() if len(parts) > 1}
         for query, parts in pieces.items():
             if query not in self.cut:
-                self.whole.merge(Trailer.read(parts[0]["told"]))
+                self.whole.merge(Trailer.from_json(parts[0]["told"]))
         ends = pl.Series(
             [query for query, parts in pieces.items() if parts[0]["judged"]], dtype=queries.dtype
         )
@@ -203,7 +203,7 @@ class CutLists(Travelling):
         except RankstoneError as error:
             scores, trailer = pl.DataFrame({"query_id": names[:0]}), Trailer.of_error(error)
         yield from as_spark_reads(scores, names.dtype)
-        last = pl.DataFrame({"trailer": [json.dumps(trailer.told())]})
+        last = pl.DataFrame({"trailer": [json.dumps(trailer.to_json())]})
         yield from as_spark_reads(last, names.dtype)
 
     def _check(self, listed: pl.DataFrame, names: pl.Series) -> None:

@@ -30,8 +30,8 @@ from rankstone.evaluation.request import (
     refuse_without_pairs,
 )
 from rankstone.evaluation.shares import Trailer, pads, refuse_what_looks_at_others
-from rankstone.evaluation.stored_scores import check_met
-from rankstone.hits.judgments import lowest_settled
+from rankstone.evaluation.stored_scores import check_trailer
+from rankstone.hits.judgments import lowest_under
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import QueryIndex
 from rankstone.io.columns import with_csv
@@ -410,7 +410,7 @@ def evaluate(
                 beside = beside if found else brought(given, most)
                 task = Task(wanted, own, collapse, about, meant, further, lowest, name)
                 found[name] = computed(task, given, beside)
-            check_met(name, found[name].told, aligned)
+            check_trailer(name, found[name].told, aligned)
     except BaseException:
         for one in found.values():
             one.unpersist()
@@ -439,7 +439,7 @@ def _lowest_grade(judged: Rows, options: AlignmentOptions, measures: Sequence[Me
 
     grade = fn.col("relevance").cast("double")
     lowest, from_zero = judged.frame.agg(fn.min(grade), fn.min(fn.when(grade >= 0, grade))).first()
-    return lowest_settled(lowest, from_zero, options.negative)
+    return lowest_under(lowest, from_zero, options.negative)
 
 
 def require() -> None:

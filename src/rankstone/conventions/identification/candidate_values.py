@@ -211,16 +211,16 @@ class Sweeper:
         """Return the prepared judgments."""
         return self._ready.judgments()
 
-    def of_rows(self) -> Sweeper:
+    def without_empty_entries(self) -> Sweeper:
         """Return the same, but an empty entry makes no judged query, as with most libraries."""
         other = copy(self)
-        other._ready = self._ready.of_rows()  # noqa: SLF001 - a copy of ourselves
+        other._ready = self._ready.without_empty_entries()  # noqa: SLF001 - a copy of ourselves
         return other
 
     def facts(self) -> Facts:
         """Look at the data under the usual options."""
         pipeline, table = self._ready.pipeline(self.lists)
-        _, audit = pipeline.walk(table, pipeline.measure)
+        _, audit = pipeline.map_chunks(table, pipeline.measure)
         found = self._ready.judgments_audit()
         return Facts.of(found, audit, pipeline.judged, self.lists, self.options.order)
 
@@ -253,7 +253,7 @@ class Sweeper:
         ready = self._ready.under(alignment, one_group=bool(options.get("one_group")))
         pipeline, table = ready.pipeline(self.lists)
         pipeline = replace(pipeline, options=alignment, measures=tuple(able))
-        chunks, _ = pipeline.aligned(table, lambda chunk, hits: (chunk, hits))
+        chunks, _ = pipeline.align(table, lambda chunk, hits: (chunk, hits))
         parts = [_Part(*one) for one in _as_few(chunks)]
         several = len(pipeline.judged.queries) > 1
         scores, written = {}, {}

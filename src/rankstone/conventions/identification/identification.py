@@ -214,7 +214,7 @@ class _Search:
 
     @cached_property
     def _of_rows(self) -> Sweeper:
-        return self.sweeper.of_rows()
+        return self.sweeper.without_empty_entries()
 
     def libraries(self) -> Iterator[Way]:
         """Try what libraries mean, and nothing else."""

@@ -112,7 +112,7 @@ class Ready:
         self, run: object, scores: ZScores | None = None, also: Container[str] = frozenset()
     ) -> Results:
         """Evaluate a run; queries named in ``also`` are reported although the run has no list for them."""
-        found = _Found(self._ready.walk({"run": run}, on_bad_run="stop").runs["run"])
+        found = _Found(self._ready.score_runs({"run": run}, on_bad_run="stop").runs["run"])
         everyone = self.settings.version != _NINTH and self.settings.complete
         printed = sorted(
             (at for at, name in enumerate(found.names) if everyone or not found.missing[at] or name in also),

@@ -19,7 +19,7 @@ from rankstone.evaluation.scores import uncounted, weights
 from rankstone.hits.alignment_options import LARGEST_GRADE
 from rankstone.hits.batches import Batch
 from rankstone.hits.judgments import SelfLabelled, bad_grade, ideal_of_lists
-from rankstone.hits.matching import Landing
+from rankstone.hits.matching import Matcher
 from rankstone.integrations.arrays.array_layout import Layout
 from rankstone.integrations.arrays.array_libraries import Home, home_of
 from rankstone.integrations.arrays.device_arrays import DeviceArray, HoldsNaN, device_lists
@@ -279,9 +279,9 @@ class Evaluator:
         self, part: _Part, key: Floats, measures: Sequence[Measure], brings: frozenset[str]
     ) -> list[Scored]:
         begin, batch, truth = part
-        landing = Landing(truth, self.options, brings=brings)
+        matcher = Matcher(truth, self.options, brings=brings)
         batch = replace(batch, key=key[begin : begin + batch.height])
-        hits = landing.chunk(batch, lambda row: self.layout.where(begin + row)).hits
+        hits = matcher.chunk(batch, lambda row: self.layout.where(begin + row)).hits
         try:
             return [measure.score(hits, self.options.empty) for measure in measures]
         except OutOfRange as error:

@@ -23,7 +23,7 @@ from rankstone.hits.alignment import RowCheck
 from rankstone.hits.batches import Lists, Scattered
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import BatchKeys, Matches, PairIndex, QueryIndex
-from rankstone.hits.ranks_and_ties import in_order, rank, tie_blocks
+from rankstone.hits.ranks_and_ties import rank, sort_lists, tie_blocks
 from rankstone.rankings.rank_similarity.list_measure import Agreement, ListMeasure, Outcome
 from rankstone.rankings.rank_similarity.paired_lists import Couple, ListsAudit, Ranked, RankingAudit
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rankstone.hits.alignment_options import AlignmentOptions
-    from rankstone.hits.batches import Batch, Met
+    from rankstone.hits.batches import Batch, ReadBatch
     from rankstone.hits.list_arrays import Bools, Ints
     from rankstone.io.input_table import Table
 
@@ -191,13 +191,13 @@ def _through(
 
 
 def _work(
-    lists: Lists, batches: Iterator[Callable[[], Met]], each: Callable[[Batch], Result]
+    lists: Lists, batches: Iterator[Callable[[], ReadBatch]], each: Callable[[Batch], Result]
 ) -> list[Result]:
-    def job(read: Callable[[], Met]) -> tuple[Met, Result | None]:
+    def job(read: Callable[[], ReadBatch]) -> tuple[ReadBatch, Result | None]:
         met = read()
         return met, each(met.batch) if len(met.batch.lengths) else None
 
-    def finish(future: Future[tuple[Met, Result | None]]) -> None:
+    def finish(future: Future[tuple[ReadBatch, Result | None]]) -> None:
         met, result = future.result()
         lists.admit(met)
         if result is not None:
@@ -205,7 +205,7 @@ def _work(
 
     results: list[Result] = []
     with ThreadPoolExecutor(_THREADS) as pool:
-        waiting: deque[Future[tuple[Met, Result | None]]] = deque()
+        waiting: deque[Future[tuple[ReadBatch, Result | None]]] = deque()
         for read in batches:
             waiting.append(pool.submit(job, read))
             while len(waiting) > _THREADS:
@@ -228,7 +228,7 @@ def _tables(table: Table, options: AlignmentOptions) -> Iterator[pl.DataFrame]:
 def _ordered(batch: Batch, options: AlignmentOptions, table: Table) -> _Ordered:
     """Order every list of a batch, ties and duplicates as the options say."""
     heads = batch.table_rows(batch.starts)
-    batch = in_order(batch, options)
+    batch = sort_lists(batch, options)
     keys = BatchKeys(batch)
     twice = keys.duplicates()
     blocks = tie_blocks(batch, options)

@@ -170,9 +170,9 @@ def diff(
     of_a, of_b = options_for(table_a, checked), options_for(table_b, checked)
     held = hold(table_a.watched(progress), of_a)
     parts, lists = couples(held, table_b.watched(progress), of_b, lambda chunk: measured(chunk, parsed))
-    if not lists.seen.any():
+    if not lists.answered.any():
         raise _no_common_query(held, lists.unjudged(), (table_a, table_b))
-    joined = Joined(held, parts, ~lists.seen)
+    joined = Joined(held, parts, ~lists.answered)
     conventions, runs = _conventions(checked, parsed), ((table_a, of_a), (table_b, of_b))
     return Similarity(
         names=titles,

@@ -20,9 +20,9 @@ import polars as pl
 from rankstone.errors import DuplicateRows, EmptyInput, TiedScores, printable
 from rankstone.evaluation.scores import RunScores
 from rankstone.hits.alignment import RowCheck
-from rankstone.hits.batches import Lists, Met, Scattered
+from rankstone.hits.batches import Lists, ReadBatch, Scattered
 from rankstone.hits.list_arrays import ragged_range
-from rankstone.hits.ranks_and_ties import in_order, tie_blocks
+from rankstone.hits.ranks_and_ties import sort_lists, tie_blocks
 from rankstone.measures.core.measure import Scored
 from rankstone.rankings.recommendation.list_frame import ListFrame
 from rankstone.rankings.recommendation.recommendation_measure import OfLists, OfRun
@@ -122,7 +122,7 @@ def read_lists(
 
 
 def _parts(
-    way: Callable[[Lists, Iterable[pl.DataFrame]], Iterator[Callable[[], Met]]],
+    way: Callable[[Lists, Iterable[pl.DataFrame]], Iterator[Callable[[], ReadBatch]]],
     table: Table,
     by: tuple[str, ...],
     cutter: _Cutter,
@@ -137,17 +137,17 @@ def _parts(
     lists = Lists(None, RowCheck(cutter.options, table.locate), keep_extra=True)
     parts: list[_Part] = []
 
-    def job(read: Callable[[], Met]) -> tuple[Met, _Part]:
+    def job(read: Callable[[], ReadBatch]) -> tuple[ReadBatch, _Part]:
         met = read()
         return met, cutter.cut(met.batch)
 
-    def finish(future: Future[tuple[Met, _Part]]) -> None:
+    def finish(future: Future[tuple[ReadBatch, _Part]]) -> None:
         met, part = future.result()
         lists.admit(met)
         parts.append(part)
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        waiting: deque[Future[tuple[Met, _Part]]] = deque()
+        waiting: deque[Future[tuple[ReadBatch, _Part]]] = deque()
         for read in way(lists, table.tables(columns)):
             waiting.append(pool.submit(job, read))
             while len(waiting) > _THREADS:
@@ -180,7 +180,7 @@ class _Cutter:
 
     def cut(self, batch: Batch) -> _Part:
         first = batch.table_rows(batch.starts)
-        batch = in_order(batch, self.options)
+        batch = sort_lists(batch, self.options)
         blocks = self._concerned(batch, tie_blocks(batch, self.options))
         order = self._settled(batch, blocks)
         tied = int(blocks.size.sum())
