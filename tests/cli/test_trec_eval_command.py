@@ -211,7 +211,7 @@ def test_z_scores(tmp_path: Path, files: tuple[str, str]) -> None:
     assert found["Zmap", "all"] == f"{(-2 + 0) / 2:6.4f}"
     assert found["Znum_q", "all"] == "2.0000"
     reference.write_text("q1 map 0.5\n")
-    with pytest.raises(RankstoneError, match="no reference for z-scores"):
+    with pytest.raises(RankstoneError, match="not a reference for z-scores"):
         invoked("-Z", str(reference), *files)
 
 
@@ -301,20 +301,20 @@ def test_notes_on_gains(files: tuple[str, str]) -> None:
     ("arguments", "message"),
     [
         (("-m", "mapp"), "has no measure 'mapp'"),
-        (("-m", "P."), "nothing stands behind the dot"),
+        (("-m", "P."), "there is nothing after the dot"),
         (("-m", "P.0"), "no cutoffs"),
         (("-m", "P.5,5"), "no cutoffs"),
         (("-m", "P.five"), "no number"),
         (("-m", "ndcg.1"), "no pair"),
         (("-m", "utility.1,2"), "four coefficients"),
         (("-m", "utility.1,1,1,1"), "nobody said how many there are"),
-        (("-m", "relstring.-3"), "no length"),
+        (("-m", "relstring.-3"), "not the length"),
         (("-R", "qrel"), "did you mean qrels"),
         (("-R", "prefs"), "cannot be computed from -R prefs"),
         (("-m", "map_avgjg"), "cannot be computed from -R qrels"),
         (("-T", "other"), "-T other is not known"),
         (("-l", "-1"), "a level from 0 up"),
-        (("-M", "0"), "is no number of documents"),
+        (("-M", "0"), "is not a number of documents"),
     ],
 )
 def test_usage_errors(files: tuple[str, str], arguments: tuple[str, ...], message: str) -> None:
@@ -357,7 +357,7 @@ def test_a_file_that_is_not_whole_is_told(files: tuple[str, str], tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-N", "-1"), "-N -1 is no number of documents"),
+        (("-N", "-1"), "-N -1 is not a number of documents"),
         (("-m", "foo"), "several at once: official"),
         (("-m", "ndcg_cutt"), "did you mean ndcg_cut"),
         (("-R", "prefs"), "-m all_prefs"),
@@ -376,7 +376,7 @@ def test_duplicates_have_no_option_here(files: tuple[str, str], tmp_path: Path) 
         twice = tmp_path / "twice"
         twice.write_text(text)
         pair = [str(twice) if one == file else one for one in files]
-        with pytest.raises(RankstoneError, match="keep one of the rows: trec_eval ends here, too") as raised:
+        with pytest.raises(RankstoneError, match="keep one of the rows: trec_eval stops here, too") as raised:
             invoked(*pair)
         assert "duplicates=" not in str(raised.value)
 

@@ -12,7 +12,7 @@ from tests.oracle.worlds import close
 
 import rankstone
 from rankstone.conventions.trec_eval.line_values import Ready, Results
-from rankstone.conventions.trec_eval.output_lines import Line, asked_for, lines_of
+from rankstone.conventions.trec_eval.output_lines import Line, lines_of, requested_measures
 from rankstone.conventions.trec_eval.program import Judgments
 from rankstone.conventions.trec_eval.relevance_evaluator import Settings
 
@@ -98,7 +98,7 @@ class Files:
 def ours(qrels: Path, run: Path, names: list[str], **options: Any) -> tuple[Results, list[Line], Settings]:
     """Return what our program makes of files and options, before it is printed."""
     settings = Settings(version=9, **options)
-    asked, _ = asked_for(names, 9)
+    asked, _ = requested_measures(names, 9)
     judgments = Judgments.of(qrels, settings)
     lines = lines_of(asked, settings, judgments.grades)
     return Ready(judgments.table, lines, settings)(run), lines, settings

@@ -67,7 +67,7 @@ def by_hand(qrels: pl.DataFrame, parts: list[pl.DataFrame], measures: str, rows:
     later = pl.concat(rest, how="diagonal")
     if later.height:
         done = pl.concat(given_back(CutLists(task, sent, told.cut), later))
-        told.whole.merge(Trailer.read(json.loads(done["trailer"].drop_nulls()[0])))
+        told.whole.merge(Trailer.from_json(json.loads(done["trailer"].drop_nulls()[0])))
         scores.append(done.filter(pl.col("value").is_not_null()))
     return pl.concat(scores).select("query_id", *NUMBERS).sort("query_id"), told.whole
 

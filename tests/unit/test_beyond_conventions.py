@@ -58,7 +58,7 @@ def test_an_entry_is_a_measure_of_whole_lists(one: Convention, entry: Entry) -> 
         ("rectools", "NDCG@2", {}, BadParameter, "rankstone eval QRELS RUN --convention rectools-0.19"),
         ("xgboost", None, {}, UsageError, "no measure beyond accuracy of XGBoost is known"),
         ("rectools", "MeanInvUserFrequency@2", {}, UnknownMeasure, "did you mean MeanInvUserFreq@<k>"),
-        ("rectools", "Coverage(outside=drop)@2", {}, BadParameter, "RecTools decides the parameters of Coverage"),
+        ("rectools", "Coverage(outside=drop)@2", {}, BadParameter, "RecTools decides the parameters"),
         ("rectools", "MeanInvUserFreq@2", {"ties": "error"}, BadOption, "RecTools decides ties"),
         ("rectools", "MeanInvUserFreq@2", {"duplicates": "first_drop"}, BadOption, "decides duplicates"),
         ("rectools", "MeanInvUserFreq@2", {"history": None}, BadOption, "MeanInvUserFreq@2 needs past"),

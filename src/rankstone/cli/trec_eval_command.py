@@ -118,9 +118,9 @@ _NO_DEBUG = ("-D chooses the query, and prints nothing of the inner workings",)
 def _describe(measures: tuple[str, ...], version: int) -> None:
     """Print the cards of the measures that were named."""
     from rankstone.cli.measures_command import show
-    from rankstone.conventions import asked_for
+    from rankstone.conventions import requested_measures
 
-    asked, _ = asked_for(measures, version)
+    asked, _ = requested_measures(measures, version)
     texts = [text for one in asked for _, text in one.trec.texts(one.given)[:1] if text]
     if measures and texts:
         click.echo()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankstone.conventions.convention_files import compare as compare
     from rankstone.conventions.convention_files import shared as shared
     from rankstone.conventions.evaluation_by_convention import values_by as values_by
-    from rankstone.conventions.trec_eval.output_lines import asked_for as asked_for
+    from rankstone.conventions.trec_eval.output_lines import requested_measures as requested_measures
     from rankstone.conventions.trec_eval.program import run_program as run_program
     from rankstone.conventions.trec_eval.relevance_evaluator import Settings as Settings
 else:
@@ -30,7 +30,7 @@ else:
         {
             "convention_files": ("compare", "shared"),
             "evaluation_by_convention": ("values_by",),
-            "trec_eval.output_lines": ("asked_for",),
+            "trec_eval.output_lines": ("requested_measures",),
             "trec_eval.program": ("run_program",),
             "trec_eval.relevance_evaluator": ("Settings",),
         },

@@ -208,7 +208,7 @@ def _by_group(hits: Hits) -> ByGroup:
         n=hits.n[query],
         length=hits.length[query],
         ideal=pool.group_ideal,
-        found=hits.joined[query],
+        found=hits.found[query],
         candidates=None if hits.candidates is None else hits.candidates[query],
         run_row=None if hits.run_row is None else hits.run_row[of_hit],
         judgment_row=None if hits.judgment_row is None else hits.judgment_row[of_hit],

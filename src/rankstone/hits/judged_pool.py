@@ -344,7 +344,7 @@ class QueryTable:
             return None
         return self.ids.names.filter(self._judged().fill_null(value=False))
 
-    def _said(self) -> pl.Series:
+    def _judged(self) -> pl.Series:
         """Return the column ``judged`` as booleans; null where it is empty or something else."""
         texts = self.columns["judged"].cast(pl.String).str.to_lowercase()
         return texts.replace_strict(_BOOLEANS, default=None, return_dtype=pl.Boolean)

@@ -152,12 +152,12 @@ class Table:
             queries = self.unanswered
             return None if queries is None else queries.to_frame("query_id").filter(keep)["query_id"]
 
-        filtered = self._mapped(lambda piece: piece.filter(keep), empty=empty, extent=_unknown)
+        filtered = self.mapped(lambda piece: piece.filter(keep), empty=empty, extent=_unknown)
         among = getattr(self.start, "among", None)  # of a source that can skip the other rows
         start = filtered.start if among is None else among(keep)
         return replace(filtered, start=start, where=self._where_kept(keep))
 
-    def _mapped(
+    def mapped(
         self,
         change: Callable[[pl.DataFrame], pl.DataFrame],
         names: Sequence[str] | None = None,
@@ -250,9 +250,7 @@ class Table:
         """Return the table as one list, without document ids, which may occur in many lists."""
         kept = [name for name in self.schema if name not in ("query_id", "doc_id")]
         schema = {"query_id": pl.String(), **{name: self.schema[name] for name in kept}}
-        return self._mapped(
-            lambda piece: piece.with_columns(query_id=pl.lit(EVERYTHING)), kept, schema=schema
-        )
+        return self.mapped(lambda piece: piece.with_columns(query_id=pl.lit(EVERYTHING)), kept, schema=schema)
 
     def pairs_in_one_list(self, queries: pl.Series | None = None) -> Table:
         """Return the table as one list, in which a document of two queries is two documents.
@@ -269,13 +267,13 @@ class Table:
             return kept.with_columns(query_id=pl.lit(EVERYTHING), doc_id=pair)
 
         schema = {**self.schema, "query_id": pl.String(), "doc_id": pl.String()}
-        return self._mapped(together, schema=schema, empty=_unknown)
+        return self.mapped(together, schema=schema, empty=_unknown)
 
     def with_number(self, name: str, number: float) -> Table:
         """Return the table with a column that holds the same number in every row."""
         constant = pl.lit(number).alias(name)
         schema = {**self.schema, name: pl.Float64()}
-        return self._mapped(lambda piece: piece.with_columns(constant), schema=schema)
+        return self.mapped(lambda piece: piece.with_columns(constant), schema=schema)
 
     def with_text_ids(self, *columns: str) -> Table:
         """Return the table with whole-number ids written as decimal text."""
@@ -289,7 +287,7 @@ class Table:
 
         schema = {n: pl.String() if n in numbers else t for n, t in self.schema.items()}
         texts = pl.col(numbers).cast(pl.String)
-        return self._mapped(lambda piece: piece.with_columns(texts), schema=schema, empty=empty)
+        return self.mapped(lambda piece: piece.with_columns(texts), schema=schema, empty=empty)
 
     def text_ids_for(self, other: Table, expected: str) -> tuple[str, ...]:
         """Return the id columns to write as text, so that ids of two tables can match.

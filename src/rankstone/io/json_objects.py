@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import polars as pl
 
@@ -137,7 +137,7 @@ def _example(value: object) -> str:
 _PAIRS: Final = "query_doc_pairs"
 
 
-def is_quepid(value: object) -> bool:
+def is_quepid(value: object) -> TypeGuard[Mapping[str, Any]]:
     """Return True for a JSON object that Quepid exports.
 
     >>> is_quepid({"queries": [{"query": "tent", "ratings": {"d1": 3}}]})

@@ -173,7 +173,7 @@ class Address:
         return self.table or "query"
 
 
-def is_database(source: object) -> bool:
+def is_database(source: object) -> TypeGuard[str]:
     """Return True for the address of a table of a database.
 
     >>> is_database("duckdb:runs.db#bm25"), is_database("runs/bm25.run")

@@ -224,7 +224,7 @@ def _shuffled(task: Task, given: Given) -> Computed:
     with _forgotten_on_failure(kept):
         told = Trailer()
         for text in _trailers(kept):
-            told.merge(Trailer.read(json.loads(text)))
+            told.merge(Trailer.from_json(json.loads(text)))
     return Computed(_scores(kept), told, (kept,), in_place=False)
 
 
@@ -246,7 +246,7 @@ def _in_place(task: Task, given: Given, beside: Any) -> Computed | None:  # noqa
             later = rest.mapInArrow(CutLists(task, beside, told.cut), schema).persist()
             with _forgotten_on_failure(later):
                 for text in _trailers(later):
-                    whole.merge(Trailer.read(json.loads(text)))
+                    whole.merge(Trailer.from_json(json.loads(text)))
             frame, more = frame.unionByName(_scores(later)), (later,)
         if strangers:
             whole.extra = strangers.queries

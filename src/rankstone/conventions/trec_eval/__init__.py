@@ -1,8 +1,7 @@
-"""A room beside the command line: everything trec_eval prints, and pytrec_eval's way to ask for it.
+"""trec_eval compatibility: everything trec_eval prints, and pytrec_eval's interface.
 
-Comes in: judgments, a run, and options in trec_eval's words.  Goes out: its lines, to the last digit,
-or its dict of dicts.  Nothing here computes a score: options become measures and options of
-alignment, and :class:`rankstone.Prepared` does the rest.
+Judgments, a run and trec_eval's options become its lines to the last digit, or pytrec_eval's dict of dicts.
+No score is computed here: options become measures and alignment options for :class:`rankstone.Prepared`.
 
 >>> from rankstone.conventions.trec_eval import RelevanceEvaluator
 >>> evaluator = RelevanceEvaluator({"q1": {"d1": 1, "d2": 0}}, {"map", "ndcg"})

@@ -1,4 +1,4 @@
-"""Values of every line for every query, and the summary trec_eval makes of them."""
+"""The values of all lines for all queries, and trec_eval's summary of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone.conventions.trec_eval.output_lines import pieces, spelt
+from rankstone.conventions.trec_eval.output_lines import decoded, pieces
 from rankstone.evaluation.prepared import Prepared
 from rankstone.measures.core.aggregation import SMALLEST_IN_GMEAN, running_sum
 from rankstone.measures.core.measure import Measure, Status
@@ -31,14 +31,14 @@ _NINTH: Final = 9
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What was asked for, of the queries that are printed.
+    """The requested values of the queries that are printed.
 
     Attributes
     ----------
     queries
         Their ids, in trec_eval's order: by bytes.
     values
-        Line → float64 ``[queries]``.  A geometric mean has the queries' logarithms.
+        Line → float64 ``[queries]``; logarithms for geometric means.
     strings
         Line → a string for each query.
     judged
@@ -47,8 +47,8 @@ class Results:
         How many judgments of all queries are above 0.
     missing
         Ids of judged queries that the run does not answer.
-    hollow
-        Ids of queries whose list is empty once documents were taken out.
+    emptied
+        Ids of queries whose list is empty after documents were removed.
     """
 
     queries: list[str]
@@ -57,12 +57,12 @@ class Results:
     judged: int
     relevant: int
     missing: list[str]
-    hollow: list[str]
+    emptied: list[str]
 
     def total(self, line: Line, settings: Settings) -> float:
-        """Return a line's number over all queries, added from the first query to the last.
+        """Return a line's value over all queries, summed from the first query to the last.
 
-        Only so are the digits those of trec_eval: a sum in any other order may round otherwise.
+        Sums in another order may be rounded differently from trec_eval's.
         """
         ninth = settings.version == _NINTH and settings.complete
         count = self.judged if ninth else len(self.queries)
@@ -80,29 +80,32 @@ class Results:
         return float(np.exp(total / count))
 
 
-class Ready:
-    """Judgments prepared for runs.
+class PreparedLines:
+    """Prepared judgments, to compute lines for any number of runs.
 
     Parameters
     ----------
     judgments
-        Whatever :class:`rankstone.Prepared` takes.
+        Judgments as for :class:`rankstone.Prepared`.
     lines
-        What is asked for.
+        The requested lines.
     settings
         The options.
     """
 
     def __init__(self, judgments: QrelsLike, lines: Sequence[Line], settings: Settings) -> None:
         self.lines, self.settings = lines, settings
-        spelling = [piece for line in lines for piece in pieces(line.length)]
+        strings = [piece for line in lines for piece in pieces(line.length)]
         wanted = [line.measure for line in lines if line.measure is not None]
-        measures = (*map(_measure, self._helping()), *wanted, *spelling)
-        options = {**settings.alignment(), "missing": "zero"}  # who is missing, and is printed, shows later
+        measures = (*map(_measure, self._further_measures()), *wanted, *strings)
+        options = {
+            **settings.alignment(),
+            "missing": "zero",
+        }  # which missing queries are printed is decided later
         self._ready = Prepared(judgments, measures, **options)
 
-    def _helping(self) -> list[str]:
-        """Return what has to be known beside what is asked for."""
+    def _further_measures(self) -> list[str]:
+        """Return further measures that the lines need."""
         if self.settings.judgments != "qrels":
             return ["NumRet"]
         level = f"NumRel(rel={self.settings.level})"
@@ -112,47 +115,51 @@ class Ready:
         self, run: object, scores: ZScores | None = None, also: Container[str] = frozenset()
     ) -> Results:
         """Evaluate a run; queries named in ``also`` are reported although the run has no list for them."""
-        found = _Found(self._ready.score_runs({"run": run}, on_bad_run="stop").runs["run"])
-        everyone = self.settings.version != _NINTH and self.settings.complete
+        scored = _ScoresByName(self._ready.score_runs({"run": run}, on_bad_run="stop").runs["run"])
+        all_queries = self.settings.version != _NINTH and self.settings.complete
         printed = sorted(
-            (at for at, name in enumerate(found.names) if everyone or not found.missing[at] or name in also),
-            key=lambda at: found.names[at].encode(),
+            (
+                at
+                for at, name in enumerate(scored.names)
+                if all_queries or not scored.missing[at] or name in also
+            ),
+            key=lambda at: scored.names[at].encode(),
         )
-        queries = [found.names[at] for at in printed]
+        queries = [scored.names[at] for at in printed]
         values = {
-            line.name: self._settled(line, line.measure, found)[printed]
+            line.name: self._adjusted(line, line.measure, scored)[printed]
             for line in self.lines
             if line.measure is not None
         }
         if scores is not None:
             values = {name: scores.of(name, queries, numbers) for name, numbers in values.items()}
-        empty = ~found.missing & (found.of("NumRet") == 0)
+        empty = ~scored.missing & (scored.of("NumRet") == 0)
         return Results(
             queries=queries,
             values=values,
-            strings={line.name: found.strings(line.length, printed) for line in self.lines if line.length},
-            judged=len(found.names),
-            relevant=int(found.of("NumRel").sum()) if self.settings.judgments == "qrels" else 0,
-            missing=[found.names[at] for at in np.flatnonzero(found.missing)],
-            hollow=[found.names[at] for at in np.flatnonzero(empty)],
+            strings={line.name: scored.strings(line.length, printed) for line in self.lines if line.length},
+            judged=len(scored.names),
+            relevant=int(scored.of("NumRel").sum()) if self.settings.judgments == "qrels" else 0,
+            missing=[scored.names[at] for at in np.flatnonzero(scored.missing)],
+            emptied=[scored.names[at] for at in np.flatnonzero(empty)],
         )
 
-    def _settled(self, line: Line, measure: Measure, found: _Found) -> Floats:
-        """Return a line's values with what trec_eval does differently for some queries."""
-        values = found.values(measure)
+    def _adjusted(self, line: Line, measure: Measure, scored: _ScoresByName) -> Floats:
+        """Return a line's values, with trec_eval's exceptions for some queries."""
+        values = scored.values(measure)
         if line.is_geometric:
             return np.log(np.maximum(values, SMALLEST_IN_GMEAN))
         if line.trec.name == "Rndcg" and self.settings.level != 1:
-            values = np.where(found.of(f"NumRel(rel={self.settings.level})") > 0, values, 0.0)
+            values = np.where(scored.of(f"NumRel(rel={self.settings.level})") > 0, values, 0.0)
         elif isinstance(measure, Utility):  # version 10 lets a missing query retrieve one foreign document
             foreign = 0.0 if line.name == "utility" else values + measure.b - measure.d
-            values = np.where(found.missing & (self.settings.version != _NINTH), foreign, values)
+            values = np.where(scored.missing & (self.settings.version != _NINTH), foreign, values)
         return values
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
-    """Scores of one run, by our texts."""
+class _ScoresByName:
+    """The scores of one run by the names of our measures."""
 
     scores: RunScores
 
@@ -163,26 +170,26 @@ class _Found:
 
     @cached_property
     def missing(self) -> Bools:
-        """Which of them the run does not answer."""
+        """The queries that the run does not answer, bool ``[queries]``."""
         missing: Bools = self.scores.by_measure[_measure("NumRet")].status == Status.missing
         return missing
 
     def values(self, measure: Measure) -> Floats:
-        """Return a measure's values; what is undefined is 0 for trec_eval."""
+        """Return a measure's values; undefined ones are 0 in trec_eval."""
         return np.nan_to_num(self.scores.by_measure[measure].value)
 
     def of(self, text: str) -> Floats:
-        """Return the values of the measure a text stands for."""
+        """Return the values of a measure by its name."""
         return self.values(_measure(text))
 
     def strings(self, length: int, queries: list[int]) -> list[str]:
         """Return the relevance strings of some queries."""
         numbers = zip(*(self.values(piece)[queries].tolist() for piece in pieces(length)), strict=True)
         shown = np.minimum(self.of("NumRet")[queries], length).astype(int).tolist()
-        return [spelt(parts, most) for parts, most in zip(numbers, shown, strict=True)]
+        return [decoded(parts, most) for parts, most in zip(numbers, shown, strict=True)]
 
 
 def _measure(text: str) -> Measure:
     measure = parse_measure(text)
-    assert isinstance(measure, Measure)  # noqa: S101 - our own texts
+    assert isinstance(measure, Measure)  # noqa: S101 - our own names
     return measure

@@ -1,9 +1,4 @@
-"""Which lines are asked for (-m), and which measure of ours each is.
-
-relstring: the relevance of the first documents, a character each.
-
-Scores in standard deviations from the mean of reference runs (-Z).
-"""
+"""The lines that trec_eval prints (-m), and the measure of each; relevance strings; z-scores (-Z)."""
 
 from __future__ import annotations
 
@@ -30,8 +25,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A measure asked for, and its parameters as they were written."""
+class Requested:
+    """A requested measure, and its parameters as they were written."""
 
     trec: TrecMeasure
     given: str | None
@@ -48,9 +43,9 @@ class Line:
     trec
         The measure it belongs to.
     measure
-        Ours; ``None`` for ``runid``, ``num_q`` and ``relstring``.
+        Our measure; ``None`` for ``runid``, ``num_q`` and ``relstring``.
     length
-        Of a relevance string; 0 for everything else.
+        The length of a relevance string; 0 for all other lines.
     """
 
     name: str
@@ -60,69 +55,69 @@ class Line:
 
     @property
     def is_geometric(self) -> bool:
-        """Whether queries count by their logarithms."""
+        """True for geometric means."""
         return self.name.startswith("gm_")
 
 
-def asked_for(texts: Sequence[str], version: int) -> tuple[list[Asked], list[str]]:
-    """Read -m options; return the measures in the order they are printed, and notes.
+def requested_measures(texts: Sequence[str], version: int) -> tuple[list[Requested], list[str]]:
+    """Parse -m options; return the measures in the order they are printed, and notes.
 
-    The first list of parameters of a measure counts, whatever follows.
+    Only the first list of parameters of a measure counts.
     """
     given: dict[str, str | None] = {}
     notes = []
     for text in texts or ("official",):
         name, dot, parameters = text.partition(".")
         if dot and not parameters:
-            raise UsageError(f"-m {printable(text)}: nothing stands behind the dot", expected="as in P.5,10")
+            raise UsageError(f"-m {printable(text)}: there is nothing after the dot", expected="as in P.5,10")
         for one in _members(name, version):
             if dot and given.get(one) not in (None, parameters):
                 notes.append(f"-m {printable(text)}: as in trec_eval only -m {one}.{given[one]} counts")
             elif dot or one not in given:
                 given[one] = parameters if dot else given.get(one)
-    return [Asked(trec, given[name]) for name, trec in TREC.items() if name in given], notes
+    return [Requested(trec, given[name]) for name, trec in TREC.items() if name in given], notes
 
 
 def _members(name: str, version: int) -> list[str]:
     names = NICKNAMES.get(name, (name,))
     known = [one for one in TREC if TREC[one].since <= version]
-    found = [one for one in names if one in known]
-    if not found:
+    members = [one for one in names if one in known]
+    if not members:
         raise UnknownMeasure(
             f"trec_eval {version} has no measure {printable(name)!r}",
             expected=f"{', '.join(known[:5])} …; or several at once: {', '.join(NICKNAMES)}",
             fix="add --compat 10" if name in TREC else did_you_mean(name, [*known, *NICKNAMES], n=3),
         )
-    return found
+    return members
 
 
-#: format of judgments → measures that are computed from it, where those usually asked for are not
+#: format of judgments → measures to use instead of the default ones
 _INSTEAD: Final = {"prefs": "all_prefs", "qrels_prefs": "all_prefs", "qrels_jg": "qrels_jg"}
-#: which formats of judgments a measure is computed from
+#: kind of measure → formats of judgments from which it is computed
 _FORMATS: Final = {"prefs": ("prefs", "qrels_prefs"), "jg": ("qrels_jg",), "": ("qrels",)}
 
 
-def lines_of(asked: Sequence[Asked], settings: Settings, grades: Sequence[float]) -> list[Line]:
-    """Return every line of what is asked for.
+def lines_of(requested: Sequence[Requested], settings: Settings, grades: Sequence[float]) -> list[Line]:
+    """Return all lines of the requested measures.
 
     Parameters
     ----------
-    asked
+    requested
         Measures and their parameters.
     settings
         The level (-l), the version, the format of the judgments.
     grades
         The grades that occur in the judgments.
     """
-    return [line for one in asked for line in _lines(one, settings, grades)]
+    return [line for one in requested for line in _lines(one, settings, grades)]
 
 
-def _lines(asked: Asked, settings: Settings, grades: Sequence[float]) -> list[Line]:
-    trec = asked.trec
+def _lines(requested: Requested, settings: Settings, grades: Sequence[float]) -> list[Line]:
+    trec = requested.trec
     if trec.name in ("runid", "num_q"):
         return [Line(trec.name, trec, None)]
     if trec.name == "relstring" and settings.judgments == "qrels":
-        return [Line(trec.texts(asked.given)[0][0], trec, None, _length(asked.given))]
+        return [Line(trec.texts(requested.given)[0][0], trec, None, _length(requested.given))]
     kind = "prefs" if trec.name.startswith("prefs_") else "jg" if trec.name.endswith("avgjg") else ""
     if settings.judgments not in _FORMATS[kind]:
         raise UsageError(
@@ -130,7 +125,7 @@ def _lines(asked: Asked, settings: Settings, grades: Sequence[float]) -> list[Li
             expected=" or ".join(f"-R {form}" for form in _FORMATS[kind]),
             fix=f"-m {_INSTEAD[settings.judgments]}" if settings.judgments in _INSTEAD else None,
         )
-    pairs = trec.texts(asked.given, settings.version)
+    pairs = trec.texts(requested.given, settings.version)
     return [
         Line(name, trec, _measure(text, trec, settings, grades) if text else None) for name, text in pairs
     ]
@@ -139,11 +134,13 @@ def _lines(asked: Asked, settings: Settings, grades: Sequence[float]) -> list[Li
 def _length(given: str | None) -> int:
     words = (given or "10").split(",")
     if not words[0].isdigit() or not int(words[0]):
-        raise UsageError(f"relstring.{printable(given)}: no length of a string", expected="a whole number")
+        raise UsageError(
+            f"relstring.{printable(given)}: not the length of a string", expected="a whole number"
+        )
     return int(words[0])
 
 
-#: measures that trec_eval takes otherwise than we do
+#: measures that trec_eval defines differently
 _REPLAYED: Final[Mapping[str, type[Measure]]] = {"rbp": QueryScaledRBP, "rbp_resid": SeenResidual}
 
 
@@ -164,18 +161,18 @@ def _measure(text: str, trec: TrecMeasure, settings: Settings, grades: Sequence[
     return replace(measure, **changed) if changed else measure
 
 
-#: grades up to 9, a higher grade, not in the pool, in the pool but not judged
+#: symbols: grades up to 9, a higher grade, not in the pool, in the pool but not judged
 _ALPHABET: Final = "0123456789>-."
 _HIGHER, _OUTSIDE, _POOLED = 10, 11, 12
-#: so many symbols of four bits each fit into a float64 without rounding
+#: how many symbols of four bits fit into a float64 without rounding
 _LONGEST: Final = 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Symbols(Measure):
-    """Some ranks' symbols as one number, a symbol being a digit to the base 16.
+    """The symbols of some ranks as one number with digits to the base 16.
 
-    The string so takes the same road as every score, and is spelt out at its end.
+    So a string is computed like any score, and decoded at the end.
     """
 
     name: ClassVar[str] = "Symbols"
@@ -199,11 +196,11 @@ class Symbols(Measure):
     first: int = parameter(1, "the first rank", low=1)
 
     def relevant_count(self, hits: Hits) -> Ints | None:  # noqa: ARG002 - the base's signature
-        """Relevance plays no part."""
+        """Return ``None``: relevance is not used."""
         return None
 
     def contributions(self, hits: Hits) -> Contributions:
-        """Take every rank for outside the pool, then mend those that hold a hit or a pooled document."""
+        """Count every rank as outside the pool, then correct those of hits and pooled documents."""
         assert hits.pooled is not None  # noqa: S101 - alignment brings it to measures that ask
         grade = np.minimum(np.floor(hits.grade), _HIGHER)
         shown = np.clip(hits.n - self.first + 1, 0, _LONGEST)
@@ -216,28 +213,28 @@ class Symbols(Measure):
         )
 
     def _digit(self, rank: Ints) -> Floats:
-        """Return what one more in a rank's place adds to the number."""
+        """Return the value of a digit at each rank."""
         place = rank - self.first
         worth: Floats = np.where((place >= 0) & (place < _LONGEST), 16.0 ** np.clip(place, 0, _LONGEST), 0.0)
         return worth
 
 
 def pieces(length: int) -> list[Symbols]:
-    """Return the measures that a string of some length is made of."""
+    """Return the measures of a string of some length."""
     return [Symbols(first=first) for first in range(1, length + 1, _LONGEST)]
 
 
-def spelt(numbers: Sequence[float], length: int) -> str:
-    """Return the string behind the numbers of its pieces.
+def decoded(numbers: Sequence[float], length: int) -> str:
+    """Decode the numbers of the pieces of a string.
 
-    >>> spelt([1 + 11 * 16 + 12 * 256], 3)
+    >>> decoded([1 + 11 * 16 + 12 * 256], 3)
     '1-.'
     """
     digits = [_ALPHABET[int(number) >> 4 * at & 15] for number in numbers for at in range(_LONGEST)]
     return "".join(digits[:length])
 
 
-#: stands where the reference runs say nothing
+#: the z-score without a reference
 MISSING: Final = -1_000_000.0
 
 
@@ -268,7 +265,7 @@ class ZScores:
                 known[query, measure] = float(mean), float(deviation)
             except ValueError:
                 raise BadLine(
-                    "this is no reference for z-scores",
+                    "this is not a reference for z-scores",
                     where=f"{path}:{number}",
                     given=printable(line),
                     expected="query measure mean deviation",
@@ -276,7 +273,7 @@ class ZScores:
         return cls(known)
 
     def of(self, measure: str, queries: Sequence[str], values: Floats) -> Floats:
-        """Return z-scores; -1000000 without a reference, and for another value than all references had."""
+        """Return z-scores; -1000000 without a reference, and off references without spread."""
         mean, deviation = (
             np.array([self.known.get((query, measure), (np.nan, np.nan)) for query in queries])
             .reshape(-1, 2)

@@ -1,13 +1,8 @@
-"""The program as a whole: files and options in, lines and notes out.
-
-Lines as trec_eval prints them.
-
-Judgments and runs as trec_eval reads them.
-"""
+"""The program trec_eval: files and options in, lines and notes out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from rankstone._text import queries
-from rankstone.conventions.trec_eval.line_values import Ready
-from rankstone.conventions.trec_eval.output_lines import ZScores, asked_for, lines_of
+from rankstone.conventions.trec_eval.line_values import PreparedLines
+from rankstone.conventions.trec_eval.output_lines import ZScores, lines_of, requested_measures
 from rankstone.conventions.trec_eval.relevance_evaluator import FORMATS, VERSIONS
 from rankstone.errors import DuplicateRows, UsageError, printable
 from rankstone.io import read_judgments, read_run
@@ -30,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankstone.conventions.trec_eval.line_values import Results
-    from rankstone.conventions.trec_eval.output_lines import Asked, Line
+    from rankstone.conventions.trec_eval.output_lines import Line, Requested
     from rankstone.conventions.trec_eval.relevance_evaluator import Settings
 
 
-#: an id is never cut, only made safe to print
+#: ids are escaped but never shortened
 _WHOLE: Final = 1 << 30
 
 
@@ -46,13 +41,13 @@ def printed(
     Parameters
     ----------
     results, lines
-        The values, and what was asked for, in the order in which it is printed.
+        The values, and the requested lines in the order in which they are printed.
     settings
-        Whether queries, and whether the summary are wanted.
+        The options: whether queries and the summary are printed.
     tag
         The run's id.
     scaled
-        Whether values are z-scores.
+        True if values are z-scores.
     """
     if settings.queries:
         for at, query in enumerate(results.queries):
@@ -79,7 +74,7 @@ def _line(line: Line, query: str, value: float, *, scaled: bool) -> str:
 
 @dataclass(eq=False)
 class Judgments:
-    """Judgments, and what there is to say about their grades.
+    """Judgments with their grades.
 
     Attributes
     ----------
@@ -88,7 +83,7 @@ class Judgments:
     grades
         The grades that occur, ascending.
     notes
-        What was done to them.
+        Notes on changed grades.
     """
 
     table: Table
@@ -97,10 +92,11 @@ class Judgments:
 
     @classmethod
     def of(cls, source: object, settings: Settings) -> Judgments:
-        """Open judgments; grades become whole numbers as in C, where they stand for relevance."""
+        """Open judgments; relevance grades become whole numbers as in C."""
         table = read_judgments(source, further=FORMATS[settings.judgments])
         if settings.only is not None:
-            table = _mapped(table, pl.col("query_id").cast(pl.String) == settings.only)
+            kept = pl.col("query_id").cast(pl.String) == settings.only
+            table = table.mapped(lambda piece: piece.filter(kept))
         if settings.compares:
             return cls(table)
         pieces = [piece["relevance"].unique() for piece in table.tables([pl.col("relevance")])]
@@ -108,28 +104,16 @@ class Judgments:
         whole = grades.cast(pl.Int64, strict=False).cast(pl.Float64)  # cut towards zero, as in C
         notes = []
         if (grades != whole).any():
-            table = _mapped(table, None, pl.col("relevance").cast(pl.Int64).cast(pl.Float64))
+            cut = pl.col("relevance").cast(pl.Int64).cast(pl.Float64)
+            table = table.mapped(lambda piece: piece.with_columns(cut))
             odd = grades.filter(grades != whole).sort()
             notes.append(f"grades are whole numbers for trec_eval: {odd[0]:g} counts as {int(odd[0])}")
         return cls(table, tuple(whole.unique().drop_nulls().sort()), notes)
 
 
-def _mapped(table: Table, keep: pl.Expr | None, grade: pl.Expr | None = None) -> Table:
-    """Return the table with some rows only, or with other grades."""
-    start, names = table.start, list(table.schema)
-
-    def mapped(wanted: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
-        for piece in start([pl.col(name) for name in names]):
-            rows = piece if keep is None else piece.filter(keep)
-            changed = rows if grade is None else rows.with_columns(grade.alias("relevance"))
-            yield changed.select(wanted)
-
-    return replace(table, start=mapped)
-
-
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run, and the name it carries in its last line."""
+    """A run, and the run id in its last line."""
 
     table: Table
     tag: str
@@ -143,15 +127,15 @@ class Run:
         return cls(trec([content], stream_title(path), RUN), tag_of(content))
 
 
-#: a run's last lines stand in so many bytes at its end
+#: bytes at the end of a run that contain its last lines
 _TAIL: Final = 1 << 16
-#: the column of the tag, and files in which lines cannot be looked for
+#: the column of the run id, and formats without lines
 _TAG: Final = 5
 _COLUMNAR: Final = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
 
 
 def tag_of(source: Path | bytes) -> str:
-    r"""Return the sixth column of the last line, which trec_eval calls the run's id; empty without one.
+    r"""Return the sixth column of the last line, which trec_eval calls the run id; empty without one.
 
     >>> tag_of(b"q1 Q0 d1 1 2.0 mine\n# the end\n")
     'mine'
@@ -180,12 +164,12 @@ def _packed(path: Path) -> list[str]:
         return last.collect()["line"].to_list()
 
 
-_ENDS = " (trec_eval 10.0 ends here with an error, and so never leaves a query out)"
+_ENDS = " (trec_eval 10.0 raises an error here, so it never leaves a query out)"
 
 
 @dataclass(frozen=True)
 class Output:
-    """Lines for standard output, and notes on what is not as one would expect."""
+    """Lines for standard output, and notes on unexpected behaviour."""
 
     lines: list[str]
     notes: list[str]
@@ -194,7 +178,7 @@ class Output:
 def run_program(
     qrels: str, runs: Sequence[str], measures: Sequence[str], settings: Settings, zscores: Path | None = None
 ) -> Output:
-    """Do what ``trec_eval`` does, for one run after the other.
+    """Run ``trec_eval`` for one or more runs.
 
     Parameters
     ----------
@@ -203,44 +187,50 @@ def run_program(
     measures
         The -m options.
     settings
-        All others.
+        The other options.
     zscores
         Means and deviations of reference runs (-Z).
 
     Returns
     -------
     Output
-        The lines of all runs, those of each below its ``runid`` where there are several, and a note for
-        everything that is not as one would expect.
+        The lines of all runs, with a ``runid`` above those of each where there are several, and notes on
+        unexpected behaviour.
     """
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input can be read only once")
-    asked, notes = asked_for(measures, settings.version)
+    requested, notes = requested_measures(measures, settings.version)
     judgments = Judgments.of(qrels, settings)
     reference = None if zscores is None else ZScores.read(zscores)
-    lines = lines_of(asked, settings, judgments.grades)
-    ready = Ready(judgments.table, lines, settings)
-    text, said = list[str](), list[str]()
+    lines = lines_of(requested, settings, judgments.grades)
+    ready = PreparedLines(judgments.table, lines, settings)
+    text, remarks = list[str](), list[str]()
     for run in runs:
         opened = Run.of(run)
         try:
             results = ready(opened.table, reference)
         except DuplicateRows as error:
-            error.fix = "keep one of the rows: trec_eval ends here, too (rankstone eval has options for them)"
+            error.fix = (
+                "keep one of the rows: trec_eval stops here, too (rankstone eval has options for duplicates)"
+            )
             raise
         shown = list(printed(results, lines, settings, opened.tag, scaled=reference is not None))
         if len(runs) > 1 and not any(line.startswith("runid") for line in shown):
             text.append(f"{'runid':<22}\tall\t{opened.tag}")
         text += shown
-        said += _notes(results, asked, lines, settings, judgments.grades)
-    return Output(text, list(dict.fromkeys([*notes, *judgments.notes, *said])))
+        remarks += _notes(results, requested, lines, settings, judgments.grades)
+    return Output(text, list(dict.fromkeys([*notes, *judgments.notes, *remarks])))
 
 
 def _notes(
-    results: Results, asked: list[Asked], lines: list[Line], settings: Settings, grades: Sequence[float]
+    results: Results,
+    requested: list[Requested],
+    lines: list[Line],
+    settings: Settings,
+    grades: Sequence[float],
 ) -> Iterator[str]:
-    """Yield what is not as one would expect, in trec_eval or here."""
-    names = {one.trec.name for one in asked}
+    """Yield notes on unexpected behaviour of trec_eval."""
+    names = {one.trec.name for one in requested}
     if results.missing and not settings.complete:
         first = printable(results.missing[0])
         yield (
@@ -249,20 +239,20 @@ def _notes(
         )
     if "num_rel" in names and settings.complete and settings.level != 1:
         yield f"num_rel over all queries ignores -l {settings.level} under -c, as in trec_eval"
-    if results.hollow and settings.judged_only and names & {"iprec_at_recall", "11pt_avg"}:
-        first = printable(results.hollow[0])
+    if results.emptied and settings.judged_only and names & {"iprec_at_recall", "11pt_avg"}:
+        first = printable(results.emptied[0])
         yield f"no judged document retrieved for {first}: interpolated precision is 0 (trec_eval prints nan)"
     if "rbp" in names and max(grades, default=0.0) > 1:
         yield (
-            "rbp: gains are grades over the query's highest one, as trec_eval 10.0 means it; it starts from "
-            "numbers that it does not initialise, and may print others"
+            "rbp: gains are grades divided by the query's highest one, as intended in trec_eval 10.0, which "
+            "reads uninitialised memory and may print other numbers"
         )
     if any(_close(line) for line in lines):
-        yield "gains that differ by less than 1 are told apart here; trec_eval takes them for equal"
+        yield "gains that differ by less than 1 are different here; trec_eval treats them as equal"
 
 
 def _close(line: Line) -> bool:
-    """Say whether a gain table has gains that trec_eval cannot tell apart."""
+    """Return True if a gain table has gains that trec_eval treats as equal."""
     table = getattr(getattr(line.measure, "gain", None), "gains", ())
     gains = sorted(gain for _, gain in table)
     return any(0 < upper - lower < 1 for lower, upper in pairwise(gains))

@@ -1,7 +1,4 @@
-"""pytrec_eval's interface: ``from rankstone import trec_eval as pytrec_eval`` is all that changes.
-
-What trec_eval's options mean here.
-"""
+"""pytrec_eval's interface (``from rankstone import trec_eval as pytrec_eval``), and trec_eval's options."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, SupportsFloat
 
 import numpy as np
 
-from rankstone.conventions.trec_eval.line_values import Ready
-from rankstone.conventions.trec_eval.output_lines import Asked, lines_of
+from rankstone.conventions.trec_eval.line_values import PreparedLines
+from rankstone.conventions.trec_eval.output_lines import Requested, lines_of
 from rankstone.errors import BadValue, UnknownMeasure, UsageError, did_you_mean, printable
 from rankstone.measures.core.trec_eval_names import NICKNAMES, TREC, taken_apart
 
@@ -20,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-#: versions whose readings there are; the second is the present one
+#: supported versions; the last one is current
 VERSIONS: Final = (9, 10)
-#: format of judgments (-R) → columns beside query, document and grade
+#: format of judgments (-R) → columns besides query, document and grade
 FORMATS: Final[dict[str, tuple[str, ...]]] = {
     "qrels": (),
     "qrels_jg": ("subtopic",),
@@ -38,21 +35,21 @@ class Settings:
     Attributes
     ----------
     version
-        Whose readings: 9 or 10.
+        The version: 9 or 10.
     queries, summary
-        Whether to print each query (-q), and the summary (not -n).
+        True to print each query (-q), and the summary (not -n).
     complete
-        Whether judged queries that the run does not answer count (-c).
+        True if judged queries that the run does not answer count (-c).
     level
-        Relevant is a grade from here up (-l).
+        The lowest relevant grade (-l).
     judged_only
-        Whether unjudged documents leave the lists (-J).
+        True if unjudged documents are removed from the lists (-J).
     collection
-        How many documents there are (-N).
+        The number of documents in the collection (-N).
     depth
-        Lists are cut to so many documents (-M).
+        The number of documents to which lists are cut (-M).
     only
-        The one query looked at (-D level.query).
+        The only query to evaluate (-D level.query).
     judgments
         Format of the judgments (-R).
     """
@@ -69,30 +66,30 @@ class Settings:
     judgments: str = "qrels"
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning."""
+        """Refuse invalid options."""
         if self.version not in VERSIONS:
-            raise UsageError(f"there is no reading of trec_eval {self.version}", expected="9 or 10")
+            raise UsageError(f"trec_eval {self.version} is not supported", expected="9 or 10")
         if self.level < 0:
             raise UsageError(
-                f"-l {self.level}: documents nobody judged would be relevant", expected="a level from 0 up"
+                f"-l {self.level}: unjudged documents would be relevant", expected="a level from 0 up"
             )
         for flag, count in (("-M", self.depth), ("-N", self.collection)):
             if count is not None and count < 1:
                 raise UsageError(
-                    f"{flag} {count} is no number of documents", expected="a whole number from 1 up"
+                    f"{flag} {count} is not a number of documents", expected="a whole number from 1 up"
                 )
         _known("-R", self.judgments, tuple(FORMATS))
 
     @property
     def compares(self) -> bool:
-        """Whether the judgments say what is better than what, instead of what is relevant."""
+        """True if the judgments are preferences between documents instead of relevance grades."""
         return self.judgments in ("prefs", "qrels_prefs")
 
     def alignment(self) -> dict[str, Any]:
-        """Return the options of alignment.
+        """Return the alignment options.
 
-        Version 9 holds scores as float32.  Preferences look at every level, know no -J, and break ties
-        by ascending document id, all other measures by descending id.
+        Version 9 has scores as float32.  Measures of preferences use every level, ignore -J, and break ties
+        by ascending document id, all others by descending id.
         """
         return {
             "score_dtype": "float32" if self.version == VERSIONS[0] else "float64",
@@ -119,7 +116,7 @@ _NINTH: Final = 9
 supported_nicknames: Final[dict[str, set[str]]] = {
     nickname: {name for name in names if TREC[name].since <= _NINTH} for nickname, names in NICKNAMES.items()
 }
-#: what trec_eval 9 computes from plain judgments
+#: measures that trec_eval 9 computes from plain judgments
 supported_measures: Final[set[str]] = supported_nicknames["all_trec"]
 
 
@@ -133,9 +130,9 @@ class RelevanceEvaluator:
     measures
         trec_eval's names and nicknames: ``{"map", "ndcg_cut.10", "P_5,10", "official"}``.
     relevance_level
-        Relevant is a grade from here up.
+        The lowest relevant grade.
     judged_docs_only_flag
-        Whether unjudged documents leave the lists.
+        True if unjudged documents are removed from the lists.
 
     Raises
     ------
@@ -167,9 +164,9 @@ class RelevanceEvaluator:
         settings = Settings(
             version=_NINTH, level=int(relevance_level), judged_only=bool(judged_docs_only_flag)
         )
-        self._lines = lines_of(_asked(measures), settings, grades)
+        self._lines = lines_of(_requested(measures), settings, grades)
         self._queries = frozenset(judged)
-        self._ready = Ready(judged, self._lines, settings) if judged else None
+        self._ready = PreparedLines(judged, self._lines, settings) if judged else None
 
     def evaluate(self, scores: Mapping[Any, Mapping[Any, SupportsFloat]]) -> dict[Any, dict[str, float]]:
         """Return ``{query: {measure: value}}`` for the queries that are judged and answered.
@@ -203,16 +200,16 @@ def _whole(grade: SupportsFloat, query: object, doc: object) -> float:
     number = float(grade)
     if number != math.floor(number):
         raise BadValue(
-            f"the grade {number:g} is no whole number",
+            f"the grade {number:g} is not a whole number",
             given=f"query {printable(query)}, document {printable(doc)}",
-            expected="whole grades, as trec_eval has them",
-            fix="rankstone.evaluate takes fractions",
+            expected="whole grades, as in trec_eval",
+            fix="use rankstone.evaluate, which accepts fractions",
         )
     return number
 
 
-def _asked(measures: Iterable[str]) -> list[Asked]:
-    """Read names; lists of parameters of one measure are put together."""
+def _requested(measures: Iterable[str]) -> list[Requested]:
+    """Parse names; lists of parameters of one measure are joined."""
     given: dict[str, set[str]] = {}
     for text in measures:
         apart = taken_apart(text)
@@ -223,7 +220,7 @@ def _asked(measures: Iterable[str]) -> list[Asked]:
         for one in sorted(supported_nicknames.get(name, {name})):
             given.setdefault(one, set()).update(parameters.split(",") if parameters else ())
     lists = {name: ",".join(sorted(values, key=_number)) or None for name, values in given.items()}
-    return [Asked(trec, lists[name]) for name, trec in TREC.items() if name in lists]
+    return [Requested(trec, lists[name]) for name, trec in TREC.items() if name in lists]
 
 
 def _number(text: str) -> float:
@@ -231,7 +228,7 @@ def _number(text: str) -> float:
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """Make one number of the values of queries, as trec_eval does for a measure of that name.
+    """Aggregate the values of queries as trec_eval does for a measure of that name.
 
     >>> compute_aggregated_measure("map", [0.25, 0.75]), compute_aggregated_measure("num_ret", [3, 4])
     (0.5, 7.0)
@@ -244,7 +241,7 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Read the lines of a TREC run into ``{query: {doc: score}}``.
+    """Parse the lines of a TREC run into ``{query: {doc: score}}``.
 
     >>> parse_run(["q1 Q0 d1 1 2.5 mine"])
     {'q1': {'d1': 2.5}}
@@ -252,12 +249,12 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     run: dict[str, dict[str, float]] = {}
     for line in f_run:
         query, _, doc, _, score, *_ = line.split()
-        _once(run.setdefault(query, {}), query, doc)[doc] = float(score)
+        _without(run.setdefault(query, {}), query, doc)[doc] = float(score)
     return run
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Read the lines of TREC judgments into ``{query: {doc: grade}}``.
+    """Parse the lines of TREC judgments into ``{query: {doc: grade}}``.
 
     >>> parse_qrel(["q1 0 d1 2"])
     {'q1': {'d1': 2}}
@@ -265,11 +262,11 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     qrels: dict[str, dict[str, int]] = {}
     for line in f_qrel:
         query, _, doc, grade = line.split()
-        _once(qrels.setdefault(query, {}), query, doc)[doc] = int(grade)
+        _without(qrels.setdefault(query, {}), query, doc)[doc] = int(grade)
     return qrels
 
 
-def _once(docs: dict[str, Any], query: str, doc: str) -> dict[str, Any]:
+def _without(docs: dict[str, Any], query: str, doc: str) -> dict[str, Any]:
     if doc in docs:
-        raise BadValue(f"document {printable(doc)} stands twice", where=f"query {printable(query)}")
+        raise BadValue(f"duplicate document {printable(doc)}", where=f"query {printable(query)}")
     return docs
