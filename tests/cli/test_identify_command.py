@@ -44,7 +44,7 @@ def test_every_format(tmp_path: Path) -> None:
     """A table, Markdown, LaTeX, HTML, JSON, CSV; to a file, too."""
     asked = (*FILES, "--value", "0.5704", "-m", "nDCG@10")
     for form, sign in (
-        ("table", "The nearest"),
+        ("table", "Nearest"),
         ("md", "| --: |"),
         ("latex", "toprule"),
         ("html", "<table>"),

@@ -78,7 +78,7 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{broken}:401" in err
     assert [path.name for path in tmp_path.iterdir()] == ["broken.run"]
     _, err = said(f"eval {FILES} --memory lots", capsys, 2)
-    assert "no size" in err
+    assert "not a size" in err
     _, err = said(f"eval {FILES} --memory 2GB --one-group", capsys, 2)
     assert "--one-group cannot go with --memory" in err
     _, err = said(f"eval --labeled {broken} --memory 2GB", capsys, 2)

@@ -54,7 +54,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     ("line", "code", "message"),
     [
         ("eval q.txt twice.run", 3, "choose what to do with --duplicates first_keep_rank"),
-        ("eval q.txt a.run --depth 0", 2, "--depth 0 is no count"),
+        ("eval q.txt a.run --depth 0", 2, "--depth 0 is not a count"),
         ("eval q.txt a.run --score-above 1 --order input", 2, "--score-above 1.0 needs scores, and --order"),
         ("eval q.txt a.run --ties docid-asc", 2, "--ties 'docid-asc' is not a value"),
         ("curve q.txt a.run --resamples 0", 2, "--resamples 0 is no number"),

@@ -16,7 +16,7 @@ from tests.live.worlds import Traits, cases
 
 import rankstone
 from rankstone.conventions import convention
-from rankstone.conventions.identification.reported_number import Asked, kind
+from rankstone.conventions.identification.reported_number import ReportedMeasure, kind
 
 pytestmark = pytest.mark.live
 
@@ -109,7 +109,7 @@ def _called(library: str, measure: str) -> str | None:
     plain = f"{kind(ours)}{said}{cutoff[0] if cutoff else ''}"
     for word in (plain, measure):
         try:
-            Asked.of(word)
+            ReportedMeasure.of(word)
         except rankstone.RankstoneError:
             continue
         return word

@@ -237,7 +237,7 @@ def test_query_ids_a_library_takes_for_one_are_named() -> None:
         scores = rankstone.evaluate(qrels, run, measure, convention=library)
         merged, refused = scores.audit.runs["run"].warnings[-2:]
         assert merged.endswith("as one query: 2010-1, 2011-1, 01")
-        assert refused.endswith("end in no number: q8")
+        assert refused.endswith("end in a number: q8")
     numbers = {q: {"d": 1} for q in ("1", "2", "wt-3")}
     told = rankstone.evaluate(numbers, {q: ["d"] for q in numbers}, "err@5", convention="gdeval")
     assert not any("query ids" in one for one in told.audit.runs["run"].warnings)

@@ -248,7 +248,7 @@ def test_where_nothing_fits_the_nearest_are_told() -> None:
     assert len(off) == 5
     assert off == sorted(off)
     assert found.nearest[0].value == pytest.approx(0.99999 + found.nearest[0].off)
-    assert "nothing prints so" in found.text()
+    assert "no value prints as it" in found.text()
 
 
 def test_a_measure_of_some_library() -> None:
@@ -359,7 +359,7 @@ def test_a_number_of_its_own_run() -> None:
     """One number is taken for the first run, and what is found of it is what is found without the others."""
     found = rankstone.identify(QRELS, BOTH, value_of("one", 6), "nDCG@10")
     assert found.run == found.taken_for == "one"
-    assert "this is one's value: no other run prints so" in found.text(200)
+    assert "this is one's value: no other run prints it" in found.text(200)
     alone = rankstone.identify(QRELS, {"one": RUN}, value_of("one", 6), "nDCG@10")
     ours = [group for group in found.groups if group.run == "one"]
     assert [group.value for group in ours] == [group.value for group in alone.groups]

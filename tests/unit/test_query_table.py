@@ -230,7 +230,7 @@ def test_segments_that_are_not_there() -> None:
         rankstone.evaluate(QRELS, RUN, "RR").mean(by="country")
     with pytest.raises(UsageError, match="did you mean country"):
         asked("RR").mean(by="contry")
-    with pytest.raises(UsageError, match="cannot stand beside the means"):
+    with pytest.raises(UsageError, match="would collide with the columns of the means"):
         asked("RR", {"q1": {"value": 1}}).mean(by="value")
 
 

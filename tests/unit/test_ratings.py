@@ -89,7 +89,7 @@ def test_a_function_is_told_by_its_name_and_held_to_its_word() -> None:
     scores = evaluate(RATINGS, LIST, "nDCG@5", missing="drop", unjudged=by_model)
     assert scores.conventions["alignment"]["unjudged"] == "by_model()"
     assert asked[0].rows(named=True) == [{"query_id": "u", "doc_id": "m2"}, {"query_id": "u", "doc_id": "m5"}]
-    with pytest.raises(BadValue, match="returned no such list") as short:
+    with pytest.raises(BadValue, match="did not return a list") as short:
         ndcg(lambda _: [1.0])
     assert "a grade for each of the 2 rows" in str(short.value)
     with pytest.raises(BadValue, match="returned nan") as none:
@@ -103,7 +103,7 @@ def test_a_function_serves_explanations_and_labelled_tables() -> None:
     """Wherever alignment goes, it goes along."""
     told = rankstone.explain(RATINGS, LIST, "nDCG@5", "u", unjudged=lambda pairs: [1.0] * pairs.height)
     assert "<lambda>()" in told.text()
-    with pytest.raises(BadOption, match=r"unjudged=<lambda>\(\) says what unjudged documents are"):
+    with pytest.raises(BadOption, match=r"unjudged=<lambda>\(\) grades unjudged documents"):
         rankstone.bounds(RATINGS, LIST, "nDCG@5", unjudged=lambda pairs: [1.0] * pairs.height)
     labelled = pl.DataFrame({"query_id": ["q"] * 2, "score": [2.0, 1.0], "label": [-1, 1]})
     graded = rankstone.evaluate(table=labelled, measures="CG", unjudged=lambda pairs: [3.0] * pairs.height)

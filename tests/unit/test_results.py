@@ -19,7 +19,7 @@ from rankstone.errors import UsageError
 from rankstone.ltr import select
 from rankstone.tables.markup import html, latex, markdown
 from rankstone.tables.results import Result
-from rankstone.tables.sheet import Sheet, Table, apart, text, wrapped
+from rankstone.tables.sheet import Sheet, Table, shortened, text, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +149,7 @@ def test_no_two_public_classes_share_a_name() -> None:
     assert len({one.__name__ for one in kinds}) == len(set(kinds))
 
 
-# -- names that stay apart -----------------------------------------------------------------------
+# -- names that stay distinct -----------------------------------------------------------------------
 def long_names(count: int) -> list[str]:
     """Return names as systems of one laboratory have them."""
     return [f"submissions-2026.dense-retriever.checkpoint-{at:03}.reranked-top100.run" for at in range(count)]
@@ -159,7 +159,7 @@ def long_names(count: int) -> list[str]:
 @pytest.mark.parametrize("width", [8, 20, 30])
 def test_names_stay_apart(count: int, width: int) -> None:
     """However little room there is, each name is another one, and keeps its end."""
-    short = apart(long_names(count), width)
+    short = shortened(long_names(count), width)
 
     assert len(set(short.values())) == count
     assert all(one.endswith("run") for one in short.values())

@@ -123,9 +123,9 @@ def test_the_audit_of_intents() -> None:
 @pytest.mark.parametrize(
     ("intents", "message"),
     [
-        ({"q": {"1": -0.5}}, "the weight of an intent is no share"),
-        ({"q": {"1": float("nan")}}, "the weight of an intent is no share"),
-        ({"q": {"1": 1e308, "2": 1e308}}, "the weight of an intent is no share"),
+        ({"q": {"1": -0.5}}, "the weight of an intent is not valid"),
+        ({"q": {"1": float("nan")}}, "the weight of an intent is not valid"),
+        ({"q": {"1": 1e308, "2": 1e308}}, "the weight of an intent is not valid"),
         ({"zz": {"1": 1}}, "no intent is a judged subtopic"),
         ({"q": {"one": 1}}, "no intent is a judged subtopic"),
         (

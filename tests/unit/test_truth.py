@@ -83,13 +83,13 @@ def test_the_definition(scores: list[int], order: Any, k: int) -> None:
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True])
 def test_depths_that_are_none(depth: Any) -> None:
     """A depth is a whole number from 1 up."""
-    with pytest.raises(UsageError, match="is no count"):
+    with pytest.raises(UsageError, match="is not a count"):
         rankstone.qrels_from_run(EXACT, depth)
 
 
 def test_runs_that_cannot_judge() -> None:
     """A missing score, an empty run and a negative epsilon are refused with a reason."""
-    with pytest.raises(UsageError, match="is no distance"):
+    with pytest.raises(UsageError, match="is not a distance"):
         rankstone.qrels_from_run(EXACT, 2, within=-1)
     frame = pl.DataFrame(
         {"query_id": ["q"], "doc_id": ["a"], "score": [None]}, schema_overrides={"score": pl.Float64}

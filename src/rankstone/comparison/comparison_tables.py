@@ -16,7 +16,7 @@ from rankstone.stats.mean_intervals import METHODS
 from rankstone.stats.multiple_testing import CORRECTIONS
 from rankstone.tables.phrases import phrase
 from rankstone.tables.results import conventions_lines
-from rankstone.tables.sheet import Sheet, Table, apart
+from rankstone.tables.sheet import Sheet, Table, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -166,7 +166,7 @@ def _cut(lines: list[str], say: Say) -> list[str]:
 def _short(found: Compared) -> dict[str, str]:
     """Return the systems' names as sentences have them: short, and each another one."""
     shown = {system: printable(system, 300) for system in found.systems}
-    short = apart(shown.values(), _NAME)
+    short = shortened(shown.values(), _NAME)
     return {system: short[name] for system, name in shown.items()}
 
 

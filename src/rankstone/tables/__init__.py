@@ -1,7 +1,7 @@
-"""Tables: what all results have in common, and one writer a format.
+"""Tables: the common interface of results, and one writer for each format.
 
-A result gives tables; this room writes them for a terminal, as Markdown, LaTeX, HTML or CSV.  It knows no
-result and computes nothing.
+Results provide tables, which are written as text for a terminal, Markdown, LaTeX, HTML or CSV.  Nothing is
+computed here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lines in a terminal, drawn with braille dots: two across and four down in every character."""
+"""Line charts for a terminal, drawn with braille dots: two across and four down in every character."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-#: what tells lines apart without colours; it stands on its line every now and then
+#: letters that distinguish lines without colours, placed on their lines at intervals
 MARKS: Final = "abcdefghijklmnopqrstuvwxyz"
 COLOURS: Final = ("cyan", "yellow", "magenta", "green", "blue", "red")
 
 _CODES: Final = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "dim": 2}
-#: how wide drawings are, at least and at most, and how high
+#: the least and the largest width of a drawing, and its height
 _NARROWEST, _WIDEST, _HEIGHT = 40, 100, 15
-#: letters of a name below a drawing
+#: the longest name below a drawing
 _NAME: Final = 40
 
 _ACROSS, _DOWN = 2, 4
@@ -29,7 +29,7 @@ _BLANK: Final = 0x2800
 _BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 #: columns between two marks of one line
 _APART: Final = 18
-#: from this ratio of the last x to the first on, x is drawn by its logarithm
+#: from this ratio of the last x to the first, the x axis is logarithmic
 _WIDE: Final = 50.0
 
 #: a piece of a drawn line, and its colour
@@ -38,7 +38,7 @@ Piece = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line to draw: points from left to right, none of them missing."""
+    """A line to draw: points from left to right, without gaps."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -46,18 +46,18 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """Named lines that a terminal draws, and other formats leave out.
+    """Named lines that are drawn in a terminal, and omitted in other formats.
 
     Attributes
     ----------
     lines
         Name → its line.
     top
-        The highest y; the largest there is unless given.
+        The highest y; by default the largest one.
     logarithmic
-        Whether x is spaced by its logarithm.
+        True if the x axis is logarithmic.
     named
-        Whether the names stand below.
+        True if the names are shown below.
     """
 
     lines: Mapping[str, Line]
@@ -66,7 +66,7 @@ class Drawing:
     named: bool = True
 
     def rows(self, width: int, *, styled: bool = False) -> list[str]:
-        """Return the rows of the drawing, as wide as the page but for very narrow and very wide ones."""
+        """Return the rows of the drawing, as wide as the page within limits."""
         wide = min(max(width, _NARROWEST), _WIDEST)
         rows = drawn(list(self.lines.values()), wide, _HEIGHT, self.top, logarithmic=self.logarithmic)
         if self.named:
@@ -85,25 +85,25 @@ def _coloured(text: str, colour: str) -> str:
 
 
 def is_logarithmic(x: Sequence[float]) -> bool:
-    """Tell whether places on the x axis are better drawn by their logarithms."""
+    """Return True if a logarithmic x axis is better."""
     return len(x) > 0 and x[0] > 0 and x[-1] / x[0] >= _WIDE
 
 
 def drawn(
     lines: Sequence[Line], width: int, height: int, top: float | None = None, *, logarithmic: bool = False
 ) -> list[list[Piece]]:
-    """Return rows of coloured pieces: the lines, an axis on the left with three labels, x below.
+    """Return rows of coloured pieces: the lines, the y axis with three labels, the x axis below.
 
     Parameters
     ----------
     lines
-        With one or more points each.
+        Lines with one or more points each.
     width, height
-        Characters, labels included; rows, the x axis aside.
+        Characters including labels; rows without the x axis.
     top
-        The highest y; the largest there is when nobody says.
+        The highest y; by default the largest one.
     logarithmic
-        Whether x is spaced by its logarithm.
+        True if the x axis is logarithmic.
     """
     place = math.log if logarithmic else float
     left, right = min(place(line.x[0]) for line in lines), max(place(line.x[-1]) for line in lines)
@@ -138,7 +138,7 @@ def _share(value: float, low: float, high: float) -> float:
 
 
 class _Canvas:
-    """Characters, each with dots, a mark perhaps, and the line that was there last."""
+    """Characters with their dots, marks, and the last line drawn there."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
@@ -147,7 +147,7 @@ class _Canvas:
         self._of = [[0] * width for _ in range(height)]
 
     def line(self, spots: Sequence[tuple[float, float]], number: int, of: int) -> None:
-        """Draw a line through spots given as shares of width and height, with marks where it is alone."""
+        """Draw a line through points given as shares of width and height, and mark it among several."""
         wide, tall = self.width * _ACROSS - 1, self.height * _DOWN - 1
         ends = [(round(x * wide), round(y * tall)) for x, y in spots]
         for (x0, y0), (x1, y1) in zip(ends, ends[1:] or ends, strict=False):
@@ -172,7 +172,7 @@ class _Canvas:
             self._mark[rows[len(rows) // 2]][column] = MARKS[number % len(MARKS)]
 
     def row(self, row: int) -> list[Piece]:
-        """Return a row as pieces of one colour each; blanks go with what stands before them."""
+        """Return a row as pieces of one colour each; blanks belong to the piece before them."""
         shown, colour = [], ""
         for dots, mark, number in zip(self._dots[row], self._mark[row], self._of[row], strict=True):
             colour = COLOURS[number % len(COLOURS)] if dots else colour

@@ -1,4 +1,4 @@
-"""Sheets as Markdown, LaTeX and HTML.  Ids are anybody's text, and every format escapes them."""
+"""Sheets as Markdown, LaTeX and HTML.  Ids are untrusted text, which every format escapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rankstone.tables.sheet import Sheet
 
 
-#: what Markdown takes for more than itself
+#: characters with a meaning in Markdown
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!()])")
 _LATEX: Final = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
@@ -29,7 +29,7 @@ _LATEX: Final = {
     "≠": r"$\neq$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "Γ": r"$\Gamma$", "φ": r"$\varphi$", "π": r"$\pi$",
     "∝": r"$\propto$", "≻": r"$\succ$", "³": r"$^3$", "₂": r"$_2$", "♯": r"$\sharp$",
 }  # fmt: skip
-#: signs that stand above the letter before them
+#: combining accents of the letter before them
 _ABOVE: Final = {"\u0302": r"\^", "\u0303": r"\~"}
 _STYLE: Final = """
 .rankstone{font:14px/1.45 system-ui,sans-serif;color:inherit;max-width:60rem}
@@ -58,40 +58,40 @@ base-uri 'none'; form-action 'none'">
 
 
 def document(title: str, pieces: Iterable[str]) -> str:
-    """Return pieces of HTML as a page of its own, in which no script runs and which asks for nothing."""
+    """Return pieces of HTML as a page in which no script runs and that loads nothing."""
     return _DOCUMENT.format(title=escaping.escape(title), body="\n".join(pieces))
 
 
-def _marked(text: str) -> str:
+def _escaped_markdown(text: str) -> str:
     return _MARKS.sub(r"\\\1", text)
 
 
 def markdown(sheet: Sheet) -> str:
     """Return a sheet as Markdown."""
-    blocks: list[list[str]] = [[f"### {_marked(sheet.title)}"]] if sheet.title else []
-    blocks += [[_marked(text)] for text in (sheet.formula, sheet.symbols) if text]
+    blocks: list[list[str]] = [[f"### {_escaped_markdown(sheet.title)}"]] if sheet.title else []
+    blocks += [[_escaped_markdown(text)] for text in (sheet.formula, sheet.symbols) if text]
     for part in sheet.readable:
-        title, said = (part.title, ()) if isinstance(part, Table) else part
-        blocks += [[f"**{_marked(title)}**"]] if title else []
+        title, items = (part.title, ()) if isinstance(part, Table) else part
+        blocks += [[f"**{_escaped_markdown(title)}**"]] if title else []
         if not isinstance(part, Table):
-            blocks.append([f"- {_marked(line)}" for line in said])
+            blocks.append([f"- {_escaped_markdown(line)}" for line in items])
             continue
         rule = ["--:" if numeric else ":--" for numeric in part.numeric]
-        lines = [_bars(map(_marked, part.head)), _bars(rule)]
+        lines = [_table_row(map(_escaped_markdown, part.head)), _table_row(rule)]
         last = len(part.rows) - part.total
         for at, row in enumerate(part.rows):
-            cells = [_marked(cell) for cell in row]
-            lines.append(_bars(f"**{cell}**" if at >= last and cell else cell for cell in cells))
+            cells = [_escaped_markdown(cell) for cell in row]
+            lines.append(_table_row(f"**{cell}**" if at >= last and cell else cell for cell in cells))
         blocks.append(lines)
-    blocks += [[f"- {_marked(line)}" for line in sheet.notes]] if sheet.notes else []
+    blocks += [[f"- {_escaped_markdown(line)}" for line in sheet.notes]] if sheet.notes else []
     return "\n\n".join(map("\n".join, blocks)) + "\n"
 
 
-def _bars(cells: Iterable[str]) -> str:
+def _table_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _tex(text: str) -> str:
+def _escaped_latex(text: str) -> str:
     signs: list[str] = []
     for sign in text:
         if sign in _ABOVE:
@@ -103,47 +103,51 @@ def _tex(text: str) -> str:
 
 def latex(sheet: Sheet) -> str:
     """Return a sheet as LaTeX: put it into a document that uses booktabs and amsmath."""
-    above = (r"\\" + "\n").join(map(_tex, filter(None, (sheet.formula, sheet.symbols))))
+    above = (r"\\" + "\n").join(map(_escaped_latex, filter(None, (sheet.formula, sheet.symbols))))
     lines = [f"% {line}" for line in sheet.notes]
-    lines += [rf"\paragraph{{{_tex(sheet.title)}}}", *([above] if above else []), ""] if sheet.title else []
+    lines += (
+        [rf"\paragraph{{{_escaped_latex(sheet.title)}}}", *([above] if above else []), ""]
+        if sheet.title
+        else []
+    )
     for part in sheet.readable:
         if not isinstance(part, Table):
-            title, said = part
-            items = [rf"  \item {_tex(line)}" for line in said]
-            lines += [rf"\textbf{{{_tex(title)}}}"] if title else []
+            title, texts = part
+            items = [rf"  \item {_escaped_latex(line)}" for line in texts]
+            lines += [rf"\textbf{{{_escaped_latex(title)}}}"] if title else []
             lines += [r"\begin{itemize}", *items, r"\end{itemize}"]
             continue
         shape = "".join("r" if numeric else "l" for numeric in part.numeric)
-        lines += [rf"\textbf{{{_tex(part.title)}}}\par"] if part.title else []
+        lines += [rf"\textbf{{{_escaped_latex(part.title)}}}\par"] if part.title else []
         lines += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule"]
-        lines += [" & ".join(map(_tex, part.head)) + r" \\", r"\midrule"]
+        lines += [" & ".join(map(_escaped_latex, part.head)) + r" \\", r"\midrule"]
         last = len(part.rows) - part.total
         for at, row in enumerate(part.rows):
             lines += [r"\midrule"] if at == last and part.total else []
-            lines.append(" & ".join(map(_tex, row)) + r" \\")
+            lines.append(" & ".join(map(_escaped_latex, row)) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}\par"]
     return "\n".join(lines) + "\n"
 
 
 def html(sheet: Sheet) -> str:
     """Return a sheet as a piece of HTML with its own style."""
-    say = escaping.escape
+    escape = escaping.escape
     lines = [f"<style>{_STYLE}</style>", '<div class="rankstone">']
-    lines += [f"<h3>{say(sheet.title)}</h3>"] if sheet.title else []
-    lines += [f'<p class="formula">{say(text)}</p>' for text in (sheet.formula, sheet.symbols) if text]
+    lines += [f"<h3>{escape(sheet.title)}</h3>"] if sheet.title else []
+    lines += [f'<p class="formula">{escape(text)}</p>' for text in (sheet.formula, sheet.symbols) if text]
     for part in sheet.readable:
         if not isinstance(part, Table):
-            title, said = part
-            lines += [f"<h4>{say(title)}</h4>"] if title else []
-            lines.append(_items(said))
+            title, texts = part
+            lines += [f"<h4>{escape(title)}</h4>"] if title else []
+            lines.append(_items(texts))
             continue
         kinds = [' class="n"' if numeric else "" for numeric in part.numeric]
-        head = "".join(f"<th{kind}>{say(cell)}</th>" for kind, cell in zip(kinds, part.head, strict=True))
-        lines += [f"<h4>{say(part.title)}</h4>"] if part.title else []
+        head = "".join(f"<th{kind}>{escape(cell)}</th>" for kind, cell in zip(kinds, part.head, strict=True))
+        lines += [f"<h4>{escape(part.title)}</h4>"] if part.title else []
         lines.append(f"<table><thead><tr>{head}</tr></thead><tbody>")
         last = len(part.rows) - part.total
         for at, row in enumerate(part.rows):
-            cells = "".join(f"<td{kind}>{say(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+            cells = "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
             lines.append(f'<tr class="sum">{cells}</tr>' if at >= last else f"<tr>{cells}</tr>")
         lines.append("</tbody></table>")
     lines += [_items(sheet.notes)] if sheet.notes else []

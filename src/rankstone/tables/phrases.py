@@ -1,4 +1,4 @@
-"""The words around numbers, in every language they are shown in: data files, read when first needed."""
+"""The phrases of results in each language: data files, read when first needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LANGUAGES: Final = ("en", "zh")
 
 
 def check_language(lang: str) -> None:
-    """Refuse a language that results are not shown in."""
+    """Refuse a language without phrases."""
     if lang not in LANGUAGES:
         raise BadOption(f"lang={lang!r} is not known", expected=", ".join(LANGUAGES))
 
@@ -30,12 +30,12 @@ def phrases(section: str, lang: str) -> dict[str, str]:
     >>> phrases("pages", "en")["curves"], phrases("pages", "zh")["curves"]
     ('Curves', '曲线')
     """
-    found: dict[str, str] = _language(lang)[section]
-    return found
+    by_name: dict[str, str] = _language(lang)[section]
+    return by_name
 
 
 def phrase(section: str, name: str, lang: str = "en", **parts: object) -> str:
-    """Return a phrase with its parts filled in; a name without a phrase is its own words.
+    """Return a phrase with its parts filled in; a name without a phrase becomes its words.
 
     >>> phrase("comparison", "wtl", "zh"), phrase("explanation", "half_life")
     ('胜/平/负', 'half life')

@@ -1,4 +1,4 @@
-"""What all results have in common: they show themselves as tables, and write themselves to files."""
+"""The common interface of results: shown as tables, and written to files."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LINES: Final = (".jsonl", ".ndjson")
 
 
 class Result:
-    """What every result can do.
+    """The base class of results.
 
-    A class says what its rows are (:meth:`to_frame`), what everything is as plain dicts (:meth:`report`) and
-    what people read (:meth:`sheet`); each format is written from these.
+    A subclass defines its rows (:meth:`to_frame`), all its data as plain dicts (:meth:`report`) and what is
+    shown (:meth:`sheet`); each format is written from these.
     """
 
     def to_frame(self) -> pl.DataFrame:
@@ -36,7 +36,7 @@ class Result:
         raise NotImplementedError
 
     def lazy(self) -> pl.LazyFrame:
-        """Return the rows lazily: written from this, many millions of rows take no memory."""
+        """Return the rows lazily, to write many millions of them without holding them in memory."""
         return self.to_frame().lazy()
 
     def report(self) -> dict[str, Any]:
@@ -48,35 +48,35 @@ class Result:
         return self.report()
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return what people read; ``digits`` are decimals."""
+        """Return what is shown, with this many decimals."""
         return Sheet("", parts=(Table.of(self.to_frame(), digits=digits),), notes=tuple(self._notes()))
 
     def _notes(self) -> Iterator[str]:
-        """Yield what was found in the data, and what the numbers depend on."""
+        """Yield the audit, and the options that the numbers depend on."""
         audit, conventions = getattr(self, "audit", None), getattr(self, "conventions", None)
         yield from () if audit is None else audit.lines()
         yield from () if conventions is None else conventions_lines(conventions)
 
     def text(self, width: int = 80) -> str:
-        """Return it for a page of so many columns."""
+        """Return it as text for a page of ``width`` columns."""
         from rankstone.tables.sheet import text
 
         return text(self.sheet(), width)
 
     def to_markdown(self) -> str:
-        """Return what people read as Markdown."""
+        """Return it as Markdown."""
         from rankstone.tables.markup import markdown
 
         return markdown(self.sheet())
 
     def to_latex(self) -> str:
-        """Return what people read as LaTeX: put it into a document that uses booktabs and amsmath."""
+        """Return it as LaTeX, for a document that uses booktabs and amsmath."""
         from rankstone.tables.markup import latex
 
         return latex(self.sheet())
 
     def to_html(self) -> str:
-        """Return what people read as a piece of HTML with its own style."""
+        """Return it as a piece of HTML with its own style."""
         from rankstone.tables.markup import html
 
         return html(self.sheet())
@@ -94,21 +94,21 @@ class Result:
         return as_pandas(self.to_frame())
 
     def write(self, path: str | os.PathLike[str], *, formulas: str = "keep") -> None:
-        """Write the result, whole or not at all.
+        """Write the result atomically.
 
         Parameters
         ----------
         path
-            The file; its suffix says what is written: the rows (``.parquet``, ``.csv``, ``.jsonl``),
-            everything (``.json``), or what people read (``.md``, ``.tex``).
+            The file; its suffix decides what is written: the rows (``.parquet``, ``.csv``, ``.jsonl``), all
+            data (``.json``), or the tables that are shown (``.md``, ``.tex``).
         formulas
-            What becomes of texts in CSV that a spreadsheet would compute, such as an id ``=1+1``: ``keep``
-            writes them as they are, ``escape`` with an apostrophe before them.
+            How to write texts in CSV that a spreadsheet would compute, such as an id ``=1+1``: ``keep``
+            writes them as they are, ``escape`` with an apostrophe in front.
 
         Raises
         ------
         UsageError
-            When the suffix is no known one.  Pages are written by ``rankstone.report(result, path)``.
+            When the suffix is not known.  Pages are written by ``rankstone.report(result, path)``.
         """
         suffix = Path(path).suffix.lower()
         texts = {".json": lambda: as_json(self.report()), ".md": self.to_markdown, ".tex": self.to_latex}
@@ -125,10 +125,10 @@ class Result:
         with atomic(path) as unfinished:
             unfinished.write_text(texts[suffix](), encoding="utf-8")
 
-    if not TYPE_CHECKING:  # a type checker knows all names, and this would hide from it which there are not
+    if not TYPE_CHECKING:  # hidden from type checkers, which would accept every name
 
         def __getattr__(self, name: str) -> object:
-            """Say what to write instead of a name that there was once."""
+            """Raise the error for an unknown name, with the replacement of a removed one."""
             kinds = [kind.__name__ for kind in type(self).__mro__]
             instead = next(
                 (_removed()[key] for kind in kinds if (key := f"{kind}.{name}") in _removed()), None
@@ -139,7 +139,7 @@ class Result:
 
 @cache
 def _removed() -> dict[str, str]:
-    """Return names that there were once → what to write instead."""
+    """Return removed names → what to write instead."""
     import tomllib
     from importlib.resources import files
 
@@ -147,32 +147,32 @@ def _removed() -> dict[str, str]:
 
 
 class _Averaged(Protocol):
-    """A result that has means."""
+    """A result with means."""
 
     @property
     def audit(self) -> Any:  # noqa: ANN401 - an Audit
-        """What was found in the data."""
+        """The audit of the data."""
 
     @property
     def conventions(self) -> Mapping[str, Any]:
-        """What the numbers depend on."""
+        """All options and parameters that the numbers depend on."""
 
     @property
     def inputs(self) -> Mapping[str, Any]:
-        """Where everything came from."""
+        """The sources of all inputs."""
 
     def mean(self, without: str | Iterable[str] = (), by: str | Sequence[str] = ()) -> pl.DataFrame:
         """Return one row per run and measure."""
 
     def has(self, status: str) -> bool:
-        """Say whether any query has a status."""
+        """Return True if any query has a status."""
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Return the means."""
 
 
 class HasMeans(Result):
-    """A result that has a mean for each run and measure."""
+    """A result with a mean for each run and measure."""
 
     def to_dict(self: _Averaged) -> dict[str, dict[str, float | None]]:
         """Return ``{run: {measure: mean}}``."""
@@ -182,19 +182,19 @@ class HasMeans(Result):
         return means
 
     def to_flat_dict(self: _Averaged, prefix: str = "", *, plain: bool = False) -> dict[str, float]:
-        """Return means under one name each, for trackers of experiments; what has no value has no name.
+        """Return the means by one name each, for experiment trackers; undefined means are omitted.
 
         Parameters
         ----------
         prefix
-            Stands before every name: ``val/``.
+            Prefix of every name: ``val/``.
         plain
-            Names of letters, digits, ``_`` and ``/``, which MLflow and all others take: ``nDCG_at_10``.
+            Names of letters, digits, ``_`` and ``/``, which MLflow and all others accept: ``nDCG_at_10``.
 
         Returns
         -------
         dict
-            By measure; of several runs by run and measure, ``bm25/nDCG@10``.
+            Measure → mean; for several runs run and measure, ``bm25/nDCG@10``.
 
         Examples
         --------
@@ -209,11 +209,11 @@ class HasMeans(Result):
         rows = [(run, measure, value) for run, of in means.items() for measure, value in of.items()]
         flat = {f"{prefix}{name(r) + '/' if several else ''}{name(m)}": value for r, m, value in rows}
         if len(flat) < len(rows):
-            raise BadParameter("two means have the same name", given=", ".join(flat), fix="leave plain out")
+            raise BadParameter("two means have the same name", given=", ".join(flat), fix="remove plain=True")
         return {name: value for name, value in flat.items() if value is not None}
 
     def report(self: _Averaged, by: str | Sequence[str] = ()) -> dict[str, Any]:
-        """Return everything as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
+        """Return all data as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
         audit = self.audit.to_dict()
         for without in ("missing", "no_relevant"):
             means = self.mean(without=[without]).iter_rows() if self.has(without) else ()
@@ -244,7 +244,7 @@ def plain_name(name: str) -> str:
 
 
 def given(**named: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever results hold
-    """Return what a report holds as plain dicts: rows of frames, audits and conventions.
+    """Convert the values of a report to plain dicts: rows of frames, audits and conventions.
 
     >>> given(table=pl.DataFrame({"n": [1]}), command=None)
     {'table': [{'n': 1}], 'command': None}
@@ -261,7 +261,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever results hold
 
 
 def conventions_lines(conventions: Mapping[str, Any]) -> list[str]:
-    """Return the lines that say by which conventions numbers are made.
+    """Return the lines about the conventions of numbers.
 
     >>> conventions_lines({"alignment": {"ties": "docid_desc", "depth": None}, "defaults": {}})
     ['conventions  ties=docid_desc']
@@ -288,7 +288,7 @@ def _listed(value: object) -> object:
 
 
 def write_rows(rows: pl.LazyFrame, path: str | os.PathLike[str], formulas: str = "keep") -> None:
-    """Write rows, whole or not at all, as the suffix says: Parquet, CSV or JSON lines."""
+    """Write rows atomically in the format of the suffix: Parquet, CSV or JSON lines."""
     suffix = Path(path).suffix.lower()
     with atomic(path) as unfinished:
         if suffix == ".csv":
@@ -299,9 +299,9 @@ def write_rows(rows: pl.LazyFrame, path: str | os.PathLike[str], formulas: str =
             rows.sink_parquet(unfinished)
 
 
-def as_json(told: object) -> str:
-    """Return a report as JSON, a line a value; what JSON has no word for, a date say, is a text."""
-    return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+def as_json(report: object) -> str:
+    """Return a report as JSON, one value in each line; other types, such as dates, become text."""
+    return json.dumps(report, ensure_ascii=False, indent=1, default=str) + "\n"
 
 
 def as_json_lines(frame: pl.DataFrame) -> str:
@@ -311,7 +311,7 @@ def as_json_lines(frame: pl.DataFrame) -> str:
 
 
 def as_csv(frame: pl.DataFrame, formulas: str = "keep") -> str:
-    """Return the rows of a frame as CSV; numbers of a list are divided by blanks."""
+    """Return the rows of a frame as CSV; items of a list are separated by blanks."""
     text: str = without_formulas(_without_lists(frame.lazy()), formulas).collect().write_csv()
     return text
 
@@ -322,7 +322,7 @@ def _without_lists(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def as_pandas(frame: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is not imported here
-    """Return a frame as one of pandas; texts and lists are Python objects, numbers NumPy's."""
+    """Return a frame as a pandas frame; texts and lists are Python objects, numbers NumPy's."""
     try:
         pandas = importlib.import_module("pandas")
     except ImportError as error:

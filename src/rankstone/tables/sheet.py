@@ -1,11 +1,4 @@
-"""What is shown to people: sheets of lines and tables.
-
-Numbers become texts here and nowhere before.
-
-Sheets for a terminal, or for a pipe as wide as paper: nothing is wider than the page but a name.
-
-Names that stay apart, however little room there is.
-"""
+"""Sheets: the lines and tables that are shown of a result, fitted to a page of a terminal or a pipe."""
 
 from __future__ import annotations
 
@@ -29,12 +22,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-#: what a column holds: an id keeps apart from others however narrow the page is, a text wraps at words
+#: the content of a column: ids stay distinct however narrow the page is, texts wrap at words
 Kind = Literal["number", "p", "interval", "id", "text"]
 
 #: digits after the point
 _DIGITS: Final = 4
-#: a p below this is shown as being below it
+#: a smaller p is shown as being below this
 _LEAST: Final = 0.0001
 _IDS: Final = frozenset(
     ["run", "system", "versus", "query_id", "doc_id", "user", "item", "unit", "a", "b", "other"]
@@ -45,20 +38,20 @@ _NO_NAMES: Final[Mapping[str, Any]] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts, and what its columns mean.
+    """A table of text, and the kinds of its columns.
 
     Attributes
     ----------
     title
-        What stands above it; a table that stands alone has none.
+        Its heading; empty for the only table.
     head
         Names of the columns.
     rows
-        Cells, as they are shown; ids are the texts of strangers, which every format escapes.
+        Cells as they are shown; ids are untrusted text, which every format escapes.
     kinds
-        What each column holds, see :data:`Kind`; ``True`` for a number and ``False`` for a text.
+        The content of each column, see :data:`Kind`; ``True`` for a number and ``False`` for a text.
     total
-        How many of the last rows sum up the others.
+        How many of the last rows are totals.
     """
 
     title: str
@@ -69,7 +62,7 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Which columns end below one another: numbers, p-values, intervals."""
+        """True for columns that are aligned to the right: numbers, p-values, intervals."""
         return tuple(kind not in ("id", "text", False) for kind in self.kinds)
 
     @classmethod
@@ -82,20 +75,20 @@ class Table:
         names: Mapping[str, str] = _NO_NAMES,
         kinds: Mapping[str, Kind] = _NO_NAMES,
     ) -> Table:
-        """Return a frame as it is shown.
+        """Return a frame as a table.
 
         Parameters
         ----------
         frame
             The rows.
         title
-            Of the table.
+            The heading of the table.
         digits
             Decimals.
         names
             Column → its heading, where that is not its name.
         kinds
-            Column → what it holds, where its name and its type do not say so.
+            Column → its content, where name and type do not show it.
 
         Examples
         --------
@@ -103,13 +96,13 @@ class Table:
         >>> Table.of(pl.DataFrame({"run": ["bm25"], "p_adjusted": [0.00001], "n": [1200]})).rows
         (('bm25', '<0.0001', '1,200'),)
         """
-        found = {name: kinds.get(name) or _kind(name, dtype) for name, dtype in frame.schema.items()}
+        by_name = {name: kinds.get(name) or _kind(name, dtype) for name, dtype in frame.schema.items()}
         rows = tuple(
-            tuple(cell(value, name, digits) for name, value in zip(found, row, strict=True))
+            tuple(cell(value, name, digits) for name, value in zip(by_name, row, strict=True))
             for row in frame.iter_rows()
         )
-        head = tuple(printable(names.get(name, name.replace("_", " ")), 40) for name in found)
-        return cls(title, head, rows, tuple(found.values()))
+        head = tuple(printable(names.get(name, name.replace("_", " ")), 40) for name in by_name)
+        return cls(title, head, rows, tuple(by_name.values()))
 
 
 def _kind(name: str, dtype: pl.DataType) -> Kind:
@@ -118,7 +111,7 @@ def _kind(name: str, dtype: pl.DataType) -> Kind:
     return "id" if name in _IDS else "number" if dtype.is_numeric() else "text"
 
 
-#: a table, lines under a heading, or what a terminal draws
+#: a table, lines under a heading, or a drawing for a terminal
 Part = Table | tuple[str, tuple[str, ...]] | Drawing
 
 
@@ -129,13 +122,13 @@ class Sheet:
     Attributes
     ----------
     title
-        What stands above all; empty where a table stands alone.
+        The heading; empty for a single table.
     formula, symbols
         Lines below the title.
     parts
         Tables, lines under a heading, and drawings, in their order.
     notes
-        What stands below: what was found in the data, and what the numbers depend on.
+        Lines below: the audit, and the options that the numbers depend on.
     """
 
     title: str
@@ -146,11 +139,11 @@ class Sheet:
 
     @property
     def readable(self) -> tuple[Table | tuple[str, tuple[str, ...]], ...]:
-        """The parts that every format has: all but drawings."""
+        """The parts that every format shows: all except drawings."""
         return tuple(part for part in self.parts if not isinstance(part, Drawing))
 
 
-def number(value: float | bool | None) -> str:  # noqa: FBT001 - what measures record
+def number(value: float | bool | None) -> str:  # noqa: FBT001 - values that measures record
     """Return a number as it is shown: whole ones whole, others with four decimals.
 
     >>> number(2.0), number(0.63093), number(True), number(None), number(1e-7)
@@ -166,14 +159,14 @@ def number(value: float | bool | None) -> str:  # noqa: FBT001 - what measures r
 
 
 def cell(value: object, name: str = "", digits: int = _DIGITS) -> str:
-    r"""Return a value as it is shown: ids and dates as they are, – for none, differences with their sign.
+    r"""Return a value as it is shown: ids and dates unchanged, – for none, differences with their sign.
 
     Parameters
     ----------
     value
-        What is shown.
+        The value.
     name
-        Of its column: p-values have two figures.
+        The name of its column: p-values have two figures.
     digits
         Decimals of fractions.
 
@@ -195,29 +188,29 @@ def cell(value: object, name: str = "", digits: int = _DIGITS) -> str:
     return f"{value:,}" if isinstance(value, int) and name not in _IDS else printable(value, 300)
 
 
-#: the least that is left of a name
+#: the least number of characters of a name
 _SHORTEST: Final = 8
-#: the least that is left of its end
+#: the least number of characters of its end
 _END: Final = 3
-#: what the parts of a name end with
+#: separators of the parts of a name
 _PART: Final = re.compile(r"[-_./:\\ ]")
 
 
-def apart(names: Iterable[str], width: int) -> dict[str, str]:
-    """Return names in so many characters: what all begin with is dropped, the middle cut, never the end.
+def shortened(names: Iterable[str], width: int) -> dict[str, str]:
+    """Shorten names to ``width`` characters: a common beginning is dropped, the middle cut, the end kept.
 
-    Different names stay different; where so many characters do not suffice for that, they are longer.
+    Different names stay different; where ``width`` characters are not enough for that, they are longer.
 
-    >>> apart(["run.large.bm25-k1=0.9", "run.large.bm25-k1=1.2"], 12)
+    >>> shortened(["run.large.bm25-k1=0.9", "run.large.bm25-k1=1.2"], 12)
     {'run.large.bm25-k1=0.9': '…k1=0.9', 'run.large.bm25-k1=1.2': '…k1=1.2'}
-    >>> apart(["a dense retriever of 2024", "bm25"], 12)["a dense retriever of 2024"]
+    >>> shortened(["a dense retriever of 2024", "bm25"], 12)["a dense retriever of 2024"]
     'a d… of 2024'
     """
     known = list(dict.fromkeys(names))
     longest = max(map(len, known), default=0)
     if longest <= width:
         return {name: name for name in known}
-    shared = _beginning(min(known), max(known)) if len(known) > 1 else ""
+    shared = _common_prefix(min(known), max(known)) if len(known) > 1 else ""
     parts = [found.end() for found in _PART.finditer(shared)]
     dropped = parts[-1] if parts else len(shared)
     rest = {name: f"…{name[dropped:]}" if dropped > 1 else name for name in known}
@@ -229,44 +222,44 @@ def apart(names: Iterable[str], width: int) -> dict[str, str]:
     return {name: name for name in known}
 
 
-def _beginning(one: str, other: str) -> str:
-    """Return what two texts begin with; of the first and the last of many, what all begin with."""
+def _common_prefix(one: str, other: str) -> str:
+    """Return the common beginning of two texts; of the first and the last of many, that of all."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return "".join(sign for sign, _ in same)
 
 
 def _cut(text: str, most: int, begin: int) -> str:
-    """Return a text without its middle, so many characters from its beginning."""
+    """Cut the middle of a text, ``begin`` characters from its beginning."""
     return text if len(text) <= most else f"{text[:begin]}…{text[begin + 1 - most :]}"
 
 
-#: columns of a page that is no terminal
+#: columns of a page that is not a terminal
 _PAPER: Final = 80
-#: the least that is left of a name or a text
+#: the least width of a column of names or texts
 _NAME: Final = 8
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def page_width() -> int:
-    """Return how many columns a page has: those of ``COLUMNS``, of the terminal, or 80 in a pipe."""
+    """Return the columns of a page: those of ``COLUMNS``, of the terminal, or 80 in a pipe."""
     if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
         return max(shutil.get_terminal_size((_PAPER, 24)).columns, 1)
     return _PAPER
 
 
 def text(sheet: Sheet, width: int, *, notes: int | None = None, styled: bool = False) -> str:
-    """Return a sheet for a page.
+    """Return a sheet as text for a page.
 
     Parameters
     ----------
     sheet
-        What is shown.
+        The sheet.
     width
         Columns of the page.
     notes
-        Columns that notes have; those of the page unless given.  Programs look for whole lines.
+        Columns for notes; by default those of the page.  Programs search for whole lines.
     styled
-        Whether heads are bold and notes are dim.
+        True if heads are bold and notes are dim.
     """
     lines = [part for part in (sheet.title,) if part for part in wrapped(part, width)]
     for line in filter(None, (sheet.formula, sheet.symbols)):
@@ -284,15 +277,15 @@ def text(sheet: Sheet, width: int, *, notes: int | None = None, styled: bool = F
         else:
             indent = "  " if title else ""
             lines += [row for line in part[1] for row in wrapped(line, width, indent)]
-    said = [row for line in sheet.notes for row in wrapped(line, notes or width)]
-    if said and (sheet.title or len(sheet.parts) > 1):
+    notes_below = [row for line in sheet.notes for row in wrapped(line, notes or width)]
+    if notes_below and (sheet.title or len(sheet.parts) > 1):
         lines.append("")
-    lines += [f"{_DIM}{line}{_PLAIN}" for line in said] if styled else said
+    lines += [f"{_DIM}{line}{_PLAIN}" for line in notes_below] if styled else notes_below
     return "\n".join(line.rstrip() for line in lines)
 
 
 def wrapped(line: str, width: int, indent: str = "") -> list[str]:
-    """Return a line as lines of so many columns, broken at blanks; words keep whole, but for Chinese.
+    """Wrap a line at ``width`` columns, at blanks; words stay whole, except in Chinese.
 
     >>> wrapped("alpha beta gamma", 11)
     ['alpha beta', 'gamma']
@@ -308,7 +301,7 @@ def wrapped(line: str, width: int, indent: str = "") -> list[str]:
 
 
 def _words(line: str) -> Iterator[str]:
-    """Yield what may stand at the end of a line: words with the blanks behind them, and wide signs."""
+    """Yield pieces after which a line may break: words with the blanks after them, and wide characters."""
     word = ""
     for sign, after in zip(line, [*line[1:], " "], strict=False):
         word += sign
@@ -319,7 +312,7 @@ def _words(line: str) -> Iterator[str]:
 
 
 def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
-    """Yield the lines of a table; one that is wider than the page is cut into several below each other."""
+    """Yield the lines of a table; one that is wider than the page is split into several blocks."""
     columns = [[head, *cells] for head, *cells in zip(table.head, *table.rows, strict=True)]
     numeric = table.numeric
     need = [
@@ -335,7 +328,7 @@ def _grid(table: Table, width: int, *, styled: bool) -> Iterator[str]:
         gap, sides = 1, 0
     room = width - sides - gap * (len(need) - 1)
     first = next((at for at, number in enumerate(numeric) if number), len(numeric))
-    if fixed + sum(least.values()) > room:  # then numbers stand below each other
+    if fixed + sum(least.values()) > room:  # then numbers are split into blocks
         front = [*range(first)]
         left = room - max((need[at] for at in range(first, len(need))), default=0)
         _shrink(need, least, front, max(left, width // 2))
@@ -398,12 +391,12 @@ def _block(
 
 
 def _least(column: list[str], need: int, kind: object) -> int:
-    """Return how narrow a column of names or texts may become; the words of a text keep whole."""
+    """Return the least width of a column of names or texts; the words of a text stay whole."""
     return min(need, max([_NAME, *map(_longest_word, column)]) if kind == "text" else _NAME)
 
 
 def _shrink(need: list[int], least: dict[int, int], soft: Sequence[int], room: int) -> None:
-    """Make the widest of some columns narrower until they fit."""
+    """Narrow the widest of some columns until they fit."""
     while sum(need[at] for at in soft) > room:
         narrower = [at for at in soft if need[at] > least[at]]
         if not narrower:
@@ -412,8 +405,8 @@ def _shrink(need: list[int], least: dict[int, int], soft: Sequence[int], room: i
 
 
 def _fitted(cells: list[str], width: int) -> list[list[str]]:
-    """Return the lines of each cell: a word is a name that stays apart from others, words wrap."""
-    short = apart((one for one in cells if " " not in one), width)
+    """Return the lines of each cell: single words are names that stay distinct, texts wrap."""
+    short = shortened((one for one in cells if " " not in one), width)
     return [[short[one]] if one in short else _indented(one, width) for one in cells]
 
 
@@ -424,7 +417,7 @@ def _indented(one: str, width: int) -> list[str]:
 
 
 def _broken(line: str, width: int) -> Iterator[str]:
-    """Yield a line, and one with a word that is wider than the column in parts."""
+    """Yield a line, split where a word is wider than the column."""
     while cell_len(line) > width:
         at = max((n for n in range(1, len(line)) if cell_len(line[:n]) <= width), default=1)
         yield line[:at]

@@ -1,7 +1,4 @@
-"""One alignment, many measures: every value that the queries have.
-
-What there is in the data: which choices can make a difference at all.
-"""
+"""Candidate values: scores of many measures under one alignment, and the choices that matter here."""
 
 from __future__ import annotations
 
@@ -34,35 +31,35 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure, Scored
 
 
-#: grades that are tried as thresholds, at most
+#: the most grades that are tried as thresholds
 _THRESHOLDS: Final = 8
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the judgments and the run hold.
+    """Facts about the judgments and the run.
 
     Attributes
     ----------
     judgments, run
-        What alignment found.
+        Their audits.
     grades
         The different grades above zero, in order.
-    hollow
-        Whether a query has no document of the highest grade, so that under some threshold it has nothing
-        relevant.
+    lacks_highest
+        True if a query has no document of the highest grade, so that some threshold leaves it without a
+        relevant one.
     narrows
-        Whether scores become others as float32.
+        True if scores change as float32.
     orders
-        Other ways to order the lists that the run has data for.
+        Other orders of the lists for which the run has data.
     unanswered
-        Whether lists are there and empty.
+        True if there are empty lists.
     """
 
     judgments: JudgmentsAudit
     run: RunAudit
     grades: tuple[float, ...]
-    hollow: bool
+    lacks_highest: bool
     narrows: bool
     orders: tuple[str, ...]
     unanswered: bool
@@ -71,37 +68,37 @@ class Facts:
     def of(
         cls, audit: JudgmentsAudit, run: RunAudit, judgments: Judgments, table: Table, order: str
     ) -> Facts:
-        """Look at what alignment does not tell: grades, scores, and the order of the rows."""
+        """Collect facts that are not in the audits: about grades, scores, and the order of rows."""
         above = np.unique(judgments.grade[judgments.grade > 0]).tolist()
         best = judgments.ideal.relevant_count(Threshold(above[-1])) if above else np.zeros(1)
         empty = table.unanswered is not None and len(table.unanswered) > 0
-        return cls(audit, run, tuple(above), not best.all(), *_of_scores(table, order), empty)
+        return cls(audit, run, tuple(above), not best.all(), *_score_facts(table, order), empty)
 
     @property
     def thresholds(self) -> tuple[float, ...]:
-        """Grades that may be where relevance begins; the lowest is where it begins anyway."""
+        """Possible thresholds of relevance; the lowest grade is the default."""
         return self.grades[1:] if len(self.grades) <= _THRESHOLDS else ()
 
     @property
     def highest(self) -> float:
-        """The highest grade there is, 1 where none is above 0: the least that the top of the scale can be."""
+        """The highest grade, 1 where none is above 0: the least possible top of the scale."""
         return self.grades[-1] if self.grades else 1.0
 
     @property
     def queries(self) -> int:
-        """How many queries are judged."""
+        """The number of judged queries."""
         return self.judgments.queries
 
-    def told(self) -> dict[str, Any]:
-        """Return what decides which choices matter."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts that decide which choices matter."""
         run = self.run
-        told = {"queries": self.queries, "rows": run.rows, "tied": run.tied, "missing": run.missing}
-        told |= {"extra": run.extra, "without_relevant": self.judgments.empty, "duplicates": run.duplicates}
-        return told | {"negative": self.judgments.negative, "grades": list(self.grades)}
+        facts = {"queries": self.queries, "rows": run.rows, "tied": run.tied, "missing": run.missing}
+        facts |= {"extra": run.extra, "without_relevant": self.judgments.empty, "duplicates": run.duplicates}
+        return facts | {"negative": self.judgments.negative, "grades": list(self.grades)}
 
     @property
     def _matters(self) -> dict[str, bool]:
-        """Whether an option of alignment can change where a document stands, or that it counts."""
+        """Alignment option → True if it can change a rank, or which documents count."""
         return {
             "ties": self.run.tied > 0 or self.narrows,
             "score_dtype": self.narrows,
@@ -111,66 +108,66 @@ class Facts:
             "unjudged": self.run.retrieved > self.run.judged,
             "pool": self.judgments.judgments - self.judgments.negative > self.run.judged,
             "no_results": self.unanswered,
-            **dict.fromkeys(("missing", "extra", "empty"), False),  # decided when queries are put together
+            **dict.fromkeys(("missing", "extra", "empty"), False),  # decided when queries are aggregated
         }
 
-    def alignments(self, usual: AlignmentOptions) -> Iterator[tuple[str, Any]]:
-        """Return the options, each with another value, that may change where documents stand or count."""
+    def alignments(self, defaults: AlignmentOptions) -> Iterator[tuple[str, Any]]:
+        """Yield options with other values that can change ranks, or which documents count."""
         for option in (name for name, does in self._matters.items() if does):
             for value in CHOICES[option]:
-                if value not in ("error", getattr(usual, option)):
+                if value not in ("error", getattr(defaults, option)):
                     yield option, value
         for order in self.orders:
             yield "order", order
 
     def effective(self, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-        """Return options without those that make no difference here: a key of what is aligned alike."""
+        """Return the options that make a difference here: a key for equal alignments."""
         matters = self._matters
         return tuple(sorted((name, value) for name, value in options.items() if matters.get(name, True)))
 
-    def counted(self, usual: AlignmentOptions) -> dict[str, tuple[str, ...]]:
-        """Return the options that say which queries count, and for how much, the usual value first."""
+    def counted(self, defaults: AlignmentOptions) -> dict[str, tuple[str, ...]]:
+        """Return the options that decide which queries count, with their values, the default first."""
         matters = {
-            "empty": self.hollow,
+            "empty": self.lacks_highest,
             "missing": self.run.missing > 0,
             "extra": self.run.extra > 0,
         }
-        found = {}
+        choices = {}
         for option, does in matters.items():
-            own = getattr(usual, option)
+            own = getattr(defaults, option)
             others = [value for value in CHOICES[option] if value not in ("error", own)] if does else []
-            found[option] = (own, *others)
-        return found
+            choices[option] = (own, *others)
+        return choices
 
 
-def _of_scores(table: Table, order: str) -> tuple[bool, tuple[str, ...]]:
-    """Say whether scores are others as float32, and by what else lists could be ordered."""
+def _score_facts(table: Table, order: str) -> tuple[bool, tuple[str, ...]]:
+    """Return True if scores change as float32, and by what else lists could be ordered."""
     if "score" not in table.columns:
         return False, ()
     score, query = pl.col("score"), pl.col("query_id")
     frame = table.collect(*(name for name in ("query_id", "score", "rank") if name in table.columns))
     same = query == query.shift(1)
-    told = frame.select(
+    facts = frame.select(
         narrows=(score.cast(pl.Float32).cast(pl.Float64) != score).any(),
         falls=((score > score.shift(1)) & same).any(),
     ).row(0)
-    other = ["input"] if told[1] else []
+    other = ["input"] if facts[1] else []
     if "rank" in table.columns and not frame["rank"].null_count():
         rank = pl.col("rank")
         crossed = frame.select(((rank < rank.shift(1)) == (score < score.shift(1))) & same).to_series().any()
-        other += ["rank"] if crossed or told[1] else []
+        other += ["rank"] if crossed or facts[1] else []
     if order == "rank":
         other += ["score"]
-    return bool(told[0]), tuple(one for one in other if one != order)
+    return bool(facts[0]), tuple(one for one in other if one != order)
 
 
-#: which queries count is decided afterwards, so that all of them are brought
+#: all queries are aligned; which of them count is decided afterwards
 _ALL: Final = {"missing": "zero", "extra": "keep", "empty": "zero"}
 
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """What measures gave under one alignment.
+    """The scores of measures under one alignment.
 
     Attributes
     ----------
@@ -178,7 +175,7 @@ class Swept:
         Measure → rule for queries without a relevant document → scores; measures that cannot be computed
         are left out.
     rounded
-        Measure → what is written down on the way → scores.
+        Measure → rounding of intermediate numbers → scores.
     missing, extra
         bool ``[queries]``: judged but not answered, answered but not judged.
     """
@@ -190,16 +187,16 @@ class Swept:
 
 
 class Sweeper:
-    """Judgments and a run that are read once, and measured in many ways.
+    """Judgments and a run that are read once and measured in many ways.
 
     Parameters
     ----------
     ready
-        The judgments, and the options that are usual here.
+        The judgments, and the default options.
     run
         As for :func:`rankstone.evaluate`; one run.
     name
-        What the run is called in messages.
+        The run's name in messages.
     """
 
     def __init__(self, ready: Prepared, run: object, name: str = "run") -> None:
@@ -218,11 +215,11 @@ class Sweeper:
         return other
 
     def facts(self) -> Facts:
-        """Look at the data under the usual options."""
+        """Collect facts about the data under the default options."""
         pipeline, table = self._ready.pipeline(self.lists)
         _, audit = pipeline.map_chunks(table, pipeline.measure)
-        found = self._ready.judgments_audit()
-        return Facts.of(found, audit, pipeline.judged, self.lists, self.options.order)
+        judgments_audit = self._ready.judgments_audit()
+        return Facts.of(judgments_audit, audit, pipeline.judged, self.lists, self.options.order)
 
     def sweep(
         self,
@@ -236,17 +233,17 @@ class Sweeper:
         Parameters
         ----------
         measures
-            What to compute, each under which rules for queries without a relevant document; what cannot be
-            computed under these options is passed over.
+            Measure → rules for queries without a relevant document; measures that cannot be computed under
+            these options are skipped.
         options
-            Options of alignment, ``one_group`` perhaps among them.
+            Alignment options, perhaps with ``one_group``.
         rounded
-            Whether to compute them with numbers written down on the way, too.
+            True to compute them with rounded intermediate numbers, too.
 
         Raises
         ------
         RankstoneError
-            When the run cannot be aligned so.
+            When the run cannot be aligned under these options.
         """
         alignment = AlignmentOptions(**{**{n: v for n, v in options.items() if n != "one_group"}, **_ALL})
         able = [measure for measure in measures if self._can(measure, alignment)]
@@ -254,7 +251,7 @@ class Sweeper:
         pipeline, table = ready.pipeline(self.lists)
         pipeline = replace(pipeline, options=alignment, measures=tuple(able))
         chunks, _ = pipeline.align(table, lambda chunk, hits: (chunk, hits))
-        parts = [_Part(*one) for one in _as_few(chunks)]
+        parts = [_Part(*one) for one in _joined_chunks(chunks)]
         several = len(pipeline.judged.queries) > 1
         scores, written = {}, {}
         for measure in able:
@@ -269,7 +266,7 @@ class Sweeper:
         return Swept(scores, written, missing, np.concatenate([part.codes for part in parts]) < 0)
 
     def _can(self, measure: Measure, alignment: AlignmentOptions) -> bool:
-        """Say whether the data suffice for a measure, and it is defined under such options."""
+        """Return True if a measure can be computed from the data under these options."""
         try:
             check(alignment, (measure,))
             require_columns(self._ready.queries, (measure,))
@@ -280,19 +277,19 @@ class Sweeper:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Hits of some queries; ``undefined`` where their lists are empty and have no value for that."""
+    """Hits of some queries; ``undefined`` if their lists are empty and therefore have no value."""
 
     hits: Hits
     codes: Any  # int64 [queries]
     undefined: bool
 
     def scored(self, measure: Measure, empty: str) -> Scored:
-        found = measure.score(self.hits, empty)
-        return found.without_value() if self.undefined else found
+        scored = measure.score(self.hits, empty)
+        return scored.without_value() if self.undefined else scored
 
 
-def _as_few(chunks: Sequence[tuple[Chunk, Hits]]) -> Iterator[tuple[Hits, Any, bool]]:
-    """Bring hits together: measuring a few queries takes as long as measuring many."""
+def _joined_chunks(chunks: Sequence[tuple[Chunk, Hits]]) -> Iterator[tuple[Hits, Any, bool]]:
+    """Join hits, because measuring a few queries takes as long as measuring many."""
     plain = [(chunk, hits) for chunk, hits in chunks if not chunk.undefined and hits.pool is None]
     if plain:
         yield joined([hits for _, hits in plain]), np.concatenate([chunk.codes for chunk, _ in plain]), False
@@ -305,17 +302,17 @@ def _scored(measure: Measure, parts: Sequence[_Part], rules: Sequence[str]) -> d
     """Score under every rule for queries without a relevant document, where there are such queries."""
     counts = [measure.relevant_count(part.hits) for part in parts]
     empty = any(count is not None and not count.all() for count in counts)
-    found = {
+    by_rule = {
         rule: _together([part.scored(measure, rule) for part in parts])
         for rule in (rules if empty else rules[:1])
     }
-    return {rule: found.get(rule, found[rules[0]]) for rule in rules}
+    return {rule: by_rule.get(rule, by_rule[rules[0]]) for rule in rules}
 
 
 def _rounded(
     measure: Measure, parts: Sequence[_Part], empty: str, *, several: bool
 ) -> dict[Rounding, Scored]:
-    """Score with numbers written down on the way."""
+    """Score with rounded intermediate numbers."""
     scored = [(part.hits, part.scored(measure, empty)) for part in parts]
     return {
         one: _together([replace(found, value=one.values(measure, hits, found)) for hits, found in scored])

@@ -1,4 +1,4 @@
-"""The search: which ways there are, what each gives, and which of them print as the number."""
+"""Identification: search for the definitions that print a reported number."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 from rankstone.conventions.convention_files import refused, refused_grade, witnesses
 from rankstone.conventions.identification.candidate_values import Sweeper
 from rankstone.conventions.identification.identification_result import Identification
-from rankstone.conventions.identification.reported_number import Asked, Printed
-from rankstone.conventions.identification.search_space import Way, around, meant_by_libraries, starts
+from rankstone.conventions.identification.reported_number import Printed, ReportedMeasure
+from rankstone.conventions.identification.search_space import Way, around, library_measures, starts
 from rankstone.errors import RankstoneError
 from rankstone.evaluation.prepared import Prepared
 from rankstone.evaluation.request import name_runs
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from rankstone.conventions.identification.candidate_values import Facts, Swept
-    from rankstone.conventions.identification.search_space import Meant
+    from rankstone.conventions.identification.search_space import LibraryMeasure
     from rankstone.evaluation.request import EvaluationKeywords, QrelsLike, RunsLike
     from rankstone.hits.list_arrays import Bools
     from rankstone.measures.core.measure import Measure, Scored
 
     Progress = Callable[[int], None]
 
-#: steps from what is usual, where a measure is named and where none is
+#: the most steps from the defaults, with a reported measure and without one
 _REACH, _REACH_UNNAMED = 3, 1
-#: other ways to make one number of those of queries
+#: other aggregations over queries
 _AGGREGATES: Final = ("median", "gmean", "trimmed", "sum", "pooled")
-#: a way no more steps away than this is no surprise
+#: the most steps of a way that is near to the defaults
 _NEAR: Final = 1
 
 
@@ -73,41 +73,41 @@ def identify(
     progress: Progress | None = None,
     **options: Unpack[EvaluationKeywords],
 ) -> Identification | tuple[Identification, ...]:
-    """Find out what somebody computed who printed a number for a run: which measure, by whose conventions.
+    """Identify how a reported number was computed: which measure, under which conventions.
 
-    The search starts from the measure under our usual options, and from what every library we know means by
-    such a measure, and changes one choice after another: gain, discount, ideal list, denominator, threshold,
-    cutoff, ties, unjudged documents, queries without a list or a relevant document, how queries are put
-    together, numbers that were rounded on the way.  Of several runs it is said whose value the number is:
-    rows of a table may have been swapped.
+    The search starts from the measure under the default options, and from the definitions of such a measure
+    in all known libraries, and changes one choice after another: gain, discount, ideal list, denominator,
+    threshold, cutoff, ties, unjudged documents, queries without a list or a relevant document, the
+    aggregation over queries, rounding of intermediate numbers.  For several runs it also finds the run whose
+    value it is, as rows of a table may have been swapped.
 
     Parameters
     ----------
     qrels, runs, **options
         As for :func:`rankstone.evaluate`; options of alignment are what the search starts from.
     value
-        The number as it was printed, best as a text: ``"0.8270"`` has four decimals, ``"82.7"`` may be per
-        cent, ``"82.7 %"`` is.  Several are looked for one by one, each with its own decimals; where there are
-        as many as runs, each is taken for the run in its place, and a single one for the first run.
+        The number as it was printed, best as a text: ``"0.8270"`` has four decimals, ``"82.7"`` may be a
+        percentage, ``"82.7 %"`` is one.  Several are identified one by one, each with its own decimals; if
+        there are as many as runs, each belongs to the run in its place, and a single one to the first run.
     measure
-        What it was called: ``"nDCG@10"``; ``None`` when nobody said.
+        Its reported name: ``"nDCG@10"``; ``None`` if unknown.
     digits
-        Decimals, where a number is no text that shows them.
+        Decimals, where the number is not a text that shows them.
     progress
         Called after every alignment with the rows it read.
 
     Returns
     -------
     Identification
-        Groups of ways that give the same value here: those that print as the number, and the nearest others.
-        For several values a tuple with one for each.
+        Groups of ways with the same value: those that print as the number, and the nearest others.  For
+        several values a tuple with one result for each.
 
     Raises
     ------
     InputError
         When a file or table is not what it should be.
     UsageError
-        When the value is no number, or a measure or option does not exist.
+        When the value is not a number, or a measure or option does not exist.
 
     Examples
     --------
@@ -131,13 +131,13 @@ def identify(
 def _identified(
     printed: Printed, taken_for: str, measure: object, searches: Mapping[str, _Search]
 ) -> Identification:
-    """Compare everything with a number, and where nothing usual fits, what was rounded on the way, too."""
+    """Compare all values with a number, and with rounded intermediate numbers where nothing near fits."""
     ways = [way.against(printed) for search in searches.values() for way in search.ways]
     if not any(way.how is not None and way.away <= _NEAR for way in ways):
         ways += [way.against(printed) for search in searches.values() for way in search.rounded]
     facts = {name: search.facts for name, search in searches.items()}
-    usual = searches[taken_for].sweeper.options
-    return Identification.of(printed, taken_for, measure, ways, facts, usual)
+    defaults = searches[taken_for].sweeper.options
+    return Identification.of(printed, taken_for, measure, ways, facts, defaults)
 
 
 def as_libraries(
@@ -148,24 +148,24 @@ def as_libraries(
     progress: Progress | None = None,
     **options: Unpack[EvaluationKeywords],
 ) -> list[Way]:
-    """Return what every library would print for a run whose words mean such a measure.
+    """Return what every library with such a measure would print for a run.
 
     Parameters
     ----------
     qrels, run, measure, progress, **options
-        As for :func:`identify`; ``order``, ``depth`` and ``candidates`` are the only options of alignment
-        that libraries have no say in.
+        As for :func:`identify`; of the alignment options only ``order``, ``depth`` and ``candidates`` apply,
+        as libraries decide the others.
 
     Returns
     -------
     list
-        A way for each library and word, with its value; libraries that refuse such data are left out.
+        A way with its value for each library and name; libraries that refuse such data are left out.
 
     Examples
     --------
     >>> ways = as_libraries({"q": {"a": 3, "b": 2}}, {"q": ["b", "a"]}, "nDCG@10")
-    >>> told = {f"{way.library} {way.spelling}": round(way.value, 4) for way in ways}
-    >>> told["xgboost-3.2 ndcg@10"], told["trec_eval-9 ndcg_cut_10"]
+    >>> values = {f"{way.library} {way.spelling}": round(way.value, 4) for way in ways}
+    >>> values["xgboost-3.2 ndcg@10"], values["trec_eval-9 ndcg_cut_10"]
     (0.834, 0.9134)
     """
     (search,) = _searches(qrels, {"run": run}, measure, progress, options).values()
@@ -179,197 +179,203 @@ def _searches(
     progress: Progress | None,
     given: Mapping[str, Any],
 ) -> dict[str, _Search]:
-    """Read the data, which may hold what some library does not mind; judgments once for all runs."""
-    asked = None if measure is None else Asked.of(measure)
+    """Read the data, with duplicates that some library allows; judgments once for all runs."""
+    reported = None if measure is None else ReportedMeasure.of(measure)
     options = {"duplicates": "first_drop", "duplicate_judgments": "max", **given}
-    ready = Prepared(qrels, (asked and asked.measure) or "nDCG", **options).in_memory()
-    return {name: _Search(name, Sweeper(ready, run, name), asked, progress) for name, run in runs.items()}
+    ready = Prepared(qrels, (reported and reported.measure) or "nDCG", **options).in_memory()
+    return {name: _Search(name, Sweeper(ready, run, name), reported, progress) for name, run in runs.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class _Load:
-    """What is computed under one alignment: measures of ours with their steps, and those of libraries.
+class _Job:
+    """The work under one alignment: our measures with their steps, and measures of libraries.
 
-    ``declared`` is true if a query without judgments counts that has an entry among them.
+    ``declared`` is true if a query with an empty entry in the judgments counts.
     """
 
     options: dict[str, Any]
     declared: bool = True
     ours: list[tuple[Measure, int, Mapping[str, Any]]] = field(default_factory=list)
-    meant: list[Meant] = field(default_factory=list)
+    meant: list[LibraryMeasure] = field(default_factory=list)
 
 
 class _Search:
-    """The search of one run: its data, and where to start."""
+    """The search for one run: its data, and its start."""
 
-    def __init__(self, name: str, sweeper: Sweeper, asked: Asked | None, progress: Progress | None) -> None:
+    def __init__(
+        self, name: str, sweeper: Sweeper, reported: ReportedMeasure | None, progress: Progress | None
+    ) -> None:
         self.sweeper = sweeper
         self.facts: Facts = sweeper.facts()
         self._name = name
-        self._asked = asked
-        self._usual = sweeper.options
-        self._reach = _REACH_UNNAMED if asked is None else _REACH
-        self._counted = self.facts.counted(self._usual)
+        self._reported = reported
+        self._defaults = sweeper.options
+        self._reach = _REACH_UNNAMED if reported is None else _REACH
+        self._counted = self.facts.counted(self._defaults)
         self._progress = progress or (lambda _rows: None)
 
     @cached_property
-    def _of_rows(self) -> Sweeper:
+    def _without_empty_entries(self) -> Sweeper:
         return self.sweeper.without_empty_entries()
 
     def libraries(self) -> Iterator[Way]:
-        """Try what libraries mean, and nothing else."""
-        loads: dict[Any, _Load] = {}
-        self._plan_libraries(loads)
-        for load in loads.values():
-            yield from self._carry_out(load)
+        """Yield only the ways of libraries."""
+        jobs: dict[Any, _Job] = {}
+        self._plan_libraries(jobs)
+        for job in jobs.values():
+            yield from self._run(job)
             self._progress(self.facts.run.rows)
 
     @cached_property
     def ways(self) -> list[Way]:
-        """Everything there is to try, numbers that were written down on the way aside."""
-        found: list[Way] = []
-        for load in self._plan():
-            found += (way for way in self._carry_out(load) if math.isfinite(way.value))
+        """All ways without rounded intermediate numbers."""
+        ways: list[Way] = []
+        for job in self._plan():
+            ways += (way for way in self._run(job) if math.isfinite(way.value))
             self._progress(self.facts.run.rows)
-        return found
+        return ways
 
     @cached_property
     def rounded(self) -> list[Way]:
-        """Numbers that were rounded or cut off on the way, for measures that are not far from usual."""
+        """Ways with rounded intermediate numbers, for measures near to the defaults."""
         return [way for way in self._rounded() if math.isfinite(way.value)]
 
     def _rounded(self) -> Iterator[Way]:
-        reach = min(self._reach, _NEAR) if self._asked is not None else 0
+        reach = min(self._reach, _NEAR) if self._reported is not None else 0
         known = dict(self._around(reach))
-        rule = (self._usual.empty,)
-        swept = self.sweeper.sweep(dict.fromkeys(known, rule), self._usual.as_dict(), rounded=True)
+        rule = (self._defaults.empty,)
+        swept = self.sweeper.sweep(dict.fromkeys(known, rule), self._defaults.as_dict(), rounded=True)
         for measure, by_rounding in swept.rounded.items():
             for rounding, scored in by_rounding.items():
-                counted = _counted(swept, scored, measure, self._usual.missing, self._usual.extra)
+                counted = _counted(swept, scored, measure, self._defaults.missing, self._defaults.extra)
                 value = _value(measure, scored, counted)
                 yield self._way(value, str(measure), {}, known[measure] + 1, rounding=str(rounding))
 
-    # -- what to try ------------------------------------------------------------------------------------
-    def _plan(self) -> Iterable[_Load]:
-        """Bring together what is aligned alike, so that the run is walked as seldom as can be."""
-        loads: dict[Any, _Load] = {}
+    # -- the jobs ---------------------------------------------------------------------------------------
+    def _plan(self) -> Iterable[_Job]:
+        """Group work by alignment, so that the run is processed as few times as possible."""
+        jobs: dict[Any, _Job] = {}
         here = list(self._around(self._reach))
-        self._under(loads, {}).ours.extend((measure, steps, {}) for measure, steps in here)
-        for option, value in self.facts.alignments(self._usual):
+        self._job_under(jobs, {}).ours.extend((measure, steps, {}) for measure, steps in here)
+        for option, value in self.facts.alignments(self._defaults):
             near = [one for one in here if one[1] < self._reach - 1 or one[1] == 0]
             own = {option: value}
-            self._under(loads, own).ours.extend((m, steps + 1, own) for m, steps in near)
-        self._plan_libraries(loads)
-        return loads.values()
+            self._job_under(jobs, own).ours.extend((m, steps + 1, own) for m, steps in near)
+        self._plan_libraries(jobs)
+        return jobs.values()
 
     def _around(self, reach: int) -> Iterator[tuple[Measure, int]]:
-        """Return measures and their steps from where the search starts; a cutoff counts as said."""
-        for start in starts(self._asked):
-            said = self._asked.said if self._asked is not None else frozenset({"k"} if start.k else ())
-            yield from around(start, self.facts, reach, said)
+        """Yield measures with their steps from the start; a cutoff counts as given."""
+        for start in starts(self._reported):
+            given = (
+                self._reported.given if self._reported is not None else frozenset({"k"} if start.k else ())
+            )
+            yield from around(start, self.facts, reach, given)
 
-    def _plan_libraries(self, loads: dict[Any, _Load]) -> None:
-        """Add what libraries mean, each under the options it aligns lists by."""
-        usual, grades = self._usual.as_dict(), self.sweeper.judgments().grade
-        theirs = {
+    def _plan_libraries(self, jobs: dict[Any, _Job]) -> None:
+        """Add the measures of libraries, each under its own alignment."""
+        defaults, grades = self._defaults.as_dict(), self.sweeper.judgments().grade
+        library_options = {
             **AlignmentOptions().as_dict(),
-            **{name: usual[name] for name in ("order", "depth", "candidates")},
+            **{name: defaults[name] for name in ("order", "depth", "candidates")},
         }
-        for meant in meant_by_libraries(self._asked, self.facts):
+        for meant in library_measures(self._reported, self.facts):
             if refused_grade(meant.entry, grades) is None:
                 declared = meant.entry.declared or not self.facts.judgments.declared
-                self._under(loads, {**theirs, **meant.aligned}, declared=declared).meant.append(meant)
+                self._job_under(jobs, {**library_options, **meant.aligned}, declared=declared).meant.append(
+                    meant
+                )
 
-    def _under(self, loads: dict[Any, _Load], options: Mapping[str, Any], *, declared: bool = True) -> _Load:
-        """Return the load of what is aligned so."""
-        whole = {**self._usual.as_dict(), **options}
-        return loads.setdefault((self.facts.effective(whole), declared), _Load(whole, declared))
+    def _job_under(self, jobs: dict[Any, _Job], options: Mapping[str, Any], *, declared: bool = True) -> _Job:
+        """Return the job for an alignment."""
+        whole = {**self._defaults.as_dict(), **options}
+        return jobs.setdefault((self.facts.effective(whole), declared), _Job(whole, declared))
 
-    def _carry_out(self, load: _Load) -> Iterator[Way]:
+    def _run(self, job: _Job) -> Iterator[Way]:
         empties = self._counted["empty"]
-        asked = witnesses((one.entry for one in load.meant), self._usual)
-        wanted: dict[Measure, dict[str, None]] = {m: dict.fromkeys(empties) for m, _, _ in load.ours}
-        for measure in asked.values():
+        needed = witnesses((one.entry for one in job.meant), self._defaults)
+        wanted: dict[Measure, dict[str, None]] = {m: dict.fromkeys(empties) for m, _, _ in job.ours}
+        for measure in needed.values():
             wanted.setdefault(measure, {})[empties[0]] = None
         meant = []
-        for one in load.meant:
-            with suppress(RankstoneError):  # our measure takes no such number
+        for one in job.meant:
+            with suppress(RankstoneError):  # our measure does not accept such a number
                 wanted.setdefault(one.measure, {})[one.empty] = None
                 meant.append(one)
         try:
-            swept = (self.sweeper if load.declared else self._of_rows).sweep(wanted, load.options)
-        except RankstoneError:  # a library that refuses such lists or judgments
+            swept = (self.sweeper if job.declared else self._without_empty_entries).sweep(wanted, job.options)
+        except RankstoneError:  # a library refuses such lists or judgments
             return
-        for measure, steps, options in load.ours:
+        for measure, steps, options in job.ours:
             if measure in swept.scores:
                 yield from self._ours(swept, measure, steps, options)
-        betrayed = {n: swept.scores[one][empties[0]] for n, one in asked.items() if one in swept.scores}
+        observed = {n: swept.scores[one][empties[0]] for n, one in needed.items() if one in swept.scores}
         for one in meant:
             if one.measure in swept.scores:
-                yield from self._library(swept, one, betrayed)
+                yield from self._library(swept, one, observed)
 
-    # -- in our words -----------------------------------------------------------------------------------
+    # -- our measures -----------------------------------------------------------------------------------
     def _ours(self, swept: Swept, measure: Measure, steps: int, options: Mapping[str, Any]) -> Iterator[Way]:
-        """Return the ways of a measure under one alignment, whatever queries count."""
+        """Yield the ways of a measure under one alignment, for all rules about which queries count."""
         for values in product(*self._counted.values()):
             rule = dict(zip(self._counted, values, strict=True))
-            said = {name: value for name, value in rule.items() if value != self._counted[name][0]}
-            if steps + len(said) <= max(self._reach, 1):
+            changed_rules = {name: value for name, value in rule.items() if value != self._counted[name][0]}
+            if steps + len(changed_rules) <= max(self._reach, 1):
                 scored = swept.scores[measure][rule["empty"]]
                 counted = _counted(swept, scored, measure, rule["missing"], rule["extra"])
-                changed = {**options, **said}
-                yield from self._aggregates(measure, scored, counted, changed, steps + len(said))
+                changed = {**options, **changed_rules}
+                yield from self._aggregates(measure, scored, counted, changed, steps + len(changed_rules))
 
     def _aggregates(
         self, measure: Measure, scored: Scored, counted: Bools, options: Mapping[str, Any], steps: int
     ) -> Iterator[Way]:
-        """Return the ways to make one number of those of queries."""
+        """Yield the ways with all aggregations over queries."""
         yield self._way(_value(measure, scored, counted), str(measure), options, steps)
         if steps <= 1 and measure.agg == "mean" and self.facts.queries > 1 and counted.any():
             for agg in (*_AGGREGATES, *(("weighted",) if scored.weight is not None else ())):
-                with suppress(RankstoneError):  # cutoffs of their own cannot be pooled
+                with suppress(RankstoneError):  # values with different cutoffs cannot be pooled
                     other = replace(measure, agg=agg)
                     yield self._way(_value(other, scored, counted), str(other), options, steps + 1)
 
-    def _way(self, value: float, measure: str, options: Mapping[str, Any], steps: int, **told: str) -> Way:
-        return Way(value, measure, dict(options), steps, how=None, off=0.0, run=self._name, **told)
+    def _way(self, value: float, measure: str, options: Mapping[str, Any], steps: int, **library: str) -> Way:
+        return Way(value, measure, dict(options), steps, how=None, off=0.0, run=self._name, **library)
 
-    # -- as libraries do --------------------------------------------------------------------------------
-    def _library(self, swept: Swept, meant: Meant, betrayed: Mapping[str, Scored]) -> Iterator[Way]:
-        """Return what a library prints, unless it refuses."""
+    # -- libraries --------------------------------------------------------------------------------------
+    def _library(self, swept: Swept, meant: LibraryMeasure, observed: Mapping[str, Scored]) -> Iterator[Way]:
+        """Yield the value that a library prints, unless it refuses."""
         entry, options = meant.entry, meant.entry.options
         missing, extra = options.get("missing", "zero"), options.get("extra", "drop")
         if (missing == "error" and swept.missing.any()) or (extra == "error" and swept.extra.any()):
             return
         scored = swept.scores[meant.measure][meant.empty]
         present = _present(swept, missing, extra)
-        if refused(entry, scored.of(present), {name: one.of(present) for name, one in betrayed.items()}):
+        if refused(entry, scored.of(present), {name: one.of(present) for name, one in observed.items()}):
             return
         counted = present & ~np.isin(
             scored.status, uncounted(undefined_propagates=entry.undefined_propagates)
         )
         nobody = entry.nobody == "zero" and not counted.any()
         value = 0.0 if nobody else _value(meant.measure, scored, counted)
-        steps = int(self._asked is not None and self._asked.k not in (None, meant.measure.k))
+        steps = int(self._reported is not None and self._reported.k not in (None, meant.measure.k))
         named = {"library": str(meant.library), "spelling": meant.spelling}
-        yield self._way(value, meant.ours, self._told(options), steps, **named)
+        yield self._way(value, meant.ours, self._relevant_options(options), steps, **named)
 
-    def _told(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of a library that are not the usual ones and can matter here."""
+    def _relevant_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a library that differ from the defaults and matter here."""
         matter = {name for name, _ in self.facts.effective(options)}
         matter |= {name for name, values in self._counted.items() if len(values) > 1}
-        usual = self._usual.as_dict()
-        return {name: told for name, told in options.items() if usual.get(name) != told and name in matter}
+        defaults = self._defaults.as_dict()
+        return {n: value for n, value in options.items() if defaults.get(n) != value and n in matter}
 
 
 def _present(swept: Swept, missing: str, extra: str) -> Bools:
-    """Tell which queries there are under rules for missing and extra ones."""
+    """Return which queries are present under rules for missing and extra ones, bool ``[queries]``."""
     present: Bools = ~((swept.missing & (missing == "drop")) | (swept.extra & (extra == "drop")))
     return present
 
 
 def _counted(swept: Swept, scored: Scored, measure: Measure, missing: str, extra: str) -> Bools:
-    """Tell which queries enter the mean."""
+    """Return which queries are part of the mean, bool ``[queries]``."""
     counted: Bools = _present(swept, missing, extra) & ~np.isin(
         scored.status, uncounted(undefined_propagates=measure.undefined_propagates)
     )
@@ -377,7 +383,7 @@ def _counted(swept: Swept, scored: Scored, measure: Measure, missing: str, extra
 
 
 def _value(measure: Measure, scored: Scored, counted: Bools) -> float:
-    """Return one number for the queries that count."""
+    """Return the aggregate over the queries that count."""
     weight = np.ones(len(scored.value)) if scored.weight is None else scored.weight
     parts = (scored.value, weight, scored.numerator, scored.denominator)
     return measure.aggregate(*(part[counted] for part in parts))

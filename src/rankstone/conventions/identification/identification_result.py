@@ -1,7 +1,4 @@
-"""What was found: the ways that print as the number, and the nearest others.
-
-What is shown of a search: the groups that print as the number, and the nearest others.
-"""
+"""The result of an identification: the definitions that print a reported number, and the nearest others."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_options import AlignmentOptions
 
 
-#: values told of that do not print as the number
+#: how many groups that do not print as the number are kept
 _NEAREST: Final = 5
 
 _SCHEMA: Final[dict[str, Any]] = {
@@ -48,31 +45,31 @@ _SCHEMA: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification(Result):
-    """Which ways to compute a number there are that print as it.
+    """The ways of computing a value that print as a reported number.
 
     Attributes
     ----------
     printed
-        The number, and its decimals.
+        The number with its decimals.
     measure
-        What it was called, ``None`` where nobody said.
+        The reported name of the measure; ``None`` where it is unknown.
     groups
-        Ways that print as the number; those that are equal for a run are one group.  Fewest steps from
-        what is usual, or from what a library does, first.
+        Ways that print as the number; those with equal values for a run are one group.  First those with the
+        fewest steps from the defaults, or from a library.
     nearest
         The nearest groups that do not.
     tried
-        How many ways were tried.
+        The number of ways tried.
     different
-        How many different values they gave, of each run.
+        The number of different values they gave, for each run.
     by_chance
-        How many of these would print as the number if it had nothing to do with them, an estimate.
+        An estimate of how many of these would print as the number by chance.
     taken_for
-        The run that the number was taken for; :attr:`run` is whose it is.
+        The run for which the number was reported; :attr:`run` is the run whose value it is.
     usual
-        The options that the search started from, as far as they are not the defaults.
+        The options that the search started from, where they are not the defaults.
     inputs
-        Run → what the data hold: queries, rows, ties, missing queries and so on.
+        Run → facts about the data: queries, rows, ties, missing queries and so on.
 
     Examples
     --------
@@ -103,26 +100,26 @@ class Identification(Result):
         facts: Mapping[str, Facts],
         usual: AlignmentOptions,
     ) -> Identification:
-        """Put equal values together, and what prints as the number first."""
+        """Group equal values; groups that print as the number come first."""
         groups = grouped(list(ways))
         fitting = tuple(group for group in groups if group.how is not None)
         others = tuple(group for group in groups if group.how is None)[:_NEAREST]
         chosen = {n: v for n, v in usual.changed().items() if not n.startswith("duplicate")}
         name = None if measure is None else str(measure)
         chance = printed_by_chance([group.value for group in groups], printed)
-        held = {run: one.told() for run, one in facts.items()}
+        inputs = {run: one.to_dict() for run, one in facts.items()}
         sizes = len(ways), len(groups), chance
-        return cls(printed, name, fitting, others, *sizes, taken_for, chosen, held)
+        return cls(printed, name, fitting, others, *sizes, taken_for, chosen, inputs)
 
     @property
     def run(self) -> str | None:
-        """Whose value it is: the run with fewer steps than any other; ``None`` where there is no such run."""
+        """The run whose value it is: the one with the fewest steps; ``None`` if there are several."""
         nearest = {group.run for group in self.groups if group.simplest.away == self.groups[0].simplest.away}
         return nearest.pop() if len(nearest) == 1 else None
 
     @property
     def ambiguous(self) -> bool:
-        """Whether the first two groups are equally far from what is usual, so that nothing decides."""
+        """True if the first two groups are equally far from the defaults, so the result is ambiguous."""
         return len(self.groups) > 1 and self.groups[0].simplest.away == self.groups[1].simplest.away
 
     def to_frame(self) -> pl.DataFrame:
@@ -131,7 +128,7 @@ class Identification(Result):
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """One row a way: those that print as the number, then those of the nearest groups.
+        """One row for each way: those that print as the number, then those of the nearest groups.
 
         Columns ``group`` (from 1), ``value``, ``prints`` (``rounded``, ``cut off`` or null), ``off``,
         ``steps``, ``measure``, ``options`` (JSON), ``rounding``, ``library`` and ``spelling`` (null where
@@ -158,7 +155,7 @@ class Identification(Result):
         return pl.DataFrame(rows, _SCHEMA, orient="row")
 
     def report(self) -> dict[str, Any]:
-        """Return everything as plain dicts."""
+        """Return all data as plain dicts."""
         return {
             "value": self.printed.value,
             "digits": self.printed.digits,
@@ -170,20 +167,20 @@ class Identification(Result):
             "taken_for": self.taken_for,
             "run": self.run,
             "ambiguous": self.ambiguous,
-            "groups": [_told(group) for group in self.groups],
-            "nearest": [_told(group) for group in self.nearest],
+            "groups": [_as_dict(group) for group in self.groups],
+            "nearest": [_as_dict(group) for group in self.nearest],
             "usual": dict(self.usual),
-            "inputs": {run: dict(held) for run, held in self.inputs.items()},
+            "inputs": {run: dict(facts) for run, facts in self.inputs.items()},
         }
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return what people read, the first groups and the nearest others; numbers as they were printed."""
+        """Return what is shown: the first groups and the nearest others; numbers as they were printed."""
         del digits
 
         return sheet(self)
 
 
-def _told(group: Group) -> dict[str, Any]:
+def _as_dict(group: Group) -> dict[str, Any]:
     return {
         "run": group.run,
         "value": group.value,
@@ -204,45 +201,45 @@ def _told(group: Group) -> dict[str, Any]:
     }
 
 
-#: groups, and ways and libraries of one group, that are shown
+#: how many groups, and ways and libraries of one group, are shown
 _GROUPS: Final = 8
 _WAYS: Final = 3
 _LIBRARIES: Final = 8
-#: decimals shown beyond those that are known, and at most
+#: decimals shown beyond the known ones, and in all
 _MORE: Final = 3
 _MOST_DECIMALS: Final = 15
 
 
-def sheet(found: Identification) -> Sheet:
-    """Return what is shown."""
+def sheet(result: Identification) -> Sheet:
+    """Return an identification as a sheet."""
     parts: list[Table | tuple[str, tuple[str, ...]]] = []
-    for number, group in enumerate(found.groups[:_GROUPS], 1):
-        whose = f"{printable(group.run)}   " if len(found.inputs) > 1 else ""
-        parts.append((f"{number}   {_value(found, group)}   {whose}{group.simplest}", _lines(group)))
-    if len(found.groups) > _GROUPS:
-        left = counted(len(found.groups) - _GROUPS, "other group")
-        parts.append(("", (f"… and {left}, further from what is usual",)))
-    if found.nearest:
-        parts.append(_nearest(found))
-    parts.append(("Notes", tuple(_notes(found))))
-    return Sheet(_title(found), parts=tuple(parts))
+    for number, group in enumerate(result.groups[:_GROUPS], 1):
+        whose = f"{printable(group.run)}   " if len(result.inputs) > 1 else ""
+        parts.append((f"{number}   {_value(result, group)}   {whose}{group.simplest}", _lines(group)))
+    if len(result.groups) > _GROUPS:
+        left = counted(len(result.groups) - _GROUPS, "other group")
+        parts.append(("", (f"… and {left}, further from the defaults",)))
+    if result.nearest:
+        parts.append(_nearest(result))
+    parts.append(("Notes", tuple(_notes(result))))
+    return Sheet(_title(result), parts=tuple(parts))
 
 
-def _title(found: Identification) -> str:
-    """Return the number, what it was called, and how many ways print it."""
-    said = "" if found.measure is None else f", called {found.measure}"
-    groups = len(found.groups)
-    answer = "nothing prints so" if not groups else f"{counted(groups, 'value')} of this data print so"
-    answer = answer.replace("1 value of this data print so", "1 value of this data prints so")
-    return f"{found.printed}{said}: {answer} ({found.tried:,} ways tried)"
+def _title(result: Identification) -> str:
+    """Return the number, its reported name, and how many values print as it."""
+    name = "" if result.measure is None else f", reported as {result.measure}"
+    groups = len(result.groups)
+    verb = "prints" if groups == 1 else "print"
+    answer = f"{counted(groups, 'value')} of this data {verb} as it" if groups else "no value prints as it"
+    return f"{result.printed}{name}: {answer} ({result.tried:,} ways tried)"
 
 
-def _decimals(found: Identification) -> int:
-    return min(found.printed.digits + _MORE, _MOST_DECIMALS)
+def _decimals(result: Identification) -> int:
+    return min(result.printed.digits + _MORE, _MOST_DECIMALS)
 
 
-def _value(found: Identification, group: Group) -> str:
-    return f"{group.value:.{_decimals(found)}f}"
+def _value(result: Identification, group: Group) -> str:
+    return f"{group.value:.{_decimals(result)}f}"
 
 
 def _lines(group: Group) -> tuple[str, ...]:
@@ -254,84 +251,78 @@ def _lines(group: Group) -> tuple[str, ...]:
         named = [f"{library} {words[0]}" for library, words in group.libraries.items()]
         left = len(named) - _LIBRARIES
         lines.append(
-            "means this: " + ", ".join(named[:_LIBRARIES]) + (f" and {left} more" if left > 0 else "")
+            "computed by: " + ", ".join(named[:_LIBRARIES]) + (f" and {left} more" if left > 0 else "")
         )
     lines.append(_steps(best))
     others = [str(way) for way in group.ours if str(way) != str(best)]
     if others:
         left = len(others) - _WAYS
         more = f"; and {left} more" if left > 0 else ""
-        lines.append(f"the same here: {'; '.join(others[:_WAYS])}{more}")
+        lines.append(f"the same value: {'; '.join(others[:_WAYS])}{more}")
     return tuple(lines)
 
 
 def _steps(way: Way) -> str:
     if way.library:
-        return "no step from what that library does"
-    return "the usual way" if way.steps == 0 else f"{counted(way.steps, 'step')} from what is usual"
+        return "as in that library"
+    return "with the defaults" if way.steps == 0 else f"{counted(way.steps, 'step')} from the defaults"
 
 
-def _nearest(found: Identification) -> Table:
-    several = len(found.inputs) > 1
+def _nearest(result: Identification) -> Table:
+    several = len(result.inputs) > 1
     rows = tuple(
         (
-            _value(found, group),
-            f"{group.off:+.{_decimals(found)}f}",
+            _value(result, group),
+            f"{group.off:+.{_decimals(result)}f}",
             *([printable(group.run)] if several else []),
             str(group.simplest),
         )
-        for group in found.nearest
+        for group in result.nearest
     )
-    title = "The nearest others" if found.groups else "The nearest"
-    heads = ("value", "off by", *(["run"] if several else []), "how")
+    title = "Nearest other values" if result.groups else "Nearest values"
+    heads = ("value", "off by", *(["run"] if several else []), "method")
     return Table(title, heads, rows, ("number", "number", *([False] if several else []), "text"))
 
 
-def _notes(found: Identification) -> list[str]:
-    """Return what to make of it."""
-    notes = [_whose(found)] if len(found.inputs) > 1 and found.groups else []
+def _notes(result: Identification) -> list[str]:
+    """Return notes on how to read the result."""
+    notes = [_run_note(result)] if len(result.inputs) > 1 and result.groups else []
     notes.append(
-        f"of {counted(found.different, 'different value')} that were tried, "
-        f"{_expected(found.by_chance)} would print as {found.printed} by chance"
+        f"of {counted(result.different, 'different value')} tried, "
+        f"{_expected(result.by_chance)} would print as {result.printed} by chance"
     )
-    if found.ambiguous:
+    if result.ambiguous:
         notes.append(
-            "the first groups are equally near to what is usual; more decimals, or another run, would tell"
+            "the first groups are equally near to the defaults; more decimals or another run would decide"
         )
-    if found.groups and found.groups[0].simplest.rounding:
-        notes.append("numbers were rounded on the way: rankstone explain shows the exact terms")
-    if not found.groups:
-        notes.append(
-            "is it this run, and are these the judgments? rankstone check QRELS RUN shows what is in them"
-        )
-    notes.append("a step is a choice that is not the usual one; what a library does by itself is none")
+    if result.groups and result.groups[0].simplest.rounding:
+        notes.append("intermediate numbers were rounded: rankstone explain shows the exact terms")
+    if not result.groups:
+        notes.append("are these the right run and judgments? rankstone check QRELS RUN shows their content")
+    notes.append("steps count departures from the defaults; the choices of a library count as none")
     return notes
 
 
-def _whose(found: Identification) -> str:
-    """Say which run's value it is, as far as the ways that print it tell."""
-    claimed, away = printable(found.taken_for), found.groups[0].simplest.away
-    if found.run is None:
-        runs = dict.fromkeys(printable(one.run) for one in found.groups if one.simplest.away == away)
+def _run_note(result: Identification) -> str:
+    """Return a note on which run's value it is."""
+    claimed, away = printable(result.taken_for), result.groups[0].simplest.away
+    if result.run is None:
+        runs = dict.fromkeys(printable(one.run) for one in result.groups if one.simplest.away == away)
         return (
-            f"{' and '.join(runs)} print so, equally near to what is usual: nothing tells whose value it is"
+            f"values of {' and '.join(runs)} print as it, equally near to the defaults: the run is ambiguous"
         )
-    run = printable(found.run)
-    if found.run == found.taken_for:
-        return f"this is {run}'s value: no other run prints so in as few steps"
+    run = printable(result.run)
+    if result.run == result.taken_for:
+        return f"this is {run}'s value: no other run prints it in as few steps"
     if away > 1:
-        return f"it may be {run}'s value rather than {claimed}'s, but by nothing near to what is usual"
-    theirs = [one.simplest.away for one in found.groups if one.run == found.taken_for]
-    less = (
-        f"it is {counted(theirs[0], 'step')} away there"
-        if theirs
-        else f"nothing tried for {claimed} prints so"
-    )
+        return f"it may be {run}'s value rather than {claimed}'s, but only far from the defaults"
+    theirs = [one.simplest.away for one in result.groups if one.run == result.taken_for]
+    less = f"that is {counted(theirs[0], 'step')} away" if theirs else f"no way tried for {claimed} prints it"
     return f"this is {run}'s value, not {claimed}'s: {less}"
 
 
 def _expected(number: float) -> str:
-    """Return how many values are expected, with no more digits than an estimate has."""
+    """Return the expected number of values, with two digits."""
     if number < 0.001:  # noqa: PLR2004 - below that, no digit says more
         return "fewer than 0.001"
     return f"about {number:.0f}" if number >= 10 else f"about {number:.2g}"  # noqa: PLR2004 - two digits

@@ -1,11 +1,4 @@
-"""What a number was called: a measure in our words, or a word of some library.
-
-The numbers that parameters of measures have in print, and the parameters that nothing is tried for.
-
-A number as somebody printed it: so many decimals, perhaps as per cent.
-
-Rounding on the way: the same sums, made of numbers that were written down in between.
-"""
+"""A reported number: its decimals, the name of its measure, common parameters, and intermediate rounding."""
 
 from __future__ import annotations
 
@@ -37,51 +30,51 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a number was called.
+class ReportedMeasure:
+    """The reported name of a measure.
 
     Attributes
     ----------
     word
-        As it was written.
+        The name as it was written.
     measure
-        The measure of ours that the search starts from; ``None`` where only libraries have such a one.
+        Our measure, from which the search starts; ``None`` where only libraries have it.
     k
         The cutoff.
-    said
-        Parameters of the measure that were said; another value of theirs is further than of others.
+    given
+        The parameters that were given; other values of these count as two steps.
     """
 
     word: str
     measure: Measure | None
     k: int | None
-    said: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, text: str | Measure) -> Asked:
-        """Read a measure in our words, or as any library writes it.
+    def of(cls, text: str | Measure) -> ReportedMeasure:
+        """Parse a measure by our name, or by the name of any library.
 
         Raises
         ------
         UnknownMeasure
-            When neither we nor any library has such a measure.
+            When neither rankstone nor any library has such a measure.
         """
         try:
-            found = parse_measure(text)
+            measure = parse_measure(text)
         except RankstoneError as error:
-            own = _example(str(text)) or _of_libraries(str(text))
-            if own is None:
+            reported = _example(str(text)) or _of_libraries(str(text))
+            if reported is None:
                 raise error from None
-            return own
-        if not isinstance(found, Measure):
+            return reported
+        if not isinstance(measure, Measure):
             raise BadOption(
-                f"{printable(str(found))} is no measure of one run against judgments",
+                f"{printable(str(measure))} is not a measure of one run against judgments",
                 expected="nDCG@10, AP, RR, P@5, …",
             )
-        return cls(found.name, found, found.k, _said(found.changed(), found.k))
+        return cls(measure.name, measure, measure.k, _given(measure.changed(), measure.k))
 
     def fits(self, entry: Entry) -> bool:
-        """Say whether a library's measure is of the kind asked for, by our name or by its own word."""
+        """Return True if a library's measure fits the reported name, by our name or its own."""
         ours = kind(re.sub(r"^replay:\w+\.", "", entry.ours))
         names = [self.word] if self.measure is None else [self.word, self.measure.name, *self.measure.aliases]
         known = {ours.lower()}
@@ -95,18 +88,18 @@ def kind(text: str) -> str:
     return re.split(r"\W", text, maxsplit=1)[0]
 
 
-def _said(parameters: Iterable[str], k: int | None) -> frozenset[str]:
-    """Return the parameters that were said, the cutoff among them."""
+def _given(parameters: Iterable[str], k: int | None) -> frozenset[str]:
+    """Return the given parameters, with the cutoff."""
     return frozenset((*parameters, *(() if k is None else ("k",))))
 
 
 def _letters(word: str) -> str:
-    """Return the letters of a name, without cutoffs, places for numbers and what stands in brackets."""
+    """Return the letters of a name, without cutoffs, placeholders and brackets."""
     return re.sub(r"<\w+>|\(.*?\)|\[.*?\]|[^a-z]", "", word.lower())
 
 
-def _example(text: str) -> Asked | None:
-    """Read a measure that needs a number nobody said: its card's first example stands for it."""
+def _example(text: str) -> ReportedMeasure | None:
+    """Parse a measure without a required parameter as the first example on its card."""
     name = MEASURES.named(kind(text))
     examples = () if name is None else MEASURES[name].examples
     if "(" in text or not examples:
@@ -116,17 +109,17 @@ def _example(text: str) -> Asked | None:
     if not isinstance(measure, Measure):
         return None
     k = int(cutoff[1]) if cutoff is not None else None
-    return Asked(text, replace(measure, k=k), k, _said((), k))
+    return ReportedMeasure(text, replace(measure, k=k), k, _given((), k))
 
 
-def _of_libraries(word: str) -> Asked | None:
-    """Read a word that some library writes, as ours where it is one of ours."""
-    found = [reading for library in conventions() if (reading := _read(library, word)) is not None]
-    if not found:
+def _of_libraries(word: str) -> ReportedMeasure | None:
+    """Parse a library's name, as our measure where we have it."""
+    readings = [reading for library in conventions() if (reading := _read(library, word)) is not None]
+    if not readings:
         return None
-    ours = [one for one in (named(r.ours) for r in found if _is_ours(r)) if isinstance(one, Measure)]
-    k = next((one.measure.k for one in found), None)
-    return Asked(word, ours[0] if ours else None, k, _said(ours[0].changed() if ours else (), k))
+    ours = [one for one in (named(r.ours) for r in readings if _is_ours(r)) if isinstance(one, Measure)]
+    k = next((one.measure.k for one in readings), None)
+    return ReportedMeasure(word, ours[0] if ours else None, k, _given(ours[0].changed() if ours else (), k))
 
 
 def _read(library: Convention, word: str) -> Reading | None:
@@ -143,7 +136,7 @@ def _is_ours(reading: Reading) -> bool:
 
 _SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 _TENTHS: Final = tuple(at / 10 for at in range(11))
-#: parameter → numbers that papers and defaults of libraries give it
+#: parameter → values in papers and in defaults of libraries
 PUBLISHED: Final[Mapping[str, Sequence[Any]]] = {
     "p": (0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99),
     "T": (1.0, 2.0, 3.0),
@@ -160,16 +153,16 @@ PUBLISHED: Final[Mapping[str, Sequence[Any]]] = {
     "hb": (0.0, 0.5, 1.0),
     "hc": (0.0, 0.5, 1.0),
 }
-#: the numbers that are tried for a parameter which only goes with another choice: the p of discount=geometric
-_WITH_ANOTHER: Final = (0.5, 0.8, 0.9, 2.0)
-#: tops of grade scales, tried where they are above the highest grade there is
+#: values tried for a parameter that depends on another choice: the p of discount=geometric
+_DEPENDENT: Final = (0.5, 0.8, 0.9, 2.0)
+#: tops of grade scales, tried where they are above the highest grade
 _TOPS: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 10.0)
 
 _MEASURED: Final = (
-    "a quantity of a study of users, in seconds or words: any value may stand there, and none is usual"
+    "a quantity of a user study, in seconds or words: any value is possible, and none is common"
 )
-_PRICES: Final = "a price that whoever asks sets: none is usual"
-#: parameters that are not searched, of every measure or of one (``CWL.hb``) → why not
+_PRICES: Final = "a price that the user sets: none is common"
+#: parameters that are not searched, of all measures or of one (``CWL.hb``) → the reason
 LEFT_OUT: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("click", "click_relevant", "save", "opening", "per_word", "summary", "words"), _MEASURED
@@ -177,54 +170,54 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     **dict.fromkeys(("half_life", "L", "cost", "cost_relevant"), _MEASURED),
     **dict.fromkeys(("a", "b", "c", "d"), _PRICES),
     **dict.fromkeys(("CWL.gain_med", "CWL.hb", "CWL.hc"), "of model=BPM alone, and searched as BPM's"),
-    "of": "the measure of one intent is what was asked for: name it",
+    "of": "the measure of one intent must be given",
 }
 
 
 def numbers_for(measure: Measure, parameter: str, facts: Facts) -> Sequence[Any]:
-    """Return the numbers to try for a parameter of a measure."""
+    """Return the values to try for a parameter of a measure."""
     own = getattr(measure, parameter)
     if parameter == "max_grade":
         return scales(facts)
     if isinstance(own, bool):
         return (True, False)
     numbers = PUBLISHED.get(parameter, ())
-    return numbers if own is not None else [number for number in numbers if number in _WITH_ANOTHER]
+    return numbers if own is not None else [number for number in numbers if number in _DEPENDENT]
 
 
 def scales(facts: Facts) -> tuple[float, ...]:
-    """Return what the top of the grade scale may be: the highest grade there is, or a usual one above it."""
+    """Return possible tops of the grade scale: the highest grade, or a common one above it."""
     return (facts.highest, *(top for top in _TOPS if top > facts.highest))
 
 
 def with_scale(measure: Measure, change: dict[str, Any], facts: Facts) -> dict[str, Any]:
-    """Return a change of gains with the scale it needs: the one that was said, or up to the highest grade."""
+    """Return a change of gains with the scale it needs: the given one, or up to the highest grade."""
     if "gain" not in change or not isinstance(measure, UnitGain):
         return change
     top = None if change["gain"] == "binary" else measure.max_grade or facts.highest
     return {**change, "max_grade": top}
 
 
-#: sums taken in another order differ by so little
+#: the largest difference of sums in different orders
 _OTHER_ORDER = 1e-12
-#: more decimals than this no float has
+#: the most decimals of a float
 _MOST_DIGITS = 17
-#: a comma before three digits: decimals, or thousands; after a zero it can only be decimals
+#: a comma before three digits: decimals or thousands; after a zero only decimals
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A number, and how many of its decimals are known.
+    """A printed number with its known decimals.
 
     Attributes
     ----------
     value
         The number.
     digits
-        Decimals it was printed with.
+        The number of printed decimals.
     percent
-        Whether a sign says that it is per cent.
+        True if it has a percent sign.
 
     Examples
     --------
@@ -239,18 +232,18 @@ class Printed:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """How far values that print so may be from the number: half a step towards 0, a whole one away."""
+        """The largest distances of a value that prints so: half a step towards 0, a whole one away from it."""
         step = 10.0**-self.digits
         return step / 2, step
 
     @classmethod
     def of(cls, text: str | float, digits: int | None = None) -> Printed:
-        """Read a number; ``digits`` where its text does not show all decimals that were printed.
+        """Parse a number; ``digits`` where its text does not show all printed decimals.
 
         Raises
         ------
         UsageError
-            When it is no number, or its comma may stand before decimals as well as thousands.
+            When it is not a number, or its comma may be a decimal or a thousands separator.
         """
         shown = str(text).strip()
         percent = shown.endswith("%")
@@ -265,9 +258,7 @@ class Printed:
         except InvalidOperation:
             exact = Decimal("nan")
         if not exact.is_finite() or abs(exact) > Decimal(2**53):
-            raise UsageError(
-                f"{printable(shown)!r} is no value to look for", expected="a number: 0.827, 82.7%"
-            )
+            raise UsageError(f"{printable(shown)!r} is not a number", expected="a number: 0.827, 82.7%")
         exponent = exact.as_tuple().exponent
         own = max(0, -exponent) if isinstance(exponent, int) else 0
         if digits is not None and not 0 <= digits <= _MOST_DIGITS:
@@ -278,45 +269,45 @@ class Printed:
         return f"{self.value:.{self.digits}f}{'%' if self.percent else ''}"
 
     def scales(self) -> tuple[float, ...]:
-        """Return what a value may have been multiplied by: 100 where the number can be per cent."""
+        """Return possible scale factors of a value: 100 where the number can be a percentage."""
         if self.percent:
             return (100.0,)
         return (1.0, 100.0) if abs(self.value) > 1 else (1.0,)
 
-    def how(self, found: float) -> str | None:
-        """Say how a value prints as this number: ``rounded``, ``cut off``; ``None`` where it does not."""
+    def how(self, value: float) -> str | None:
+        """Return how a value prints as this number: ``rounded``, ``cut off``; ``None`` where it does not."""
         step = 10.0**-self.digits
         slack = _OTHER_ORDER * max(1.0, abs(self.value))
         for scale in self.scales():
-            off = found * scale - self.value
+            off = value * scale - self.value
             if abs(off) <= step / 2 + slack:
                 return "rounded"
         for scale in self.scales():
-            towards_zero = math.copysign(1.0, self.value) * (found * scale - self.value)
+            towards_zero = math.copysign(1.0, self.value) * (value * scale - self.value)
             if -slack <= towards_zero < step - slack:
                 return "cut off"
         return None
 
-    def off(self, found: float) -> float:
-        """Return how far a value is from the number, on the number's scale and with its sign."""
-        return min((found * scale - self.value for scale in self.scales()), key=abs)
+    def off(self, value: float) -> float:
+        """Return the difference of a value from the number, on the number's scale."""
+        return min((value * scale - self.value for scale in self.scales()), key=abs)
 
 
-#: people write down no fewer and no more decimals
+#: the fewest and the most decimals of intermediate numbers
 _FEWEST, _MOST = 0, 4
-#: what may be written down: every term, the two sums, each query's value
+#: which intermediate numbers may be rounded: every term, the two sums, each query's value
 _WHAT: Final = {
     "terms": "each term",
     "sums": "the sums before they are divided",
     "values": "each query's value",
 }
-#: a value a hair below a step of the last decimal is on it
-_HAIR: Final = 1e-9
+#: a value so little below a step of the last decimal counts as on it
+_SLACK: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """What is written down on the way, with how many decimals, rounded or cut off."""
+    """A rounding of intermediate numbers: which ones, with how many decimals, rounded or cut off."""
 
     what: str
     digits: int
@@ -326,29 +317,29 @@ class Rounding:
         decimals = f"{self.digits} decimal{'' if self.digits == 1 else 's'}"
         return f"{_WHAT[self.what]} {'cut off after' if self.cut else 'rounded to'} {decimals}"
 
-    def write_down(self, values: Floats) -> Floats:
-        """Return numbers as they are written down."""
+    def rounded(self, values: Floats) -> Floats:
+        """Return rounded numbers."""
         scale = 10.0**self.digits
         if self.cut:
-            return np.trunc(values * scale + np.copysign(_HAIR, values)) / scale
-        return np.floor(values * scale + 0.5 + _HAIR) / scale  # halves go up, as people round
+            return np.trunc(values * scale + np.copysign(_SLACK, values)) / scale
+        return np.floor(values * scale + 0.5 + _SLACK) / scale  # halves are rounded up
 
     def values(self, measure: Measure, hits: Hits, scored: Scored) -> Floats:
-        """Return the values of queries computed so; those that a rule decided stay as they are."""
+        """Return the values of queries with rounded intermediate numbers; those that a rule decides stay."""
         if self.what == "values":
-            return self.write_down(scored.value)
+            return self.rounded(scored.value)
         trace = Trace()
         looked, parts = measure.parts(replace(hits, trace=trace, _memo={}))
-        terms = self.write_down(parts.hits) if self.what == "terms" else parts.hits
+        terms = self.rounded(parts.hits) if self.what == "terms" else parts.hits
         numerator = looked.total(terms)
         for pseudo_row in (parts.missed, parts.unjudged):
             if pseudo_row is not None:
                 numerator = numerator + pseudo_row
         norm = parts.norm
         if self.what == "terms" and trace.ideal is not None and (ideal := trace.titled("ideal")):
-            norm = trace.ideal.total(self.write_down(ideal.columns["contribution"]))
+            norm = trace.ideal.total(self.rounded(ideal.columns["contribution"]))
         if self.what == "sums":
-            numerator, norm = self.write_down(numerator), self.write_down(norm)
+            numerator, norm = self.rounded(numerator), self.rounded(norm)
         ratio = np.divide(numerator, norm, out=np.zeros(len(norm)), where=norm > 0)
         plain = np.divide(scored.numerator, scored.denominator, out=np.zeros(len(norm)), where=parts.norm > 0)
         decided = scored.value != measure.link(looked, plain)
@@ -356,9 +347,9 @@ class Rounding:
 
 
 def roundings(*, several: bool) -> Iterator[Rounding]:
-    """Return what may have been written down; values of queries only where there are several."""
+    """Yield possible roundings; of the values of queries only where there are several."""
     for what in _WHAT:
-        if what == "values" and not several:  # it is the number itself that is rounded then
+        if what == "values" and not several:  # this would round the number itself
             continue
         for digits in range(_FEWEST, _MOST + 1):
             for cut in (False, True):

@@ -1,9 +1,4 @@
-"""The measures near a measure: every parameter it declares, with every value it may take.
-
-How many of the values that were tried would print as a number by chance.
-
-A way to compute a number, and how far it is from the usual one.
-"""
+"""The search space: measures near a measure, measures of libraries, ways to compute a value, groups."""
 
 from __future__ import annotations
 
@@ -36,32 +31,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankstone.conventions.identification.candidate_values import Facts
-    from rankstone.conventions.identification.reported_number import Asked, Printed
+    from rankstone.conventions.identification.reported_number import Printed, ReportedMeasure
     from rankstone.conventions.library_convention import Convention, Entry
 
 
-#: depths that people cut lists at
-_USUAL_CUTOFFS: Final = (1, 3, 5, 10, 20, 50, 100, 1000)
-#: a measure that fewer libraries have is tried as these compute it, and no step further
+#: common cutoffs
+_COMMON_CUTOFFS: Final = (1, 3, 5, 10, 20, 50, 100, 1000)
+#: a measure of fewer libraries is tried only as these compute it
 _SEVERAL: Final = 3
-#: grades that are tried where a library asks for a threshold, at most
+#: the most grades that are tried as thresholds of a library
 _THRESHOLDS: Final = 8
-#: measures whose cutoff nobody said are tried with these
+#: cutoffs tried first where none is given
 _FIRST_CUTOFFS: Final = (None, 10)
 
 
 def cutoffs(measure: Measure | None, longest: int) -> list[int | None]:
-    """Return the cutoffs that are tried beside a measure's own: usual ones, and its neighbours."""
+    """Return the cutoffs to try besides a measure's own: common ones, and its neighbours."""
     own = None if measure is None else measure.k
     near = [] if own is None else [own - 1, own + 1]
-    usual = [k for k in _USUAL_CUTOFFS if k < longest]
-    return [k for k in dict.fromkeys([None, *usual, *near]) if k is None or k > 0]
+    common = [k for k in _COMMON_CUTOFFS if k < longest]
+    return [k for k in dict.fromkeys([None, *common, *near]) if k is None or k > 0]
 
 
-def starts(asked: Asked | None) -> list[Measure]:
-    """Return the measures to start from: the one asked for, or those that several libraries have."""
-    if asked is not None:
-        return [] if asked.measure is None else [asked.measure]
+def starts(reported: ReportedMeasure | None) -> list[Measure]:
+    """Return the measures to start from: the reported one, or those of several libraries."""
+    if reported is not None:
+        return [] if reported.measure is None else [reported.measure]
     found: list[Measure] = []
     have = {(kind(entry.ours), library.name) for library in conventions() for entry in library.entries}
     known = Counter(name for name, _ in have)
@@ -83,34 +78,36 @@ def _with_first_cutoffs(*texts: str) -> list[Measure]:
         try:
             measure = parse_measure(text)
             measure = measure if k is None or not measure.takes_cutoff else replace(measure, k=k)
-        except RankstoneError:  # it needs a number that nobody said, or a cutoff
+        except RankstoneError:  # it needs a parameter or a cutoff that is not given
             continue
         if isinstance(measure, Measure):
             found.append(measure)
     return found
 
 
-def around(measure: Measure, facts: Facts, reach: int, said: frozenset[str]) -> Iterator[tuple[Measure, int]]:
-    """Return measures up to so many steps away from one, itself among them, and how many steps that is.
+def around(
+    measure: Measure, facts: Facts, reach: int, given: frozenset[str]
+) -> Iterator[tuple[Measure, int]]:
+    """Yield measures up to ``reach`` steps away from one, itself included, with their numbers of steps.
 
-    A parameter that was said is two steps from another value, others are one.
+    Another value of a given parameter counts as two steps, of any other parameter as one.
     """
     sides = _sides(measure, facts)
     for changed in range(reach + 1):
         for names in combinations(sides, changed):
-            steps = sum(1 + (name in said) for name in names)
+            steps = sum(1 + (name in given) for name in names)
             for changes in product(*(sides[name] for name in names)) if steps <= reach else ():
                 try:
                     other = replace(measure, **{name: at for one in changes for name, at in one.items()})
-                except RankstoneError:  # these do not go together
+                except RankstoneError:  # these values cannot be combined
                     continue
                 if other.inactive_parameters.isdisjoint(names):
                     yield other, steps
 
 
 def _sides(measure: Measure, facts: Facts) -> dict[str, list[dict[str, Any]]]:
-    """Return every parameter with the changes that give it another value."""
-    theirs = _numbers_of_libraries(measure.name)
+    """Return every parameter with the changes to other values."""
+    by_libraries = _numbers_of_libraries(measure.name)
     sides: dict[str, list[dict[str, Any]]] = {}
     for entry in fields(measure):
         own, name = getattr(measure, entry.name), entry.name
@@ -118,10 +115,10 @@ def _sides(measure: Measure, facts: Facts) -> dict[str, list[dict[str, Any]]]:
             values: Sequence[Any] = cutoffs(measure, facts.run.longest) if measure.takes_cutoff else ()
         elif name == "rel":
             values = [None, *(Threshold(grade) for grade in facts.thresholds)]
-        elif name == "agg":  # the way to make one number of queries is tried when there are such numbers
+        elif name == "agg":  # aggregations are tried once there are values of queries
             values = ()
         else:
-            numbers = (*theirs.get(name, ()), *numbers_for(measure, name, facts))
+            numbers = (*by_libraries.get(name, ()), *numbers_for(measure, name, facts))
             values = [*entry.metadata.get("choices", ()), *dict.fromkeys(numbers)]
         others = [with_scale(measure, {name: value}, facts) for value in values if value != own]
         if others:
@@ -134,20 +131,22 @@ _NUMBER: Final = re.compile(r"(\w+)=([0-9]+(?:\.[0-9]+)?)(?=[,)])")
 
 @cache
 def _numbers_of_libraries(name: str) -> dict[str, list[float]]:
-    """Return the numbers that libraries give to the parameters of a measure: bases, persistences."""
-    found: dict[str, dict[float, None]] = {"base": {math.e: None, 10.0: None}}
+    """Return the values that libraries use for the parameters of a measure: bases, persistences."""
+    values: dict[str, dict[float, None]] = {"base": {math.e: None, 10.0: None}}
     head = re.compile(rf"{re.escape(name)}\(")
     for library in conventions():
         for entry in library.entries:
             if head.match(entry.ours):
                 for parameter, number in _NUMBER.findall(entry.ours):
-                    found.setdefault(parameter, {})[float(number)] = None
-    return {parameter: list(numbers) for parameter, numbers in found.items() if parameter not in ("k", "rel")}
+                    values.setdefault(parameter, {})[float(number)] = None
+    return {
+        parameter: list(numbers) for parameter, numbers in values.items() if parameter not in ("k", "rel")
+    }
 
 
 @dataclass(frozen=True, eq=False)
-class Meant:
-    """A measure of a library, with numbers for the places that its spelling leaves."""
+class LibraryMeasure:
+    """A measure of a library, with numbers for its placeholders."""
 
     library: Convention
     entry: Entry
@@ -155,7 +154,7 @@ class Meant:
 
     @cached_property
     def measure(self) -> Measure:
-        """Ours; libraries that mean the same have the same one, so that it is computed once."""
+        """Our measure; libraries with the same definition share it, so that it is computed once."""
         text = self.entry.written(self.entry.ours, self.numbers)
         if self.entry.unbounded:
             kept: Measure = self.library.reading(self.entry, self.numbers).measure
@@ -166,12 +165,12 @@ class Meant:
 
     @property
     def spelling(self) -> str:
-        """What the library calls it."""
+        """The library's name of it."""
         return self.entry.written(self.entry.spelling, self.numbers)
 
     @property
     def ours(self) -> str:
-        """The same in our words; a replay of what only that library has keeps its long name."""
+        """Our name of it; a replay of a library's own measure keeps its long name."""
         text = self.entry.written(self.entry.ours, self.numbers)
         return text if text.startswith("replay:") or self.entry.unbounded else str(self.measure)
 
@@ -183,73 +182,75 @@ class Meant:
 
     @property
     def aligned(self) -> dict[str, Any]:
-        """Options that decide where documents stand and which queries there are."""
+        """Options that decide ranks and which queries there are."""
         return {name: value for name, value in self.entry.options.items() if name != "empty"}
 
 
 _read = cache(named)
 
 
-def meant_by_libraries(asked: Asked | None, facts: Facts) -> Iterator[Meant]:
-    """Return what libraries mean by words for such a measure, with the cutoffs that may be meant."""
-    ks = [asked.k] if asked is not None else cutoffs(None, facts.run.longest)
+def library_measures(reported: ReportedMeasure | None, facts: Facts) -> Iterator[LibraryMeasure]:
+    """Yield measures of libraries that fit a reported one, with possible cutoffs."""
+    ks = [reported.k] if reported is not None else cutoffs(None, facts.run.longest)
     for library in conventions():
         for entry in library.entries:
-            if not entry.of_lists and (asked is None or asked.fits(entry)):
-                yield from (Meant(library, entry, numbers) for numbers in _fillings(entry, asked, ks, facts))
+            if not entry.of_lists and (reported is None or reported.fits(entry)):
+                yield from (
+                    LibraryMeasure(library, entry, numbers)
+                    for numbers in _fillings(entry, reported, ks, facts)
+                )
 
 
 def _fillings(
-    entry: Entry, asked: Asked | None, ks: Sequence[int | None], facts: Facts
+    entry: Entry, reported: ReportedMeasure | None, ks: Sequence[int | None], facts: Facts
 ) -> Iterator[dict[str, str]]:
-    """Return numbers for the places that a library's spelling leaves."""
+    """Yield numbers for the placeholders of a library's name."""
     sides = []
     for place in entry.places:
         if place == "k":
             sides.append([str(k) for k in ks if k is not None])
         else:
-            sides.append([f"{number:g}" for number in _for_place(entry, place, asked, facts)])
+            sides.append([f"{number:g}" for number in _for_place(entry, place, reported, facts)])
     for numbers in product(*sides):
         yield dict(zip(entry.places, numbers, strict=True))
 
 
-def _for_place(entry: Entry, place: str, asked: Asked | None, facts: Facts) -> Iterable[float]:
-    """Return what the parameter of ours may be that a place stands for, where a measure was named."""
-    if asked is None or place == "gains":  # a gain of every grade: whoever has such a table names it
+def _for_place(entry: Entry, place: str, reported: ReportedMeasure | None, facts: Facts) -> Iterable[float]:
+    """Return possible values of the parameter of a placeholder, where a measure is reported."""
+    if reported is None or place == "gains":  # a table of gains must be given
         return ()
     fed = re.search(rf"(\w+)=\W*<{place}>", entry.ours)
     parameter = place if fed is None else fed[1]
-    if asked.measure is not None and parameter in asked.said:
-        own = getattr(asked.measure, parameter)
+    if reported.measure is not None and parameter in reported.given:
+        own = getattr(reported.measure, parameter)
         return [own.level if parameter == "rel" else own]
     if parameter == "rel":
         return 0.0, *facts.grades[:_THRESHOLDS]
     if parameter == "max_grade":
         return scales(facts)
-    theirs = _numbers_of_libraries(kind(entry.ours)).get(parameter, ())
-    return tuple(dict.fromkeys((*theirs, *PUBLISHED.get(parameter, ()))))
+    by_libraries = _numbers_of_libraries(kind(entry.ours)).get(parameter, ())
+    return tuple(dict.fromkeys((*by_libraries, *PUBLISHED.get(parameter, ()))))
 
 
 def printed_by_chance(values: Sequence[float], printed: Printed) -> float:
-    """Estimate how many different values would print as a number if it had nothing to do with them.
+    """Estimate how many different values would print as a number by chance.
 
-    That is the length of the interval of values that print so, times how thickly values lie around it.  The
+    That is the length of the interval of values that print as it, times the density of values around it.  The
     density is that of the nearest values outside the interval, as many as the square root of their number
-    (Loftsgaarden and Quesenberry, 1965); what prints as the number does not count, since some of it may be
-    no chance.  Where values lie independently of each other and of the number, and about as thickly as next
-    to it, the estimate is right on average.
+    (Loftsgaarden and Quesenberry, 1965); values that print as the number do not count, since some of them may
+    be no coincidence.  For independent values of about equal density the estimate is unbiased.
 
     Parameters
     ----------
     values
-        Different values, each once.
+        Unique values.
     printed
         The number.
 
     Returns
     -------
     float
-        From 0 to as many as there are values; 0 where fewer than two lie outside.
+        From 0 to the number of values; 0 where fewer than two are outside the interval.
 
     Examples
     --------
@@ -267,32 +268,32 @@ def printed_by_chance(values: Sequence[float], printed: Printed) -> float:
     return min((near - 1) * sum(printed.ends) / outside, float(len(values)))
 
 
-#: values no further apart than this, beside their size, are equal: sums were taken in another order
+#: the largest relative difference of equal values, whose sums were computed in different orders
 _EQUAL = 1e-11
 
 
 @dataclass(frozen=True)
 class Way:
-    """A measure, the options its lists are aligned under, and what it gives.
+    """A way to compute a value: a measure, and the options of alignment.
 
     Attributes
     ----------
     value
-        The number.
+        The value.
     measure
-        Our text of the measure.
+        Our name of the measure.
     options
-        The options of alignment that are not the usual ones.
+        The alignment options that are not the defaults.
     steps
-        How many choices are not the usual ones (those of a library together count as none).
+        How many choices are not the defaults (those of a library count as none).
     rounding
-        What is rounded on the way; empty for nothing.
+        Which intermediate numbers are rounded; empty for none.
     library, spelling
-        The library that means this by a word of its own, and the word; empty where it is nobody's.
+        A library that computes this, and its name for it; empty where there is none.
     how
-        How the value prints as the number that is looked for: ``rounded``, ``cut off``, or ``None``.
+        How the value prints as the reported number: ``rounded``, ``cut off``, or ``None``.
     off
-        How far it is from that number.
+        The difference from that number.
     run
         The run whose value it is.
     """
@@ -310,21 +311,21 @@ class Way:
 
     @property
     def away(self) -> int:
-        """Steps from what is usual, a number that was cut off instead of rounded being one more."""
+        """Steps from the defaults; a value that is cut off instead of rounded counts as one more."""
         return self.steps + (self.how == "cut off")
 
     def against(self, printed: Printed) -> Way:
-        """Return the same way, compared with a number that was printed."""
+        """Return the same way, compared with a printed number."""
         return replace(self, how=printed.how(self.value), off=printed.off(self.value))
 
     def __str__(self) -> str:
-        said = [f"{name}={value}" for name, value in self.options.items()]
-        return "  ".join([self.measure, *said, *([self.rounding] if self.rounding else [])])
+        options = [f"{name}={value}" for name, value in self.options.items()]
+        return "  ".join([self.measure, *options, *([self.rounding] if self.rounding else [])])
 
 
 @dataclass(frozen=True)
 class Group:
-    """Ways that give a run the same value on this data, the simplest first."""
+    """Ways that give the same value for a run on this data, the simplest first."""
 
     value: float
     ways: tuple[Way, ...]
@@ -341,26 +342,26 @@ class Group:
 
     @property
     def how(self) -> str | None:
-        """How the value prints as the number that is looked for; ``None`` where it does not."""
+        """How the value prints as the reported number; ``None`` where it does not."""
         return self.simplest.how
 
     @property
     def off(self) -> float:
-        """How far the value is from that number."""
+        """The difference of the value from that number."""
         return self.simplest.off
 
     @property
     def libraries(self) -> dict[str, tuple[str, ...]]:
-        """Libraries that mean this value, and what they call it."""
-        found: dict[str, list[str]] = {}
+        """Libraries that compute this value, with their names for it."""
+        names: dict[str, list[str]] = {}
         for way in self.ways:
             if way.library:
-                found.setdefault(way.library, []).append(way.spelling)
-        return {library: tuple(dict.fromkeys(words)) for library, words in found.items()}
+                names.setdefault(way.library, []).append(way.spelling)
+        return {library: tuple(dict.fromkeys(words)) for library, words in names.items()}
 
     @property
     def ours(self) -> tuple[Way, ...]:
-        """The ways that are told in our words, each once."""
+        """The distinct ways by our names."""
         kept: dict[str, Way] = {}
         for way in self.ways:
             kept.setdefault(str(way), way)
@@ -368,26 +369,26 @@ class Group:
 
 
 def grouped(ways: list[Way]) -> list[Group]:
-    """Bring equal values of a run together: first what prints as the number, then by steps and distance."""
+    """Group equal values of a run: first those that print as the number, then by steps and distance."""
     found: list[list[Way]] = []
     for way in sorted(ways, key=lambda one: (one.run, one.value)):
         if found and way.run == found[-1][0].run and _equal(way.value, found[-1][0].value):
             found[-1].append(way)
         else:
             found.append([way])
-    groups = [Group(same[0].value, tuple(sorted(same, key=_simple))) for same in found]
-    return sorted(groups, key=_order)
+    groups = [Group(same[0].value, tuple(sorted(same, key=_complexity))) for same in found]
+    return sorted(groups, key=_sort_key)
 
 
 def _equal(one: float, other: float) -> bool:
     return abs(one - other) <= _EQUAL * max(1.0, abs(one))
 
 
-def _simple(way: Way) -> tuple[int, bool, bool, int, str]:
+def _complexity(way: Way) -> tuple[int, bool, bool, int, str]:
     return way.away, bool(way.library), bool(way.rounding), len(str(way)), str(way)
 
 
-def _order(group: Group) -> tuple[bool, float, float, int, float]:
+def _sort_key(group: Group) -> tuple[bool, float, float, int, float]:
     matches = group.how is not None
     best = group.simplest
     if not matches:
