@@ -232,7 +232,7 @@ class Printed:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The largest distances of a value that prints so: half a step towards 0, a whole one away from it."""
+        """The largest distances of a value that prints so: half a step towards 0, a whole one away."""
         step = 10.0**-self.digits
         return step / 2, step
 
