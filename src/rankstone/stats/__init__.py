@@ -1,8 +1,8 @@
 """Statistics of paired scores: randomisation tests, intervals, corrections, effect sizes, power.
 
-Comes in: arrays, a row for each query (user, session), a column for each system.  Goes out: p-values,
-intervals, sizes.  Knows no measures, no files and no names.  Whatever is drawn at random comes from a seed,
-bit by bit, on any number of threads.  SciPy is imported when a distribution is first asked for.
+Functions take arrays (a row for each query, user or session, a column for each system) and return p-values,
+intervals and sample sizes.  Random numbers depend on the seed alone, to the last bit, on any number of
+threads.  SciPy is imported when a distribution is first needed.
 """
 
 from __future__ import annotations

@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Blocked",
-    "Friedman",
-    "friedman",
-    "hsd_reach",
-    "nemenyi",
-    "nemenyi_reach",
-    "ranks",
-    "tukey_hsd",
-    "two_way",
-]
 
 #: a sum of squares below this share of all squares is what rounding leaves of none
 _ROUNDING: Final = 1e-28
@@ -236,7 +225,7 @@ def _variance(places: Floats) -> float:
 def nemenyi(scores: Floats) -> Floats:
     """Return p of the difference of mean ranks of every pair, adjusted for all pairs (Nemenyi 1963).
 
-    The difference is held against the studentised range, with the variance that ties leave.
+    The difference is compared with the studentised range, with the variance that ties leave.
 
     Parameters
     ----------

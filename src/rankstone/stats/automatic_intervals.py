@@ -1,11 +1,9 @@
 """The intervals that are used unless another method is chosen: of a mean, and of a difference of means.
 
-Both know the range that values can have, so an interval has some width even where all values are the same,
-and stays inside the range.  Which limit is used follows from the data (see ``bounded_means``).
+Both use the range of values, so an interval has some width even where all values are equal, and stays inside
+the range.  Which limit is used depends on the data (see ``bounded_means``).
 
-How large a difference is beside what varies from query to query.
-
-What an interval of a difference says, in a word.
+Effect sizes, and the verdict that follows from an interval, are here, too.
 """
 
 from __future__ import annotations
@@ -27,16 +25,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "FEW_CLUSTERS",
-    "BoundedDifference",
-    "BoundedMean",
-    "d_z",
-    "difference_estimate",
-    "hedges",
-    "mean_estimates",
-    "verdict",
-]
 
 #: with fewer clusters intervals are rough: coverage was found between .92 and .96
 FEW_CLUSTERS: Final = 20
@@ -139,13 +127,13 @@ class BoundedDifference(Estimate):
 
     @property
     def _kind(self) -> dict[str, Any]:
-        """How limits are found: clusters that all show a difference, not all the same, are dense."""
+        """Arguments of the limits: clusters that all show a difference, not all the same, are dense."""
         dense = self.clustered and self.method != "worst_case" and len(self.size) > 1
         return {"method": self.method, "dense": dense and bool(self.total.all()) and self.error > 0}
 
     @property
     def spread(self) -> float:
-        """The standard error with one more unit at the worst credible loss: what is planned with."""
+        """The standard error for planning: with one more unit at the worst credible loss."""
         if len(self.size) < 2 or self._kind["dense"]:  # noqa: PLR2004 - one unit has no spread
             return self.error
         both = (adaptive(sign * self.total[:, None], self.size, self.span[1]) for sign in (1, -1))
@@ -176,9 +164,9 @@ def mean_estimates(units: Units, spans: list[Span], method: str = "auto") -> lis
     for at, (low, high) in enumerate(spans):
         share = (units.total[some, at] - low * size) / (high - low) if high > low else 0 * size
         total = np.clip(share, 0.0, size)
-        told = {"value": float(units.mean[at]), "error": float(error[at]), "units": len(size), "df": df}
+        statistics = {"value": float(units.mean[at]), "error": float(error[at]), "units": len(size), "df": df}
         kind = {"method": method, "span": (low, high), "clustered": units.clustered}
-        found.append(BoundedMean(**told, **kind, total=total, size=size))  # type: ignore[arg-type]
+        found.append(BoundedMean(**statistics, **kind, total=total, size=size))  # type: ignore[arg-type]
     return found
 
 
@@ -238,7 +226,7 @@ def hedges(n: int) -> float:
 
 
 def verdict(ends: tuple[float, float], direction: str, margin: float | None) -> str:
-    """Return what an interval of a difference says.
+    """Return the verdict that follows from an interval of a difference.
 
     >>> verdict((0.01, 0.05), "higher", None), verdict((-0.01, 0.01), "lower", 0.02)
     ('better', 'equivalent')

@@ -26,16 +26,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
-__all__ = [
-    "Adaptive",
-    "adaptive",
-    "difference_limit",
-    "difference_p",
-    "share_limits",
-    "unseen_share",
-    "worst_case",
-    "worst_case_p",
-]
 
 #: the worst credible loss, as a share of the range, times the effective number of units that moved
 _UNSEEN: Final = 2.5

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone.errors import BadOption, between_0_and_1, nearest
+from rankstone.errors import BadOption, between_0_and_1, did_you_mean
 from rankstone.stats.poisson_bootstrap import PoissonBootstrap
 from rankstone.stats.random_streams import Whole, draws, in_blocks
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Span = tuple[float, float]
 
-__all__ = ["METHODS", "RESAMPLED", "Estimate", "estimates"]
 
 #: method → what it is
 METHODS: Final = {
-    "auto": "by the range of the measure and what the data show",
+    "auto": "chosen from the measure's range and the data",
     "worst_case": "worst case (Gaffke 2005): one more query at the worst possible value",
     "t": "Student's t",
     "bca": "bootstrap, bias-corrected and accelerated (Efron 1987)",
@@ -97,7 +96,7 @@ class Estimate:
 
     @property
     def spread(self) -> float:
-        """The standard error that is planned with."""
+        """The standard error for planning."""
         return self.error
 
     def limits(self, tail: float) -> tuple[float, float]:
@@ -199,11 +198,10 @@ def estimates(
     """
     known = ("t", *RESAMPLED)
     if method not in known:
-        close = nearest(method, known, n=1)
         raise BadOption(
             f"there is no interval {method!r}",
             expected=", ".join(known),
-            fix=f"did you mean {close[0]!r}?" if close else None,
+            fix=did_you_mean(method, known),
         )
     mean, error = units.mean, units.standard_error()
     method = "t" if len(units) < 2 else method  # noqa: PLR2004 - a single unit has nothing to draw from

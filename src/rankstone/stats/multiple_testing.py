@@ -1,6 +1,4 @@
-"""Several questions at once: p-values corrected for the family, and the level its intervals have.
-
-The largest of many statistics: p-values and a critical value that hold for all of them at once.
+"""Multiple testing: corrected p-values, levels of intervals, and the distribution of the largest statistic.
 
 Westfall and Young (Resampling-Based Multiple Testing, 1993): where the largest statistic of a family seldom
 exceeds a value by chance alone, so does each of them, however they depend on each other.
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rankstone.errors import BadOption, BadValue, nearest, printable
+from rankstone.errors import BadOption, BadValue, did_you_mean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,19 +20,18 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CORRECTIONS", "SIMULTANEOUS", "adjusted", "critical", "family_level", "p_values"]
 
-#: correction → who, and what it holds
+#: correction → source, and what it controls
 CORRECTIONS: Final = {
-    "holm": "Holm 1979: the chance of any false claim, whatever the dependence",
+    "holm": "Holm 1979: the family-wise error rate, under any dependence",
     "bonferroni": "Bonferroni (Dunn 1961): the same, in one step",
     "holm_sidak": "Holm with Šidák's levels: the same, for p-values that are independent or "
     "positively dependent",
     "sidak": "Šidák 1967: the same, in one step, for such p-values or of two-sided t-tests",
     "hochberg": "Hochberg 1988: the same, for p-values that are independent or positively dependent",
-    "hommel": "Hommel 1988: the same, for such p-values; never claims less than Hochberg",
-    "bh": "Benjamini and Hochberg 1995: the share of false claims among all claims, for such p-values",
-    "by": "Benjamini and Yekutieli 2001: the same, whatever the dependence",
+    "hommel": "Hommel 1988: the same, for such p-values; never rejects less than Hochberg",
+    "bh": "Benjamini and Hochberg 1995: the false discovery rate, for such p-values",
+    "by": "Benjamini and Yekutieli 2001: the same, under any dependence",
     "none": "no correction",
 }
 #: corrections whose intervals all hold together with the family's confidence
@@ -42,19 +39,19 @@ SIMULTANEOUS: Final = ("bonferroni", "sidak")
 
 
 def adjusted(p: Sequence[float] | Floats, correction: str = "holm") -> Floats:
-    """Return p-values corrected for being several.
+    """Return p-values corrected for multiple testing.
 
     Parameters
     ----------
     p
-        float64 ``[questions]``, between 0 and 1.
+        float64 ``[tests]``, between 0 and 1.
     correction
         One of :data:`CORRECTIONS`.
 
     Returns
     -------
     NDArray
-        float64 ``[questions]``: a claim may be made where this is at most alpha.
+        float64 ``[tests]``: significant where it is at most alpha.
 
     Raises
     ------
@@ -187,11 +184,10 @@ def _p_values(p: Sequence[float] | Floats) -> Floats:
 
 def _check(correction: str) -> None:
     if correction not in CORRECTIONS:
-        close = nearest(correction, CORRECTIONS, n=1)
         raise BadOption(
             f"there is no correction {correction!r}",
             expected=", ".join(CORRECTIONS),
-            fix=f"did you mean {close[0]!r}?" if close else None,
+            fix=did_you_mean(correction, CORRECTIONS),
         )
 
 

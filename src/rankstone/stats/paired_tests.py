@@ -1,6 +1,6 @@
-"""Tests of paired scores beside randomisation: t, Wilcoxon, sign, McNemar, and equivalence by two t-tests.
+"""Tests of paired scores: randomisation, t, Wilcoxon, sign, McNemar, and equivalence by two t-tests.
 
-The paired randomisation test: how often chance alone makes so large a gap.
+The paired randomisation test asks how often chance alone gives a difference as large.
 
 Fisher's test (The Design of Experiments, 1935): if both systems are alike, the sign of each query's
 difference is a coin's.  Few queries: every way the coins can fall.  Many: a sample of them, the observed way
@@ -27,20 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-
-__all__ = [
-    "EXACT_UP_TO",
-    "PAIRED",
-    "Differences",
-    "SignFlips",
-    "mcnemar",
-    "paired_t",
-    "sign_flips",
-    "sign_test",
-    "t_tail",
-    "tost",
-    "wilcoxon",
-]
 
 
 class Differences(Protocol):
@@ -106,7 +92,7 @@ def tost(units: Differences, margin: float) -> tuple[float, float]:
     """
     if not margin > 0:
         raise BadOption(
-            f"margin={margin!r} is no margin", expected="a difference above 0 that does not matter"
+            f"margin={margin!r} is not a margin", expected="a difference above 0 that is too small to matter"
         )
     (low, df), (high, _) = _t(units, -margin), _t(units, margin)
     return t_tail(low, df), t_tail(-high, df)
@@ -202,7 +188,7 @@ _SIGNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SignFlips:
-    """What the test found.
+    """The result of the test.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The bootstrap for streams: every unit counts a Poisson number of times, whoever meets it and when.
+"""The bootstrap for streams: every unit counts a Poisson number of times, wherever and whenever it is added.
 
 Counts of a multinomial resample are nearly independent Poisson numbers of mean 1, so sums can be made in one
 pass, in parts and in any order, and put together later (Hanley and MacGibbon 2006; Chamandy et al. 2012).  A
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Keys = NDArray[np.uint64]
 
-__all__ = ["PoissonBootstrap"]
 
 #: units times resamples worked on at a time: what a processor's cache holds
 _SLICE: Final = 1 << 17
@@ -80,7 +79,7 @@ class PoissonBootstrap:
 
     def __init__(self, columns: int, *, resamples: int = 10_000, seed: int = 0) -> None:
         self.resamples, self.seed = resamples, seed
-        self.seen = 0
+        self.units = 0
         self._largest = 0.0
         self._sums = np.zeros((resamples, columns + 1), np.int64)
 
@@ -102,13 +101,13 @@ class PoissonBootstrap:
         size
             float64 ``[units]``: how many queries those are.
         keys
-            uint64 ``[units]``: what tells units apart; how many were seen before each unless given.
+            uint64 ``[units]``: what tells units apart; by default the number of units before each.
         threads, progress
             As for :func:`~rankstone.stats.random_streams.in_blocks`.
         """
         if keys is None:
-            keys = np.arange(self.seen, self.seen + len(size), dtype=np.uint64)
-        self.seen += len(size)
+            keys = np.arange(self.units, self.units + len(size), dtype=np.uint64)
+        self.units += len(size)
         both = np.concatenate([total, size[:, None]], axis=1)
         largest = float(np.abs(both).max(initial=0.0))
         self._check(self._largest + largest * len(both))
@@ -137,7 +136,7 @@ class PoissonBootstrap:
             )
 
     def merge(self, other: PoissonBootstrap) -> None:
-        """Take in what another stream of the same seed has seen; no unit may be in both."""
+        """Take in what another stream of the same seed has added; no unit may be in both."""
         if (self.seed, self._sums.shape) != (other.seed, other._sums.shape):
             raise BadOption(
                 "these streams do not belong together",
@@ -146,19 +145,19 @@ class PoissonBootstrap:
         self._check(self._largest + other._largest)
         self._largest += other._largest
         self._sums += other._sums
-        self.seen += other.seen
+        self.units += other.units
 
-    def told(self) -> dict[str, Any]:
-        """Return what was seen as JSON can hold it."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state of the stream for JSON."""
         sums = b64encode(zlib.compress(self._sums.astype("<i8").tobytes(), 1)).decode()
-        return {"seed": self.seed, "seen": self.seen, "largest": self._largest, "sums": sums}
+        return {"seed": self.seed, "units": self.units, "largest": self._largest, "sums": sums}
 
     @classmethod
-    def read(cls, told: Mapping[str, Any], columns: int) -> PoissonBootstrap:
-        """Return the stream of so many columns that :meth:`told` told of."""
-        sums = np.frombuffer(zlib.decompress(b64decode(told["sums"])), "<i8").reshape(-1, columns + 1)
-        found = cls(columns, resamples=len(sums), seed=told["seed"])
-        found.seen, found._largest, found._sums = told["seen"], told["largest"], sums.astype(np.int64)
+    def from_dict(cls, state: Mapping[str, Any], columns: int) -> PoissonBootstrap:
+        """Return the stream from :meth:`to_dict`."""
+        sums = np.frombuffer(zlib.decompress(b64decode(state["sums"])), "<i8").reshape(-1, columns + 1)
+        found = cls(columns, resamples=len(sums), seed=state["seed"])
+        found.units, found._largest, found._sums = state["units"], state["largest"], sums.astype(np.int64)
         return found
 
     def means(self) -> Floats:

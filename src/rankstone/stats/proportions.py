@@ -3,7 +3,7 @@
 Wilson (JASA 22, 1927) for one share; Newcombe (Statistics in Medicine 17, 1998) puts two of these together
 for the difference, and Zou and Donner (Statistics in Medicine 27, 2008) say how where both are correlated.
 
-Whether units were dealt out in the shares they should have been: Pearson's chi-square.
+The sample ratio test checks whether units were assigned in the intended shares: Pearson's chi-square.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
-
-__all__ = ["ProportionDifference", "SampleRatio", "Shared", "proportion_difference", "sample_ratio", "wilson"]
 
 
 def wilson(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -62,7 +60,7 @@ def _quantile(confidence: float) -> float:
 
 @dataclass(frozen=True)
 class Shared:
-    """What is known of people who count in both shares.
+    """Counts of people who belong to both shares.
 
     Attributes
     ----------
@@ -117,7 +115,7 @@ def proportion_difference(
     one, other
         Successes, and people: ``(56, 70)``.
     shared
-        What is known of people who count in both; nobody does unless given.
+        Counts of people who belong to both; none by default.
     confidence
         Of the interval.
 
@@ -157,7 +155,7 @@ def _together(one: float, other: float, r: float) -> float:
 
 @dataclass(frozen=True)
 class SampleRatio:
-    """What the test found.
+    """The result of the test.
 
     Attributes
     ----------
@@ -188,13 +186,13 @@ def sample_ratio(counts: Sequence[int], shares: Sequence[float]) -> SampleRatio:
     """
     from scipy import special
 
-    seen, due = np.asarray(counts, np.float64), np.asarray(shares, np.float64) * sum(counts)
-    chi_square, df = float(((seen - due) ** 2 / due).sum()), len(seen) - 1
+    observed, expected = np.asarray(counts, np.float64), np.asarray(shares, np.float64) * sum(counts)
+    chi_square, df = float(((observed - expected) ** 2 / expected).sum()), len(observed) - 1
     if df != 1:
         return SampleRatio(chi_square, df, float(special.chdtrc(df, chi_square)) if df else 1.0, exact=False)
-    n, distance = int(seen.sum()), abs(float(seen[0] - due[0]))
-    slack = 1e-9 * max(1.0, due[0])  # equally far but for rounding
-    least, most = np.floor(due[0] - distance + slack), np.ceil(due[0] + distance - slack)
+    n, distance = int(observed.sum()), abs(float(observed[0] - expected[0]))
+    slack = 1e-9 * max(1.0, expected[0])  # equally far but for rounding
+    least, most = np.floor(expected[0] - distance + slack), np.ceil(expected[0] + distance - slack)
     if least >= most:
         return SampleRatio(chi_square, df, 1.0, exact=True)
     below = float(special.bdtr(least, n, shares[0])) if least >= 0 else 0.0

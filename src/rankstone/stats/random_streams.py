@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Whole", "check_count", "draws", "in_blocks", "raw", "tolerance"]
 
 Result = TypeVar("Result")
 

@@ -1,6 +1,6 @@
-"""How many queries a difference needs, and which difference a number of queries can show.
+"""Sample size and power of the paired t-test: queries needed, and detectable differences.
 
-Everything is about the paired t-test, exactly: its power comes from the noncentral t distribution (Cohen
+The power is exact: it comes from the noncentral t distribution (Cohen
 1988).
 """
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-__all__ = ["MOST", "detectable", "needed", "power_of", "upper_deviation"]
-
 #: more queries than this are not counted
 MOST: Final = 10**9
 #: halvings after which a difference is known to all its digits
@@ -24,7 +22,7 @@ _HALVINGS: Final = 200
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
-    """Return the chance that a two-sided paired t-test at level alpha shows an effect.
+    """Return the power of a two-sided paired t-test at level alpha.
 
     Parameters
     ----------
@@ -56,7 +54,7 @@ def _normal(z: float) -> float:
 
 
 def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | None:
-    """Return the smallest number of queries with which the test shows an effect with such power.
+    """Return the smallest number of queries with which the test has this power.
 
     ``None`` where no number below a thousand million does, or the effect is 0.
 
@@ -80,7 +78,7 @@ def needed(effect: float, *, alpha: float = 0.05, power: float = 0.8) -> int | N
 
 
 def detectable(n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Return the smallest effect that a number of queries shows with such power, as d_z.
+    """Return the smallest effect that a number of queries detects with this power, as d_z.
 
     Multiplied by the standard deviation of differences it is the minimum detectable difference.
 

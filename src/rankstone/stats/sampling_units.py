@@ -1,4 +1,4 @@
-"""What is independent of one another: queries, or clusters of queries that are drawn and flipped whole."""
+"""Independent units: queries, or clusters of queries that are drawn and flipped as a whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Units", "df_of_sums", "effective_df", "remainder"]
 
 #: squared shares of units sum to more where one unit outweighs all others
 _ONE_UNIT: Final = 1 - 2e-5

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rankstone.stats.mean_intervals import Estimate
 
 
-__all__ = ["TUNED_TO", "always_valid_interval", "always_valid_p", "always_valid_ratio"]
-
 #: units at which intervals are as narrow as they can be; at 100 times as many they are a fifth wider
 TUNED_TO: Final = 1000
 #: the spread of effects that makes them so at 95 % (Waudby-Smith et al., equation 24, to first order)
@@ -31,7 +29,7 @@ _NEAR: Final = 100
 
 
 def always_valid_interval(found: Estimate, alpha: float) -> tuple[float, float]:
-    """Return both ends of an interval that misses the truth at any look with at most this chance.
+    """Return both ends of an interval that holds at all looks together with confidence ``1 - alpha``.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Max-|t|: the largest studentised difference between any two of m systems that chance alone would make.
 
-Every difference is held against its own standard error, so pairs may vary as differently as they like; the
+Every difference is compared with its own standard error, so pairs may vary as differently as they like; the
 critical value is that of the largest |t| of all pairs and measures.  Two ways to draw it:
 
 - **sign flips**: the sign of everything a query says is a coin's (Westfall and Young 1993; Romano 1990).
@@ -41,14 +41,6 @@ if TYPE_CHECKING:
     Progress = Callable[[int], None]
     Ints = NDArray[np.int64]
 
-__all__ = [
-    "MaxT",
-    "RandomisedTukey",
-    "flipped_max_t",
-    "randomised_tukey",
-    "randomised_tukeys",
-    "resampled_max_t",
-]
 
 #: numbers that a block of draws holds
 _BLOCK: Final = 1 << 19
@@ -62,7 +54,7 @@ _LEAST: Final = 0.05
 
 @dataclass(frozen=True, eq=False)
 class MaxT:
-    """What was found of all pairs of systems, row less column.
+    """Results for all pairs of systems, row minus column.
 
     Attributes
     ----------
@@ -246,20 +238,20 @@ def resampled_max_t(
     sizes = _ones(totals) if sizes is None else sizes
     units, systems, measures = totals.shape
     whole = [Whole.of(_moments(_differences(totals, one), sizes)) for one in range(systems)]
-    seen = [_studentised(part.summed(np.ones((1, units))), measures, units) for part in whole]
+    observed = [_studentised(part.summed(np.ones((1, units))), measures, units) for part in whole]
     each = max(1, _BLOCK // max(units, 4 * systems * measures))
 
     def block(at: int) -> Floats:
         counts = draws(units, seed, range(at * each, min((at + 1) * each, resamples)))
         found = np.zeros(len(counts))
-        for part, (mean, error) in zip(whole, seen, strict=True):
+        for part, (mean, error) in zip(whole, observed, strict=True):
             drawn, spread = _studentised(part.summed(counts), measures, units)
             t = _over(np.abs(drawn - mean), np.maximum(spread, _LEAST * error))
             np.maximum(found, t.max(axis=(1, 2)), out=found)
         return found
 
     largest = np.sort(np.concatenate(list(in_blocks(block, -(-resamples // each), threads, progress))))[::-1]
-    gaps, errors = (np.concatenate([one[part] for one in seen]) for part in (0, 1))
+    gaps, errors = (np.concatenate([one[part] for one in observed]) for part in (0, 1))
     statistic = _over(np.abs(gaps), errors)
     reach = np.where(errors > 0, critical(largest, alpha) * errors, np.inf)
     p = _without_diagonal(p_values(statistic, largest))
@@ -305,7 +297,7 @@ _EXACT_BITS: Final = 52
 
 @dataclass(frozen=True, eq=False)
 class RandomisedTukey:
-    """What shuffling found.
+    """Results of shuffling.
 
     Attributes
     ----------

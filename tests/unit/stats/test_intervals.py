@@ -148,7 +148,7 @@ def test_streams_are_put_together_in_any_order() -> None:
     parts[1].merge(parts[0])
 
     assert np.array_equal(whole.means(), parts[1].means())
-    assert parts[1].seen == 900
+    assert parts[1].units == 900
 
 
 def test_streams_of_two_seeds_do_not_mix() -> None:
@@ -170,10 +170,10 @@ def test_streams_told_and_read() -> None:
     whole, part = (PoissonBootstrap(2, resamples=50, seed=3) for _ in range(2))
     whole.add(values, np.ones(10), keys)
     part.add(values[:4], np.ones(4), keys[:4])
-    again = PoissonBootstrap.read(json.loads(json.dumps(part.told())), 2)
+    again = PoissonBootstrap.from_dict(json.loads(json.dumps(part.to_dict())), 2)
     again.add(values[4:], np.ones(6), keys[4:])
     assert np.array_equal(whole.means(), again.means(), equal_nan=True)
-    assert (again.seen, again.seed) == (10, 3)
+    assert (again.units, again.seed) == (10, 3)
 
 
 def test_counts_are_poisson() -> None:
@@ -189,7 +189,7 @@ def test_counts_are_poisson() -> None:
 
 def test_unknown_interval() -> None:
     """A name nobody knows is told, with the nearest."""
-    with pytest.raises(BadOption, match="did you mean 'bca'"):
+    with pytest.raises(BadOption, match="did you mean bca"):
         estimates(Units.of(skewed()), "bcaa")
 
 
