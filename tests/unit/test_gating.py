@@ -69,7 +69,7 @@ def test_an_interval_around_the_margin_is_open() -> None:
         "pass": ("inconclusive", 0, True),
     }
     assert gated(OLD, candidate, rule).exit_code == 4
-    assert "queries would settle it" in found.outcomes[0].text
+    assert "queries would be enough" in found.outcomes[0].text
 
 
 def test_equal_scores_are_no_certainty() -> None:
@@ -231,7 +231,7 @@ def test_judgments_are_known_by_their_hash(tmp_path: Path) -> None:
         ('[gate]\nbaseline = "a"', "which run is the candidate"),
         ('[gate]\nbaseline = "a"\ncandidate = "b"', "needs rules"),
         ('[gate]\nbaselin = "a"', "did you mean baseline"),
-        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"', "asks nothing"),
+        ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"', "has no condition"),
         ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmargin=0.1', "lacks measure"),
         ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nmargin="x"', "a number"),
         ('[gate]\nbaseline="a"\ncandidate="b"\n[[gate.rules]]\nmeasure="AP"\nmargin=-1', "0 or more"),
@@ -267,7 +267,7 @@ def test_no_toml(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No such file"):
         Config.read(tmp_path / "none.toml", {})
     (tmp_path / "bad.toml").write_text("[gate\n")
-    with pytest.raises(InputError, match="no TOML"):
+    with pytest.raises(InputError, match="not TOML"):
         Config.read(tmp_path / "bad.toml", {})
 
 

@@ -16,7 +16,7 @@ import rankstone
 from rankstone import AlignmentOptions, demo
 from rankstone.cli.declaring import declare
 from rankstone.cli.options import ALIGNMENT, ORDERING, WITHOUT_JUDGMENTS
-from rankstone.comparison.compare_systems import How, SettingsKeywords
+from rankstone.comparison.compare_systems import ComparisonSettings, SettingsKeywords
 from rankstone.evaluation import EvaluationKeywords
 from rankstone.hits.alignment_options import (
     CHOICES,
@@ -98,7 +98,7 @@ def test_keywords_of_evaluation_are_what_prepared_reads() -> None:
     read = inspect.signature(rankstone.Prepared._read).parameters  # noqa: SLF001 - what its keywords come to
     own = {name for name, one in read.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
     assert set(EvaluationKeywords.__annotations__) == own | set(AlignmentKeywords.__annotations__)
-    assert set(SettingsKeywords.__annotations__) == {one.name for one in fields(How)}
+    assert set(SettingsKeywords.__annotations__) == {one.name for one in fields(ComparisonSettings)}
 
 
 def test_the_way_to_the_number_is_short() -> None:

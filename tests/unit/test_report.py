@@ -335,7 +335,7 @@ def test_many_questions_are_summed_up(tmp_path: Path) -> None:
     decided = len(found.table.filter(verdict="better"))
 
     best = f"{0.6 + 4 / 90:.4f}"
-    assert said[0] == f"map: {decided} of 21 questions are decided; s6 has the best mean, {best}"
+    assert said[0] == f"map: {decided} of 21 comparisons are conclusive; best mean: s6, {best}"
     assert all("is better than" in sentence for sentence in said[1 : 1 + decided])
 
 

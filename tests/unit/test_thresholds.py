@@ -135,7 +135,7 @@ def test_where_runs_change_places() -> None:
 
 def test_a_measure_with_a_threshold_has_none_to_vary() -> None:
     """What was asked for is not silently replaced, and NaN is no threshold."""
-    with pytest.raises(BadParameter, match=r"AP\(rel=2\) has its threshold already"):
+    with pytest.raises(BadParameter, match=r"AP\(rel=2\) already has a threshold"):
         thresholds(SEVEN, SHOWN, "AP(rel=2)")
     with pytest.raises(BadParameter, match="rel=nan is no threshold"):
         thresholds(SEVEN, SHOWN, "AP", levels=[float("nan")])

@@ -1,7 +1,7 @@
-"""Comparison: which ranking is better, and how sure that is; gates and plans built on it.
+"""Comparison: which system is better, and how sure that is; release gates and sample sizes.
 
-Comes in: what evaluation takes, or saved scores per query.  Goes out: a row for every pair and measure with
-difference, interval and verdict.  Scores nothing itself; statistics come from ``stats``.
+Takes judgments and runs, or saved scores per query, and returns a row for every pair of systems and measure:
+difference, interval, verdict.  Scores come from ``evaluation``, statistics from ``stats``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rankstone import lazy_names
 
 if TYPE_CHECKING:
-    from rankstone.comparison.compare_systems import How, compare, compare_scores
+    from rankstone.comparison.compare_systems import ComparisonSettings, compare, compare_scores
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.comparison.gate_config import Config, Drops, Guards, Rule
     from rankstone.comparison.gate_rules import Gate, Outcome
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from rankstone.comparison.single_intervals import intervals
 __all__ = [
     "Comparison",
+    "ComparisonSettings",
     "Config",
     "Drops",
     "Gate",
     "Guards",
-    "How",
     "Margin",
     "Outcome",
     "Plan",
@@ -43,7 +43,7 @@ if not TYPE_CHECKING:
     __getattr__ = lazy_names(
         __name__,
         {
-            "compare_systems": ("How", "compare", "compare_scores"),
+            "compare_systems": ("ComparisonSettings", "compare", "compare_scores"),
             "comparison_result": ("Comparison",),
             "gate_config": ("Config", "Drops", "Guards", "Rule"),
             "gate_rules": ("Gate", "Outcome"),

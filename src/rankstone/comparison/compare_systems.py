@@ -1,7 +1,4 @@
-"""The conductor of comparisons: evaluate, bring queries together, ask every pair, say who is better.
-
-What can be chosen about a comparison, with the defaults.
-"""
+"""``compare`` and ``compare_scores``: evaluate systems and test their differences; the settings of tests."""
 
 from __future__ import annotations
 
@@ -13,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import polars as pl
 
 from rankstone.comparison.comparison_result import Sources
-from rankstone.comparison.pairwise_tests import asked
+from rankstone.comparison.pairwise_tests import compare_pairs
 from rankstone.comparison.score_sources import Source
 from rankstone.comparison.test_families import ALL_PAIRS
-from rankstone.comparison.verdict import relevant_alone, with_judged
+from rankstone.comparison.verdict import only_relevant_judged, with_judged
 from rankstone.conventions.evaluation_by_convention import evaluate_by
 from rankstone.diagnostics.score_bounds import bounds as bounded
-from rankstone.errors import BadOption, BadRuns, UsageError, blaming, nearest, printable
+from rankstone.errors import BadOption, BadRuns, UsageError, blaming, one_of, printable
 from rankstone.evaluation.prepared import Given, Prepared
 from rankstone.evaluation.request import EvaluationKeywords, name_runs, of_rankings, split_runs
 from rankstone.evaluation.scores import Scores
@@ -39,20 +36,18 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = ["FAMILIES", "TESTS", "ComparisonKeywords", "How", "SettingsKeywords", "compare", "compare_scores"]
-
 #: tests of one pair
 TESTS: Final = ("randomisation", *PAIRED)
-#: corrections, and procedures that look at all pairs at once
+#: corrections, and procedures for all pairs at once
 FAMILIES: Final = (*ALL_PAIRS, *CORRECTIONS)
 _MOST: Final = 10_000_000
-#: numbers drawn at most, unless a count is asked for
+#: most random numbers by default
 _WORK: Final = 10**9
 _RESAMPLED: Final = 10**8
 
 
 class SettingsKeywords(TypedDict, total=False):
-    """The fields of :class:`How` as keyword arguments."""
+    """The fields of :class:`ComparisonSettings` as keyword arguments."""
 
     test: str
     interval: str
@@ -70,34 +65,34 @@ class ComparisonKeywords(SettingsKeywords, EvaluationKeywords, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class How:
+class ComparisonSettings:
     """How systems are compared.
 
     Parameters
     ----------
     test
-        Of one pair: ``randomisation`` (signs of differences flipped; exact up to 20 queries that differ),
-        ``t``, ``wilcoxon``, ``sign`` or ``mcnemar`` (for measures that are 0 or 1).
+        The test of one pair: ``randomisation`` (signs of differences are flipped; exact up to 20 queries that
+        differ), ``t``, ``wilcoxon``, ``sign`` or ``mcnemar`` (for measures that are 0 or 1).
     interval
         ``auto``: limits that hold for few queries, for measures of 0 and 1 and where few queries differ (see
-        ``automatic_intervals``); ``worst_case``: those that hold whatever was not seen; ``t``,
+        ``automatic_intervals``); ``worst_case``: limits that hold for any distribution; ``t``,
         ``bca``, ``percentile``, ``studentised`` or ``poisson``.
     correction
-        Of a family: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``, ``hochberg``, ``hommel``, ``bh``,
-        ``by``, ``none``; for all pairs ``robust_tukey`` (randomised Tukey and the largest t by sign flips,
-        where both claim), ``tukey`` (randomised), ``max_t`` (bootstrap), ``hsd`` (Tukey's, by
-        the studentised range) or ``nemenyi`` (of mean ranks).  ``None``: ``robust_tukey`` for all pairs of
-        more than two systems, ``holm`` otherwise.
+        The correction of a family: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``, ``hochberg``,
+        ``hommel``, ``bh``, ``by``, ``none``; for all pairs ``robust_tukey`` (randomised Tukey and the largest
+        t by sign flips, where both are significant), ``tukey`` (randomised), ``max_t`` (bootstrap), ``hsd``
+        (Tukey's, by the studentised range) or ``nemenyi`` (of mean ranks).  ``None``: ``robust_tukey`` for
+        all pairs of more than two systems, ``holm`` otherwise.
     confidence
-        Of a family as a whole; 1 less alpha.
+        The confidence of a family as a whole; 1 less alpha.
     margin
-        A difference that does not matter; with it systems can be equivalent.
+        A difference that is too small to matter; with it, systems can be equivalent.
     power
-        With which chance detectable differences and numbers of queries are counted.
+        The power for which detectable differences and numbers of queries are computed.
     permutations, resamples
-        How many are drawn; ``None``: 100,000 and 10,000, fewer where there are very many queries.
+        How many are drawn; ``None``: 100,000 and 10,000, fewer with very many queries.
     seed
-        Makes every p and interval reproducible, bit by bit, on any number of threads.
+        Makes all results reproducible to the last bit, on any number of threads.
     """
 
     test: str = "randomisation"
@@ -111,18 +106,19 @@ class How:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what is no test, interval, correction, chance, margin or count."""
-        _known("test", self.test, TESTS)
-        _known("interval", self.interval, tuple(METHODS))
+        """Refuse settings that are not valid."""
+        one_of("test", self.test, TESTS)
+        one_of("interval", self.interval, tuple(METHODS))
         if self.correction is not None:
-            _known("correction", self.correction, FAMILIES)
+            one_of("correction", self.correction, FAMILIES)
         for name in ("confidence", "power"):
             value, least = getattr(self, name), self.alpha if name == "power" else 0.0
             if not (_is_number(value) and least < value < 1):
                 raise BadOption(f"{name}={value!r} is out of range", expected=f"{least:g} < {name} < 1")
         if self.margin is not None and not (_is_number(self.margin) and 0 < self.margin < float("inf")):
             raise BadOption(
-                f"margin={self.margin!r} is no margin", expected="a difference above 0 that does not matter"
+                f"margin={self.margin!r} is not a margin",
+                expected="a difference above 0 that is too small to matter",
             )
         for name in ("permutations", "resamples"):
             if getattr(self, name) is not None:
@@ -131,36 +127,26 @@ class How:
 
     @property
     def alpha(self) -> float:
-        """The chance of a false claim in a family."""
+        """The family-wise error rate."""
         return round(1 - self.confidence, 12)
 
     def shuffles(self, numbers: int) -> int:
-        """Return how many permutations of so many numbers are drawn."""
+        """Return how many permutations of this many numbers are drawn."""
         if self.permutations is not None:
             return self.permutations
         return min(100_000, max(1_000, _WORK // max(numbers, 1)))
 
     def draws(self, units: int) -> int:
-        """Return how many resamples of so many units are drawn."""
+        """Return how many resamples of this many units are drawn."""
         return self.resamples or min(10_000, max(1_000, _RESAMPLED // max(units, 1)))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return every choice and its value."""
+        """Return the settings by name."""
         return asdict(self)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _known(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        close = nearest(str(value), known, n=1)
-        raise BadOption(
-            f"{name}={printable(repr(value))} is not known",
-            expected=", ".join(known),
-            fix=f"did you mean {close[0]!r}?" if close else None,
-        )
 
 
 def compare(
@@ -182,12 +168,11 @@ def compare(
     drawing: Progress | None = None,
     **options: Unpack[ComparisonKeywords],
 ) -> Comparison:
-    """Say which of several runs is better, and how sure that is.
+    """Compare runs query by query: which is better, with tests, intervals and verdicts.
 
-    Runs are compared query by query.  Two runs: one question a measure.  With a ``baseline`` every other
-    run is held against it; without, every pair is looked at.  What is asked of the primary measures is one
-    family, whose chance of a false claim is ``1 - confidence``; every other measure is labelled exploratory
-    and is a family of its own.
+    With a ``baseline``, every other run is compared with it; without one, every pair is compared.  The
+    comparisons of primary measures are one family, whose family-wise error rate is ``1 - confidence``; the
+    other measures are exploratory and corrected separately.
 
     Parameters
     ----------
@@ -195,87 +180,90 @@ def compare(
         As for :func:`rankstone.evaluate`.
     runs
         As for :func:`rankstone.evaluate`.  Runs called ``system/replicate`` are runs of one system (seeds,
-        folds): its scores are their mean, and what varies between them is part of the uncertainty.
+        folds): its scores are their mean, and the variance between them is part of the uncertainty.
     baseline
-        The run that the others are held against; of two runs the first unless given.
+        The run that the others are compared with; with two runs the first by default.
     primary
-        The measures the verdict is about; the first one unless given.
+        The measures of the verdict; the first one by default.
     by
-        Columns of ``queries``: the same questions for each of their values, a family of their own.
+        Columns of ``queries``: the same comparisons for each of their values, as a family of their own.
     cluster
-        A column of ``queries``, the user or session of each: what is drawn, flipped and counted as
-        independent is clusters.
+        A column of ``queries``, such as the user or session: clusters are the independent units then.
     bounds
-        Whether to say, too, how far the unjudged documents could move each difference (of primary measures).
+        True to bound the differences of primary measures over all grades of the unjudged documents.
     lang
-        Of sentences and headings: ``en`` or ``zh``.
+        Language of sentences and headings: ``en`` or ``zh``.
     keep_runs
-        Whether runs stay in memory once they are read, for reports and curves, which look at lists again.
+        True to keep runs in memory, for reports and curves, which read the lists again.
     drawing
-        Called with 1 for every block of permutations or resamples that is done.
+        Called with 1 after every block of permutations or resamples.
     **options
-        How systems are compared (see ``How``): ``test``, ``interval``,
+        How systems are compared (see ``ComparisonSettings``): ``test``, ``interval``,
         ``correction``, ``confidence``, ``margin``, ``power``, ``permutations``, ``resamples``, ``seed``;
         and ``queries``, ``columns`` and all else that :func:`rankstone.evaluate` takes.
 
     Returns
     -------
     Comparison
-        A row a pair and measure, the scores they come from, and how they were found.
+        A row for each pair and measure, the scores behind them, and the settings.
 
     Raises
     ------
     InputError, UsageError
-        As for :func:`rankstone.evaluate`; for fewer than two systems; for measures whose queries do not
-        become one number by a mean.
+        As for :func:`rankstone.evaluate`; for fewer than two systems; for measures that are not
+        averaged over queries.
 
     Examples
     --------
     >>> from rankstone import demo
-    >>> found = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", baseline="tfidf")
-    >>> found.table.select("measure", "system", "versus", "verdict").row(0)
+    >>> comparison = compare(demo.QRELS, demo.RUNS, "nDCG@10 AP", baseline="tfidf")
+    >>> comparison.table.select("measure", "system", "versus", "verdict").row(0)
     ('nDCG@10', 'bm25', 'tfidf', 'inconclusive')
     """
     check_language(lang)
-    how, aligned = _split(options)
+    settings, aligned = _split_settings(options)
     queries = aligned.pop("queries", None)
     columns = with_csv(*(aligned.pop(name, None) for name in ("columns", "csv_separator", "decimal")))
-    named = name_runs(runs)
+    named_runs = name_runs(runs)
     if run_column is not None:
         read = {"format_in": aligned.get("format_in"), "order": aligned.get("order", "score")}
-        named = split_runs(named, run_column, columns, **read)
-    if len(named) < 2:  # noqa: PLR2004 - two make a pair
+        named_runs = split_runs(named_runs, run_column, columns, **read)
+    if len(named_runs) < 2:  # noqa: PLR2004 - two make a pair
         raise UsageError(
-            "a comparison needs two runs or more",
-            given=", ".join(map(printable, named)),
-            fix="name another run",
+            "a comparison needs two or more runs",
+            given=", ".join(map(printable, named_runs)),
+            fix="add another run",
         )
     given: dict[str, Any] = {"queries": queries, "columns": columns, **aligned}
-    sources = Sources(qrels, named, given, convention)
+    sources = Sources(qrels, named_runs, given, convention)
     if keep_runs:
         sources = sources.remembering()
-        named = dict(sources.runs)
-    alone = False
+        named_runs = dict(sources.runs)
+    only_relevant = False
     if convention is not None:
         read = {"on_bad_run": on_bad_run, "progress": progress}
-        scores = evaluate_by(convention, Given(qrels, named), measures, **read, **given)
+        scores = evaluate_by(convention, Given(qrels, named_runs), measures, **read, **given)
     else:
-        wanted = of_rankings(measures)
-        ready = with_judged(Prepared(qrels, wanted, **given), wanted)
-        scores = Scores(*ready.score_runs(named, progress=progress, on_bad_run=on_bad_run))
-        alone = relevant_alone(ready, wanted)
-    _refuse_without(scores, baseline, len(named))
-    named = {name: named[name] for name in scores.runs}
-    sources = replace(sources, runs=named)
-    kept = [m for m in scores.measures if convention is not None or m in wanted]
-    about = _about(queries, columns, by, cluster)
+        requested = of_rankings(measures)
+        ready = with_judged(Prepared(qrels, requested, **given), requested)
+        scores = Scores(*ready.score_runs(named_runs, progress=progress, on_bad_run=on_bad_run))
+        only_relevant = only_relevant_judged(ready, requested)
+    _refuse_without(scores, baseline, len(named_runs))
+    named_runs = {name: named_runs[name] for name in scores.runs}
+    sources = replace(sources, runs=named_runs)
+    kept = [m for m in scores.measures if convention is not None or m in requested]
+    query_columns = _query_columns(queries, columns, by, cluster)
     conventions = {**scores.conventions, "measures": [str(measure) for measure in kept]}
-    source = replace(Source.of(scores, kept), conventions=conventions, relevant_alone=alone)
-    found = asked(source, baseline, primary, _columns(by), cluster, about, how, drawing)
-    found = replace(found, lang=lang, sources=sources)
+    source = replace(Source.of(scores, kept), conventions=conventions, relevant_alone=only_relevant)
+    comparison = compare_pairs(
+        source, baseline, primary, _columns(by), cluster, query_columns, settings, drawing
+    )
+    comparison = replace(comparison, lang=lang, sources=sources)
     if bounds:
-        found = found.with_bounds(_bounds(found, qrels, named, convention, columns, aligned))
-    return found
+        comparison = comparison.with_bounds(
+            _bounds(comparison, qrels, named_runs, convention, columns, aligned)
+        )
+    return comparison
 
 
 def compare_scores(
@@ -294,7 +282,7 @@ def compare_scores(
     drawing: Progress | None = None,
     **options: Unpack[SettingsKeywords],
 ) -> Comparison:
-    """Compare systems whose scores per query are known already.
+    """Compare systems from saved scores per query.
 
     Parameters
     ----------
@@ -304,7 +292,7 @@ def compare_scores(
         printed; ``{system: any of these}`` or a list of files; ``{system: {query: {measure: value}}}``, as
         pytrec_eval returns.
     measures
-        Which of them; all that say what is better, unless given.
+        Which measures; by default all that have a better direction.
     baseline, primary, by, cluster, queries, columns, csv_separator, decimal, lang, drawing, **options
         As for :func:`compare`.
 
@@ -312,45 +300,47 @@ def compare_scores(
     --------
     >>> old = {f"q{at}": {"map": 0.3 + at / 100} for at in range(30)}
     >>> new = {f"q{at}": {"map": 0.35 + at / 80} for at in range(30)}
-    >>> found = compare_scores({"old": old, "new": new})
-    >>> found.table.select("system", "verdict", "wins").row(0)
+    >>> comparison = compare_scores({"old": old, "new": new})
+    >>> comparison.table.select("system", "verdict", "wins").row(0)
     ('new', 'better', 30)
     """
     check_language(lang)
-    how, unknown = _split(options)
+    settings, unknown = _split_settings(options)
     columns = with_csv(columns, csv_separator, decimal)
     if unknown:
         name = next(iter(unknown))
         raise BadOption(
-            f"{printable(name)} is no option of a comparison of scores",
-            expected=", ".join(field.name for field in fields(How)),
+            f"{printable(name)} is not an option of compare_scores",
+            expected=", ".join(field.name for field in fields(ComparisonSettings)),
         )
     if isinstance(scores, Scores):
-        wanted = scores.measures if measures is None else of_rankings(measures)
-        source = Source.of(scores, [m for m in scores.measures if m in wanted])
+        requested = scores.measures if measures is None else of_rankings(measures)
+        source = Source.of(scores, [m for m in scores.measures if m in requested])
     else:
         with blaming(_files(scores)):
             source = Source.saved(scores, measures, columns)
-    about = _about(queries, columns, by, cluster)
+    query_columns = _query_columns(queries, columns, by, cluster)
     with blaming(_files(scores)):
-        found = asked(source, baseline, primary, _columns(by), cluster, about, how, drawing)
-    return replace(found, lang=lang)
+        comparison = compare_pairs(
+            source, baseline, primary, _columns(by), cluster, query_columns, settings, drawing
+        )
+    return replace(comparison, lang=lang)
 
 
-def _split(options: Mapping[str, Any]) -> tuple[How, dict[str, Any]]:
-    """Tell what is chosen about the comparison from options of alignment."""
-    own = {field.name for field in fields(How)}
-    how = How(**{name: value for name, value in options.items() if name in own})
-    return how, {name: value for name, value in options.items() if name not in own}
+def _split_settings(options: Mapping[str, Any]) -> tuple[ComparisonSettings, dict[str, Any]]:
+    """Split options into settings of the comparison and options of alignment."""
+    names = {field.name for field in fields(ComparisonSettings)}
+    settings = ComparisonSettings(**{name: value for name, value in options.items() if name in names})
+    return settings, {name: value for name, value in options.items() if name not in names}
 
 
 def _refuse_without(scores: Scores, baseline: str | None, total: int) -> None:
-    """Refuse a comparison whose baseline is bad, or all its runs but one."""
+    """Refuse a comparison without a valid baseline, or with fewer than two valid runs."""
     bad = scores.audit.bad_runs
     if baseline in bad:
         raise bad[baseline]
     if bad and len(scores.runs) < 2:  # noqa: PLR2004 - two make a pair
-        raise BadRuns(bad, total, "a comparison needs two runs or more")
+        raise BadRuns(bad, total, "a comparison needs two or more runs")
 
 
 def _files(scores: object) -> str | None:
@@ -363,27 +353,27 @@ def _files(scores: object) -> str | None:
 def _columns(by: str | Sequence[str]) -> tuple[str, ...]:
     names = (by,) if isinstance(by, str) else by
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise BadOption(f"by={by!r} is no name", expected="the name of a column, or several")
+        raise BadOption(f"by={by!r} is not a name", expected="the name of a column, or several")
     return tuple(dict.fromkeys(names))
 
 
-def _about(
+def _query_columns(
     queries: object, columns: Mapping[str, str] | None, by: str | Sequence[str], cluster: str | None
 ) -> pl.DataFrame | None:
     """Return the columns of the query table that queries are grouped or clustered by."""
-    wanted = [*_columns(by), *([] if cluster is None else [cluster])]
-    if not wanted:
+    requested = [*_columns(by), *([] if cluster is None else [cluster])]
+    if not requested:
         return None
     if queries is None:
         raise BadOption(
-            f"{' and '.join(map(printable, wanted))} need a table of queries",
+            f"{' and '.join(map(printable, requested))} need a table of queries",
             fix="queries={query: {column: value}} or a file, --queries FILE",
         )
-    return read_attributes(queries, "query_id", columns).collect(*dict.fromkeys(wanted))
+    return read_attributes(queries, "query_id", columns).collect(*dict.fromkeys(requested))
 
 
 def _bounds(
-    found: Comparison,
+    comparison: Comparison,
     qrels: QrelsLike,
     runs: Mapping[str, object],
     convention: str | None,
@@ -391,13 +381,17 @@ def _bounds(
     aligned: Mapping[str, Any],
 ) -> pl.DataFrame:
     """Return how far unjudged documents could move the differences of primary measures."""
-    if convention is not None or any(len(several) > 1 for several in found.replicates.values()):
-        raise BadOption("bounds=True is for our own measures of single runs", fix="leave bounds out")
+    if convention is not None or any(len(several) > 1 for several in comparison.replicates.values()):
+        raise BadOption(
+            "bounds=True works for rankstone's own measures and single runs only", fix="leave bounds out"
+        )
     rows = []
-    pairs = found.table.filter(role="primary").select("system", "versus").unique(maintain_order=True)
+    pairs = comparison.table.filter(role="primary").select("system", "versus").unique(maintain_order=True)
     for pair in pairs.iter_rows():
         some = {name: runs[name] for name in pair}
-        mean = bounded(qrels, some, list(found.primary), difference=pair, columns=columns, **aligned).mean()
+        mean = bounded(
+            qrels, some, list(comparison.primary), difference=pair, columns=columns, **aligned
+        ).mean()
         mean = mean.filter(run=" - ".join(pair))
         rows += [
             (measure, *pair, low, high) for measure, low, high in mean.select("measure", "low", "high").rows()

@@ -1,4 +1,4 @@
-"""What a comparison came to, as data: rows of pairs and measures, and the scores they were made of."""
+"""The result of a comparison: a row for each pair and measure, and the scores behind them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.comparison.verdict import judged_apart
+from rankstone.comparison.verdict import judged_shares_differ
 from rankstone.errors import InputError
 from rankstone.io import read_run
 from rankstone.io.sources import is_database
@@ -21,15 +21,13 @@ from rankstone.tables.results import Result, given
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone.comparison.compare_systems import How
+    from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.comparison.test_families import Family
     from rankstone.evaluation.request import QrelsLike
     from rankstone.hits.alignment_audit import Audit
     from rankstone.tables.sheet import Sheet
 
-
-__all__ = ["Comparison", "Sources", "tabled"]
 
 _ROWS: Final[dict[str, Any]] = {
     "measure": pl.String,
@@ -69,8 +67,10 @@ _ROWS: Final[dict[str, Any]] = {
 }
 
 
-def tabled(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, Any] | None = None) -> pl.DataFrame:
-    """Return rows of answers as a frame, ``kinds`` of further columns in front; what is no number is null."""
+def comparison_frame(
+    rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, Any] | None = None
+) -> pl.DataFrame:
+    """Return rows as a frame, with further columns (``kinds``) in front; NaN and infinity become null."""
     frame = pl.DataFrame(rows, {**(kinds or {}), **_ROWS})
     numbers = [name for name, kind in _ROWS.items() if kind == pl.Float64]
     finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in numbers]
@@ -79,16 +79,16 @@ def tabled(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, Any] | None = 
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """Where the lists behind scores are: judgments, runs by name, and how they were read.
+    """The judgments and runs behind the scores, and the options they were read with.
 
     Attributes
     ----------
     qrels, runs
         As they were given.
     given
-        The arguments of :func:`rankstone.evaluate` that they were read with.
+        Keyword arguments of :func:`rankstone.evaluate`.
     convention
-        The library whose numbers were asked for.
+        The library whose definitions were used.
     """
 
     qrels: QrelsLike
@@ -97,7 +97,7 @@ class Sources:
     convention: str | None = None
 
     def remembering(self) -> Sources:
-        """Return the same with runs that stay in memory once they are read."""
+        """Return the same with runs that stay in memory after the first reading."""
         return replace(self, runs={name: self._remembering(name) for name in self.runs})
 
     def _remembering(self, name: str) -> object:
@@ -105,12 +105,68 @@ class Sources:
         order = self.given.get("order", "score")
         try:
             return read_run(self.runs[name], columns, form, order=order, name=name).remembering()
-        except InputError:  # whoever scores it says so, of all such runs together
+        except InputError:  # reported when it is scored, together with other bad runs
             return self.runs[name]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ComparedSystems(Result):
+    """What comparisons in memory and on a cluster have in common; see :class:`Comparison`."""
+
+    systems: tuple[str, ...]
+    baseline: str | None
+    primary: tuple[str, ...]
+    table: pl.DataFrame
+    families: tuple[Family, ...]
+    settings: ComparisonSettings
+    segments: pl.DataFrame | None = None
+    judged: tuple[str, Mapping[str, pl.DataFrame]] | None = None
+    relevant_alone: bool = False
+    replicates: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lang: str = "en"
+    digits: int = 4
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, primary ones first."""
+        return tuple(self.table["measure"].unique(maintain_order=True))
+
+    def mean(self) -> pl.DataFrame:
+        """Return one row a system and measure."""
+        raise NotImplementedError
+
+    @cached_property
+    def pool_bias(self) -> list[tuple[str, str]]:
+        """The pairs of systems whose shares of judged documents differ, so one may be underestimated."""
+        if self.judged is None or self.relevant_alone:
+            return []
+        pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
+        first = {system: runs[0] for system, runs in self.replicates.items()}
+        return [
+            (one, other)
+            for one, other in pairs
+            if judged_shares_differ(self.judged[1], first[one], first[other])
+        ]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return :attr:`table`."""
+        return self.table
+
+    def sheet(self, digits: int | None = None) -> Sheet:
+        """Return the result as people read it; ``digits`` are decimals."""
+        from rankstone.comparison.comparison_tables import sheet
+
+        return sheet(self, self.digits if digits is None else digits)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each comparison of the primary family."""
+        from rankstone.comparison.comparison_tables import sentences
+
+        return sentences(self, self.digits)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Comparison(ComparedSystems):
     """Which systems are better, and how sure that is.
 
     Attributes
@@ -118,99 +174,66 @@ class Comparison(Result):
     systems
         What is compared, in the order given.
     baseline
-        The system that the others are held against; ``None`` where every pair is looked at.
+        The system that the others are compared with; ``None`` where every pair is compared.
     primary
         The measures that the verdict is about.
     matrices
-        Measure → the scores, a row a query, a column a system.
+        Measure → the scores per query, a column for each system.
     table
         One row a measure and pair: ``measure``, ``role`` (primary, exploratory), ``system``, ``versus``;
         ``n`` queries (``units`` of them independent, ``left_out`` without a value for some system);
-        ``mean``, ``mean_versus``, ``difference``; ``low`` and ``high``, its interval at the family's level,
-        and the ``verdict`` that follows from it: ``better``, ``worse`` (``higher``, ``lower`` where neither
-        is better), ``equivalent`` within the margin, ``identical`` scores on all n queries,
+        ``mean``, ``mean_versus``, ``difference``; ``low`` and ``high``, its interval, corrected for
+        the family, and the ``verdict`` that follows from it: ``better``, ``worse`` (``higher``, ``lower``
+        where neither is better), ``equivalent`` within the margin, ``identical`` scores on all n queries,
         ``inconclusive``; ``interval_kind``: ``simultaneous`` where all intervals of the family hold together
         with its confidence, ``pointwise`` where each holds by itself with ``confidence``; ``needed``, how
         many queries a difference as large as the observed one needs, and ``needed_cautious``, by the upper
         80 % limit of the deviation (Browne 1995); ``p``,
-        ``p_adjusted`` for the ``family`` of so many questions, ``p_t`` of the paired t-test, ``p_not_worse``
-        and ``p_equivalent`` of two one-sided tests of the margin, by the method of the interval: at most
-        half of alpha where the interval lies inside the margin; ``wins``, ``ties``, ``losses``; ``d_z``,
-        ``g`` (d_z without its bias), ``es_hsd`` (the difference over what systems and queries leave
-        unexplained); ``error``, the standard error, and ``spread``, the one that is planned with (of the
-        default interval: with one more query at the worst credible loss); ``low_alone`` and ``high_alone``,
-        the interval were this the only question; ``detectable``, the smallest difference that n queries show
-        with the power asked for (neither it nor ``needed`` where systems have several runs: queries do not
-        tell how these vary).  ``lowest`` and ``highest``, with bounds: what the difference could be if the
-        unjudged were judged.
+        ``p_adjusted`` for the ``family`` of so many comparisons, ``p_t`` of the paired t-test,
+        ``p_not_worse`` and ``p_equivalent`` of two one-sided tests of the margin, by the method of the
+        interval: at most half of alpha where the interval lies inside the margin; ``wins``, ``ties``,
+        ``losses``; ``d_z``, ``g`` (d_z without its bias), ``es_hsd`` (the difference over what systems and
+        queries leave unexplained); ``error``, the standard error, and ``spread``, the one for
+        planning (of the default interval: with one more query at the worst credible loss); ``low_alone`` and
+        ``high_alone``, the interval without correction; ``detectable``, the smallest difference that n
+        queries detect with the requested power (neither it nor ``needed`` where systems have several runs:
+        more queries do not show how these vary).  ``lowest`` and ``highest``, with bounds: what the
+        difference could be if the unjudged documents were judged.
     segments
-        The same for each segment of queries, its columns in front; ``None`` where nobody asked.
+        The same for each segment of queries, its columns in front; ``None`` without ``by``.
     families
-        What was asked together, and how.
-    how
-        What was chosen.
+        The families of comparisons, with their corrections and levels.
+    settings
+        How systems were compared.
     judged
         The name of Judged@k and its values for each run; ``None`` where it is not known.
     relevant_alone
-        Whether only relevant documents are judged, so that Judged@k is P@k, and its differences are no bias.
+        True if only relevant documents are judged: Judged@k is P@k then, and its differences are no bias.
     replicates
         System → its runs.
     audit
-        What alignment did; ``None`` for saved scores.
+        What was found when runs and judgments were aligned; ``None`` for saved scores.
     conventions, inputs
         As for :class:`~rankstone.Scores`.
     sources
-        Where the lists are; ``None`` for saved scores.
+        The judgments and runs; ``None`` for saved scores.
     lang, digits
-        Of what is shown: ``en`` or ``zh``, and decimals.
+        Language of sentences and headings (``en`` or ``zh``), and decimals.
 
     Examples
     --------
     >>> import rankstone
     >>> from rankstone import demo
-    >>> found = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
-    >>> found.table.select("system", "versus", "wins", "ties", "losses").rows()
+    >>> comparison = rankstone.compare(demo.QRELS, demo.RUNS, "nDCG@10")
+    >>> comparison.table.select("system", "versus", "wins", "ties", "losses").rows()
     [('tfidf', 'bm25', 5, 14, 13)]
     """
 
-    systems: tuple[str, ...]
-    baseline: str | None
-    primary: tuple[str, ...]
     matrices: Mapping[str, Matrix]
-    table: pl.DataFrame
-    segments: pl.DataFrame | None
-    families: tuple[Family, ...]
-    how: How
-    judged: tuple[str, Mapping[str, pl.DataFrame]] | None = None
-    relevant_alone: bool = False
-    replicates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     audit: Audit | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
     sources: Sources | None = None
-    lang: str = "en"
-    digits: int = 4
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return :attr:`table`."""
-        return self.table
-
-    def sheet(self, digits: int | None = None) -> Sheet:
-        """Return what people read; ``digits`` are decimals."""
-        from rankstone.comparison.comparison_tables import sheet
-
-        return sheet(self, self.digits if digits is None else digits)
-
-    def sentences(self) -> list[str]:
-        """Return a sentence for each question of the primary family."""
-        from rankstone.comparison.comparison_tables import sentences
-
-        return sentences(self, self.digits)
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The measures, primary ones first."""
-        return tuple(self.matrices)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
@@ -270,26 +293,15 @@ class Comparison(Result):
         return float(np.mean(np.concatenate([part.to_numpy() for part in parts]))) if parts else None
 
     @cached_property
-    def pool_bias(self) -> list[tuple[str, str]]:
-        """The pairs of systems whose shares of judged documents differ: the judgments may favour one."""
-        if self.judged is None or self.relevant_alone:
-            return []
-        pairs = self.table.select("system", "versus").unique(maintain_order=True).rows()
-        first = {system: runs[0] for system, runs in self.replicates.items()}
-        return [
-            (one, other) for one, other in pairs if judged_apart(self.judged[1], first[one], first[other])
-        ]
-
-    @cached_property
     def anova(self) -> pl.DataFrame:
         """Two-way analysis of variance of each measure, blocked on queries.
 
         Columns ``measure``, ``f``, ``p``, ``df``, ``df_error``, ``error`` (mean square).
         """
         rows = [
-            (measure, found.f, found.p, found.df[0], found.df[2], found.error)
+            (measure, analysis.f, analysis.p, analysis.df[0], analysis.df[2], analysis.error)
             for measure, matrix in self.matrices.items()
-            if (found := matrix.anova) is not None
+            if (analysis := matrix.anova) is not None
         ]
         schema = {
             "measure": pl.String,
@@ -303,16 +315,16 @@ class Comparison(Result):
 
     @cached_property
     def friedman(self) -> pl.DataFrame:
-        """Friedman's test of each measure, whether systems take the same places within queries.
+        """Friedman's test of each measure: whether systems have the same ranks within queries.
 
         Columns ``measure``, ``chi_square``, ``p_chi_square``, ``f`` and ``p`` (of Iman and Davenport),
         ``df``, ``df_error``.  No row for a measure of one query, or whose queries come in clusters.
         """
         rows = [
-            (measure, found.chi_square, found.p_chi_square, found.f, found.p, *found.df)
+            (measure, test.chi_square, test.p_chi_square, test.f, test.p, *test.df)
             for measure, matrix in self.matrices.items()
             if len(matrix) > 1 and matrix.cluster is None
-            for found in (friedman(matrix.values),)
+            for test in (friedman(matrix.values),)
         ]
         numbers = dict.fromkeys(("chi_square", "p_chi_square", "f", "p"), pl.Float64)
         schema = {"measure": pl.String, **numbers, "df": pl.Int64, "df_error": pl.Int64}
@@ -321,28 +333,28 @@ class Comparison(Result):
 
     @cached_property
     def by_test(self) -> pl.DataFrame:
-        """What other tests say of the primary measures' questions, uncorrected.
+        """The comparisons of primary measures by all tests, not corrected.
 
-        Columns ``measure``, ``system``, ``versus``, p by the name of each test (null where a test is not
-        for such differences), ``agree``: whether all are on the same side of alpha.  Empty where systems
-        have several runs, which these tests know nothing of, or where mean ranks are compared.
+        Columns ``measure``, ``system``, ``versus``, a column of p for each test (null where a test
+        does not apply), ``agree``: True if all are on the same side of alpha.  Empty where systems have
+        several runs, which these tests do not cover, or where mean ranks are compared.
         """
         from rankstone.comparison.pairwise_tests import by_test
 
         return by_test(self)
 
-    def with_bounds(self, found: pl.DataFrame) -> Comparison:
+    def with_bounds(self, bounds: pl.DataFrame) -> Comparison:
         """Return the comparison with the bounds that unjudged documents leave, ``lowest`` and ``highest``."""
         keys = ["measure", "system", "versus"]
-        return replace(self, table=self.table.join(found, on=keys, how="left", maintain_order="left"))
+        return replace(self, table=self.table.join(bounds, on=keys, how="left", maintain_order="left"))
 
     def hashes(self) -> dict[str, str]:
-        """Return the SHA-256 of every input that is a file, read again for it."""
-        given = {"judgments": self.inputs.get("judgments"), **self.inputs.get("runs", {})}
-        given |= self.inputs.get("scores", {})
+        """Return the SHA-256 of every input file; files are read again."""
+        paths = {"judgments": self.inputs.get("judgments"), **self.inputs.get("runs", {})}
+        paths |= self.inputs.get("scores", {})
         return {
             name: sha256(Path(path).read_bytes()).hexdigest()
-            for name, path in given.items()
+            for name, path in paths.items()
             if isinstance(path, str) and not is_database(path) and Path(path).is_file()
         }
 
@@ -370,5 +382,5 @@ class Comparison(Result):
 
 def _plain(family: Family) -> dict[str, Any]:
     """Return a family as a dict; JSON has no NaN."""
-    told = asdict(family) | {"interval_kind": family.interval_kind}
-    return told | {"level": None if np.isnan(family.level) else family.level}
+    level = None if np.isnan(family.level) else family.level
+    return asdict(family) | {"interval_kind": family.interval_kind, "level": level}

@@ -1,4 +1,4 @@
-"""Comparisons as people read them: sentences, means with letters, differences with intervals."""
+"""Comparisons as people read them: verdicts, means with letters, differences with intervals, caveats."""
 
 from __future__ import annotations
 
@@ -6,98 +6,39 @@ from collections.abc import Callable
 from functools import partial
 from itertools import product
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from rankstone.comparison.test_families import ALL_PAIRS
-from rankstone.comparison.verdict import held_by_system
+from rankstone.comparison.verdict import judged_share_counts
 from rankstone.errors import printable
 from rankstone.stats.automatic_intervals import FEW_CLUSTERS
-from rankstone.stats.mean_intervals import METHODS
 from rankstone.stats.multiple_testing import CORRECTIONS
 from rankstone.tables.phrases import phrase
 from rankstone.tables.results import conventions_lines
 from rankstone.tables.sheet import Sheet, Table, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     import polars as pl
 
-    from rankstone.comparison.compare_systems import How
-    from rankstone.comparison.test_families import Family
+    from rankstone.comparison.comparison_result import ComparedSystems
     from rankstone.tables.sheet import Kind
 
-
-__all__ = ["Compared", "percent", "sentences", "sheet", "signed"]
 
 Say = Callable[..., str]
 
 
-#: sentences and cautions beyond so many are counted only
-_SAID: Final = 12
-#: more pairs than so many whose shares of judged documents differ are one table of systems
+#: sentences and caveats that are shown; further ones are counted
+_SHOWN: Final = 12
+#: pairs with different shares of judged documents that get a sentence each; more of them get a table
 _FEW: Final = 3
-#: a p below this is shown as being below it
+#: smaller p-values are shown as smaller than this
 _LEAST: Final = 0.0001
-#: from so many systems on a title counts them
+#: from this number of systems on, the title shows their number and not their names
 _MANY: Final = 4
-#: names of systems in titles are cut to so many characters
+#: longest name of a system in titles and sentences
 _NAME: Final = 30
-
-
-class Compared(Protocol):
-    """What is shown of a comparison, wherever it was made; see ``Comparison``."""
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """What is compared."""
-
-    @property
-    def baseline(self) -> str | None:
-        """What the others are held against."""
-
-    @property
-    def primary(self) -> tuple[str, ...]:
-        """The measures that the verdict is about."""
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """All of them."""
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """A row a measure and pair."""
-
-    @property
-    def segments(self) -> pl.DataFrame | None:
-        """The same for segments of queries."""
-
-    def mean(self) -> pl.DataFrame:
-        """Return a row a system and measure."""
-
-    @property
-    def families(self) -> tuple[Family, ...]:
-        """What was asked together."""
-
-    @property
-    def how(self) -> How:
-        """What was chosen."""
-
-    @property
-    def judged(self) -> tuple[str, Mapping[str, pl.DataFrame]] | None:
-        """Judged@k of each run, where it is known."""
-
-    @property
-    def pool_bias(self) -> list[tuple[str, str]]:
-        """Pairs whose shares of judged documents differ."""
-
-    @property
-    def replicates(self) -> Mapping[str, Sequence[str]]:
-        """System → its runs."""
-
-    @property
-    def lang(self) -> str:
-        """Of words."""
 
 
 def signed(value: float | None, digits: int = 4) -> str:
@@ -127,45 +68,45 @@ def _p(value: float) -> str:
     return f"<{_LEAST}" if value < _LEAST else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"  # noqa: PLR2004
 
 
-def sheet(found: Compared, digits: int = 4) -> Sheet:
-    """Return everything a person should see."""
-    say = _say(found)
-    short = _short(found)
-    names = [short[system] for system in found.systems]
+def sheet(comparison: ComparedSystems, digits: int = 4) -> Sheet:
+    """Return the whole comparison for people to read."""
+    say = _say(comparison)
+    short = _short(comparison)
+    names = [short[system] for system in comparison.systems]
     systems = " · ".join(names) if len(names) < _MANY else say("systems", count=len(names))
-    n = max(found.table["n"].to_list())
+    n = max(comparison.table["n"].to_list())
     parts: list[Table | tuple[str, tuple[str, ...]]] = [
-        (say("verdict"), tuple(_cut(sentences(found, digits), say))),
-        _means(found, say, digits),
-        _differences(found, say, digits),
+        (say("verdict"), tuple(_cut(sentences(comparison, digits), say))),
+        _means(comparison, say, digits),
+        _differences(comparison, say, digits),
     ]
-    if found.segments is not None:
-        parts.append(_segments(found, say, digits))
-    if shares := _shares(found, say):
+    if comparison.segments is not None:
+        parts.append(_segments(comparison, say, digits))
+    if shares := _shares(comparison, say):
         parts.append(shares)
-    if cautions := list(_cautions(found, say, digits)):
-        parts.append((say("care"), tuple(_cut(cautions, say))))
-    parts.append((say("how"), tuple(_how(found, say, digits))))
-    audit, told = getattr(found, "audit", None), getattr(found, "conventions", {})
+    if caveats := list(_caveats(comparison, say, digits)):
+        parts.append((say("care"), tuple(_cut(caveats, say))))
+    parts.append((say("how"), tuple(_method(comparison, say, digits))))
+    audit, conventions = getattr(comparison, "audit", None), getattr(comparison, "conventions", {})
     notes = [] if audit is None else audit.lines()
-    notes += conventions_lines(told) if "alignment" in told else []
+    notes += conventions_lines(conventions) if "alignment" in conventions else []
     return Sheet(say("title", systems=systems, n=f"{n:,}"), parts=tuple(parts), notes=tuple(notes))
 
 
-def _say(found: Compared) -> Say:
-    """Return the phrases of the language in which a comparison is shown."""
-    return partial(phrase, "comparison", lang=found.lang)
+def _say(comparison: ComparedSystems) -> Say:
+    """Return the phrases of the comparison's language."""
+    return partial(phrase, "comparison", lang=comparison.lang)
 
 
 def _cut(lines: list[str], say: Say) -> list[str]:
-    if len(lines) <= _SAID:
+    if len(lines) <= _SHOWN:
         return lines
-    return [*lines[:_SAID], say("more", count=len(lines) - _SAID)]
+    return [*lines[:_SHOWN], say("more", count=len(lines) - _SHOWN)]
 
 
-def _short(found: Compared) -> dict[str, str]:
-    """Return the systems' names as sentences have them: short, and each another one."""
-    shown = {system: printable(system, 300) for system in found.systems}
+def _short(comparison: ComparedSystems) -> dict[str, str]:
+    """Return a short name for each system, all of them different."""
+    shown = {system: printable(system, 300) for system in comparison.systems}
     short = shortened(shown.values(), _NAME)
     return {system: short[name] for system, name in shown.items()}
 
@@ -179,17 +120,16 @@ def _ends(row: dict[str, Any], digits: int) -> str:
     return f"[{signed(row['low'], digits)}, {signed(row['high'], digits)}]"
 
 
-def sentences(found: Compared, digits: int = 4) -> list[str]:
-    """Return a sentence for each question of the primary family."""
-    say, short, lines = _say(found), _short(found), []
-    for row in found.table.filter(role="primary").iter_rows(named=True):
-        numbers = f"{signed(row['difference'], digits)} {_ends(row, digits)}"
-        if found.families[0].correction == "nemenyi":
+def sentences(comparison: ComparedSystems, digits: int = 4) -> list[str]:
+    """Return a sentence for each comparison of the primary family."""
+    say, short, lines = _say(comparison), _short(comparison), []
+    for row in comparison.table.filter(role="primary").iter_rows(named=True):
+        difference, level = signed(row["difference"], digits), percent(row["confidence"])
+        numbers = say("numbers", difference=difference, level=level, ends=_ends(row, digits))
+        if comparison.families[0].correction == "nemenyi":
             numbers = say("mean_ranks", numbers=numbers)
-        n, margin = f"{row['n']:,}", found.how.margin
+        n, margin = f"{row['n']:,}", comparison.settings.margin
         line = say(row["verdict"], **_names(row, short), numbers=numbers, n=n, margin=margin)
-        if row["verdict"] == "inconclusive" and row["detectable"] is not None:
-            line += say("shows", least=f"{row['detectable']:.{digits}f}", power=percent(found.how.power))
         if row["needed"] is not None and row["needed_cautious"] is not None:
             line += say("would_decide", n=f"{row['needed']:,}", cautious=f"{row['needed_cautious']:,}")
         lines.append(line)
@@ -202,34 +142,34 @@ def letters(count: int) -> list[str]:
     >>> letters(28)[-3:]
     ['z', 'aa', 'ab']
     """
-    found: list[str] = []
+    words: list[str] = []
     width = 1
-    while len(found) < count:
-        found += ["".join(one) for one in product(ascii_lowercase, repeat=width)]
+    while len(words) < count:
+        words += ["".join(one) for one in product(ascii_lowercase, repeat=width)]
         width += 1
-    return found[:count]
+    return words[:count]
 
 
-def _means(found: Compared, say: Say, digits: int) -> Table:
+def _means(comparison: ComparedSystems, say: Say, digits: int) -> Table:
     """Return the means of every system, with the letters of those it is better than."""
-    letter = dict(zip(found.systems, letters(len(found.systems)), strict=True))
+    letter = dict(zip(comparison.systems, letters(len(comparison.systems)), strict=True))
     beaten: dict[tuple[str, str], list[str]] = {}
-    for row in found.table.iter_rows(named=True):
+    for row in comparison.table.iter_rows(named=True):
         if row["verdict"] in ("better", "worse"):
             winner, loser = (row["system"], row["versus"])[:: 1 if row["verdict"] == "better" else -1]
             beaten.setdefault((winner, row["measure"]), []).append(letter[loser])
     wide: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in found.mean().iter_rows(named=True):
+    for row in comparison.mean().iter_rows(named=True):
         wide.setdefault(row["system"], {})[row["measure"]] = row
-    judged, many = found.judged is not None, len(found.systems) > len(ascii_lowercase)
+    judged, many = comparison.judged is not None, len(comparison.systems) > len(ascii_lowercase)
     rows = []
     for system, cells in wide.items():
         texts = []
-        for measure in found.measures:
+        for measure in comparison.measures:
             row = cells[measure]
             sd = "" if row["sd"] is None else f" ±{row['sd']:.{digits}f}"
             worse = beaten.get((system, measure), [])
-            said = (f">{len(worse)}" if worse else "") if many else _joined(worse)
+            said = (f">{len(worse)}" if worse else "") if many else "".join(sorted(worse))
             texts.append(f"{row['mean']:.{digits}f}{sd} {said}".strip())
         share = next(iter(cells.values()))["judged"]
         rows.append(
@@ -240,13 +180,14 @@ def _means(found: Compared, say: Say, digits: int) -> Table:
                 *([("–" if share is None else f"{share:.3f}")] if judged else []),
             )
         )
-    head = ("", say("system"), *found.measures, *([found.judged[0]] if found.judged is not None else []))
+    head = (
+        "",
+        say("system"),
+        *comparison.measures,
+        *([comparison.judged[0]] if comparison.judged is not None else []),
+    )
     numeric = (True, False, *(True for _ in head[2:]))
     return Table(say("means_many" if many else "means"), head, tuple(rows), numeric)
-
-
-def _joined(found: list[str]) -> str:
-    return "".join(sorted(found))
 
 
 def _row(row: dict[str, Any], say: Say, digits: int, corrected: bool) -> tuple[str, ...]:  # noqa: FBT001
@@ -259,20 +200,22 @@ def _row(row: dict[str, Any], say: Say, digits: int, corrected: bool) -> tuple[s
     )
 
 
-def _head(found: Compared, table: pl.DataFrame, say: Say, family: int) -> tuple[tuple[str, ...], bool]:
+def _head(
+    comparison: ComparedSystems, table: pl.DataFrame, say: Say, family: int
+) -> tuple[tuple[str, ...], bool]:
     """Return the head of differences, and whether p is corrected; families may differ in their level."""
-    one = found.families[family]
+    one = comparison.families[family]
     corrected = one.size > 1 and one.correction != "none"
     p = say("adjusted", correction=one.correction) if corrected else say("p")
     difference = say("rank_difference" if one.correction == "nemenyi" else "difference")
-    return (difference, _interval(found, table, say), p, say("wtl"), say("verdict_head")), corrected
+    return (difference, _interval(comparison, table, say), p, say("wtl"), say("verdict_head")), corrected
 
 
-def _interval(found: Compared, table: pl.DataFrame, say: Say) -> str:
-    """Return what the intervals of a table are called, by what their confidence is of."""
+def _interval(comparison: ComparedSystems, table: pl.DataFrame, say: Say) -> str:
+    """Return the heading of intervals: simultaneous or pointwise, and their confidence."""
     kinds = set(table["interval_kind"])
     if kinds == {"simultaneous"}:
-        return say("interval_simultaneous", level=percent(found.how.confidence))
+        return say("interval_simultaneous", level=percent(comparison.settings.confidence))
     levels = set(map(percent, table["confidence"]))
     alone = set(table["family"]) == {1}
     if len(kinds) > 1 or (alone and len(levels) > 1):
@@ -282,38 +225,39 @@ def _interval(found: Compared, table: pl.DataFrame, say: Say) -> str:
     return say("interval" if alone else "interval_pointwise", level=levels.pop())
 
 
-def _differences(found: Compared, say: Say, digits: int) -> Table:
-    head, corrected = _head(found, found.table, say, 0)
-    held = found.baseline is not None
-    letter = dict(zip(found.systems, letters(len(found.systems)), strict=True))
+def _differences(comparison: ComparedSystems, say: Say, digits: int) -> Table:
+    head, corrected = _head(comparison, comparison.table, say, 0)
+    has_baseline = comparison.baseline is not None
+    letter = dict(zip(comparison.systems, letters(len(comparison.systems)), strict=True))
     rows = [
         (
             printable(row["measure"], _NAME),
-            printable(row["system"], 300) if held else f"{letter[row['system']]} − {letter[row['versus']]}",
+            printable(row["system"], 300)
+            if has_baseline
+            else f"{letter[row['system']]} − {letter[row['versus']]}",
             *_row(row, say, digits, corrected),
         )
-        for row in found.table.iter_rows(named=True)
+        for row in comparison.table.iter_rows(named=True)
     ]
     title = (
-        say("differences_from", baseline=_short(found)[found.baseline])
-        if found.baseline is not None
+        say("differences_from", baseline=_short(comparison)[comparison.baseline])
+        if comparison.baseline is not None
         else say("differences")
     )
     return Table(title, (say("measure"), say("system"), *head), tuple(rows), _KINDS)
 
 
-#: measure and system are names, all else keeps its width
 _KINDS: Final[tuple[Kind, ...]] = ("text", "id", "number", "interval", "p", "number", "text")
 
 
-def _segments(found: Compared, say: Say, digits: int) -> Table:
-    assert found.segments is not None  # noqa: S101 - who asks has looked
-    head, corrected = _head(found, found.segments, say, len(found.families) - 1)
-    by = found.segments.columns[: found.segments.columns.index("measure")]
-    short = _short(found)
-    several = len(found.primary) > 1 or len(found.systems) > 2  # noqa: PLR2004 - more than one question each
+def _segments(comparison: ComparedSystems, say: Say, digits: int) -> Table:
+    assert comparison.segments is not None  # noqa: S101 - checked by the caller
+    head, corrected = _head(comparison, comparison.segments, say, len(comparison.families) - 1)
+    by = comparison.segments.columns[: comparison.segments.columns.index("measure")]
+    short = _short(comparison)
+    several = len(comparison.primary) > 1 or len(comparison.systems) > 2  # noqa: PLR2004 - several comparisons each
     rows = []
-    for row in found.segments.iter_rows(named=True):
+    for row in comparison.segments.iter_rows(named=True):
         values = ", ".join("–" if row[name] is None else printable(row[name], _NAME) for name in by)
         names = _names(row, short)
         what = f"{names['measure']} {names['system']} − {names['versus']}" if several else names["measure"]
@@ -321,86 +265,106 @@ def _segments(found: Compared, say: Say, digits: int) -> Table:
     return Table(say("segments"), (", ".join(map(printable, by)), say("measure"), *head), tuple(rows), _KINDS)
 
 
-def _shares(found: Compared, say: Say) -> Table | None:
-    """Return who has more judged documents than how many others, where that is too much for sentences."""
-    if found.judged is None or len(found.pool_bias) <= _FEW:
+def _shares(comparison: ComparedSystems, say: Say) -> Table | None:
+    """Return the systems' shares of judged documents, where too many pairs differ for sentences."""
+    if comparison.judged is None or len(comparison.pool_bias) <= _FEW:
         return None
-    shares = dict(found.mean().select("system", "judged").unique(maintain_order=True).rows())
+    shares = _judged_shares(comparison)
     rows = tuple(
         (printable(system, 300), f"{share:.3f}", f"{more:,}", f"{less:,}")
-        for system, share, more, less in held_by_system(found.pool_bias, shares)
+        for system, share, more, less in judged_share_counts(comparison.pool_bias, shares)
     )
-    head = (say("system"), found.judged[0], say("more_than"), say("less_than"))
-    return Table(say("pools", judged=found.judged[0]), head, rows, (False, True, True, True))
+    head = (say("system"), comparison.judged[0], say("more_than"), say("less_than"))
+    judged = comparison.judged[0]
+    return Table(
+        say("pools", judged=judged, k=judged.partition("@")[2]), head, rows, (False, True, True, True)
+    )
 
 
-def _cautions(found: Compared, say: Say, digits: int) -> Iterator[str]:
-    """Say what a reader should not miss."""
-    short = _short(found)
-    audit = getattr(found, "audit", None)  # a cluster's comparison has none, and leaves out no run
+def _judged_shares(comparison: ComparedSystems) -> dict[str, float]:
+    return dict(comparison.mean().select("system", "judged").unique(maintain_order=True).rows())
+
+
+def _pool_bias(comparison: ComparedSystems, say: Say, short: dict[str, str]) -> Iterator[str]:
+    if comparison.judged is not None and 0 < len(comparison.pool_bias) <= _FEW:
+        judged, shares = comparison.judged[0], _judged_shares(comparison)
+        for pair in comparison.pool_bias:
+            fewer, other = sorted(pair, key=shares.__getitem__)
+            a, b = f"{shares[fewer]:.3f}", f"{shares[other]:.3f}"
+            names = {
+                "judged": judged,
+                "k": judged.partition("@")[2],
+                "fewer": short[fewer],
+                "other": short[other],
+            }
+            yield say("pool", **names, a=a, b=b)
+
+
+def _caveats(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]:
+    """Yield what a reader should know before using the result."""
+    short = _short(comparison)
+    audit = getattr(comparison, "audit", None)
     for name, error in () if audit is None else audit.bad_runs.items():
         yield say("bad_run", system=printable(name, _NAME), why=error.what)
-    shares = dict(found.mean().select("system", "judged").unique(maintain_order=True).rows())
-    for one, other in found.pool_bias if len(found.pool_bias) <= _FEW else ():
-        yield say(
-            "pool",
-            judged=found.judged[0] if found.judged else "",
-            one=short[one],
-            other=short[other],
-            a=f"{shares[one]:.3f}",
-            b=f"{shares[other]:.3f}",
-        )
-    for measure, left_out in found.table.select("measure", "left_out").unique(maintain_order=True).rows():
+    yield from _pool_bias(comparison, say, short)
+    for measure, left_out in (
+        comparison.table.select("measure", "left_out").unique(maintain_order=True).rows()
+    ):
         if left_out:
             yield say("left_out", measure=measure, n=f"{left_out:,}")
-    if found.table["units"][0] < min(FEW_CLUSTERS, found.table["n"][0]):
-        yield say("few_clusters", units=f"{found.table['units'][0]:,}", least=FEW_CLUSTERS)
-    correction, first = found.families[0].correction, found.table.filter(role="primary")
+    if comparison.table["units"][0] < min(FEW_CLUSTERS, comparison.table["n"][0]):
+        yield say("few_clusters", units=f"{comparison.table['units'][0]:,}", least=FEW_CLUSTERS)
+    correction, first = comparison.families[0].correction, comparison.table.filter(role="primary")
     if correction in ALL_PAIRS and first["low"].is_null().all():
         yield say("too_few", units=f"{first['units'][0]:,}", correction=correction)
-    for row in found.table.iter_rows(named=True):
-        open_ = row["low"] is None or row["low"] <= 0 <= row["high"]
-        if (row["p_adjusted"] <= found.how.alpha) == open_:
+    for row in comparison.table.iter_rows(named=True):
+        includes_0 = row["low"] is None or row["low"] <= 0 <= row["high"]
+        if (row["p_adjusted"] <= comparison.settings.alpha) == includes_0:
             yield say("borderline", **_names(row, short), p=_p(row["p_adjusted"]))
         if row.get("lowest") is not None:
             low, high = signed(row["lowest"], digits), signed(row["highest"], digits)
             yield say("flip", **_names(row, short), low=low, high=high)
 
 
-def _how(found: Compared, say: Say, digits: int) -> Iterator[str]:
-    """Say how the numbers were found."""
-    family = found.families[0]
-    alpha = f"{found.how.alpha:g}"
+def _method(comparison: ComparedSystems, say: Say, digits: int) -> Iterator[str]:
+    """Yield how the numbers were computed."""
+    family = comparison.families[0]
+    alpha = f"{comparison.settings.alpha:g}"
     if family.size == 1:
         yield say("single", alpha=alpha)
     else:
-        held = {"none": "family_each", "bh": "family_share", "by": "family_share"}
-        named = {**CORRECTIONS, **ALL_PAIRS}[family.correction].split(":")[0]
-        yield say(held.get(family.correction, "family"), size=family.size, correction=named, alpha=alpha)
+        guarantees = {"none": "family_each", "bh": "family_share", "by": "family_share"}
+        correction = {**CORRECTIONS, **ALL_PAIRS}[family.correction].split(":")[0]
+        key = guarantees.get(family.correction, "family")
+        yield say(key, size=family.size, correction=correction, alpha=alpha)
         if family.correction in ALL_PAIRS:
             yield say(f"assumed_{family.correction}")
     if family.test == "randomisation":
-        n, seed = f"{family.permutations:,}", found.how.seed
+        n, seed = f"{family.permutations:,}", comparison.settings.seed
         drawn = say("drawn", n=n, seed=seed) if family.permutations else say("exact")
         yield say("test", test=say("test_randomisation", permutations=drawn))
     else:
         yield say("test", test=family.test)
-    if family.level == family.level:  # not NaN, as where a procedure brings its own
-        levels = dict.fromkeys(map(percent, found.table["confidence"]))
-        yield say("interval_method", method=METHODS[found.how.interval], levels=", ".join(levels))
+    if family.level == family.level:  # NaN where a procedure for all pairs has intervals of its own
+        levels = dict.fromkeys(map(percent, comparison.table["confidence"]))
+        yield say(
+            "interval_method", method=say(f"method_{comparison.settings.interval}"), levels=", ".join(levels)
+        )
     if family.size > 1:
-        yield say(family.interval_kind, level=percent(found.how.confidence))
-    others = [measure for measure in found.measures if measure not in found.primary]
+        yield say(family.interval_kind, level=percent(comparison.settings.confidence))
+    others = [measure for measure in comparison.measures if measure not in comparison.primary]
     if others:
         yield say("exploratory", measures=", ".join(others))
-    several = [name for name, runs in found.replicates.items() if len(runs) > 1]
+    several = [name for name, runs in comparison.replicates.items() if len(runs) > 1]
     if several:
         yield say("runs", systems=", ".join(printable(name, _NAME) for name in several))
-    if found.table["units"][0] != found.table["n"][0]:
-        yield say("clusters", units=f"{found.table['units'][0]:,}")
-    least = found.table.filter(role="primary").drop_nulls("detectable")["detectable"]
+    if comparison.table["units"][0] != comparison.table["n"][0]:
+        yield say("clusters", units=f"{comparison.table['units'][0]:,}")
+    least = comparison.table.filter(role="primary").drop_nulls("detectable")["detectable"]
     if len(least):
         low, high = (f"{value:.{digits}f}" for value in (min(least), max(least)))
         yield say(
-            "detectable", power=percent(found.how.power), values=low if low == high else f"{low} – {high}"
+            "detectable",
+            power=percent(comparison.settings.power),
+            values=low if low == high else f"{low} – {high}",
         )

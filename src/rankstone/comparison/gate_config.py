@@ -1,4 +1,4 @@
-"""What a gate is told: files, rules, guards; read from TOML and checked before any work is done."""
+"""The configuration of a release gate: files, rules and guards, read from TOML and checked first."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from rankstone.comparison.compare_systems import How
-from rankstone.errors import InputError, UsageError, nearest, printable
+from rankstone.comparison.compare_systems import ComparisonSettings
+from rankstone.errors import InputError, UsageError, did_you_mean, printable
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.io.columns import check_renames
 from rankstone.io.sources import is_database
@@ -18,32 +18,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-__all__ = ["INCONCLUSIVE", "Config", "Drops", "Guards", "Rule"]
-
-#: what an inconclusive rule may do
+#: how an inconclusive rule can count
 INCONCLUSIVE: Final = ("fail", "warn", "pass")
-#: where files look for a gate
+#: the project file that may hold a gate
 _PYPROJECT: Final = "pyproject.toml"
 _SHA256: Final = 64
-#: names of a file's [gate] → what they hold
+#: keys of [gate] → kind of value
 _IN_FILES: Final = {
     **dict.fromkeys(("baseline", "candidate", "qrels", "queries", "cluster", "inconclusive"), "text"),
     "by": "texts",
 }
 _ALIGNMENT: Final = tuple(declared.name for declared in fields(AlignmentOptions))
-#: options beside those of alignment → what they hold
-_BESIDE_ALIGNMENT: Final = {
+#: options other than those of alignment → kind of value
+_FURTHER_OPTIONS: Final = {
     **dict.fromkeys(("convention", "format_in", "run_column"), "text"),
     "one_group": "bool",
     "columns": "table of texts",
 }
-#: tables that a file names by a path, and Python may hand over
+#: tables: a path in a file, any table in Python
 _TABLES: Final = ("exclude", "collapse", "intents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drops:
-    """How many queries may lose how much: no more than ``most`` of them more than ``by``."""
+    """A limit on losses of single queries: at most ``most`` queries may lose more than ``by``."""
 
     by: float
     most: int = 0
@@ -51,19 +49,19 @@ class Drops:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What must hold of one measure.
+    """A rule for one measure.
 
     Attributes
     ----------
     measure
-        Its text.
+        The measure.
     margin
-        How much worse the candidate may be: the interval of the difference has to lie above ``-margin``
-        (where lower is better, below it).  ``None``: the difference does not matter.
+        The allowed loss: the interval of the difference has to lie above ``-margin`` (below ``margin`` where
+        lower is better).  ``None``: the difference is not checked.
     floor, ceiling
-        What the candidate's mean may not fall below, or exceed.
+        Limits of the candidate's mean.
     drops
-        How many queries may lose much.
+        A limit on losses of single queries.
     """
 
     measure: str
@@ -73,12 +71,12 @@ class Rule:
     drops: Drops | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a rule that asks nothing, and numbers out of range."""
+        """Refuse a rule without a condition, and numbers out of range."""
         if all(getattr(self, name) is None for name in ("margin", "floor", "ceiling", "drops")):
             raise UsageError(
-                f"the rule for {printable(self.measure)} asks nothing",
+                f"the rule for {printable(self.measure)} has no condition",
                 expected="margin, floor, ceiling or drops",
-                fix="margin = 0.005 lets it be so much worse",
+                fix="margin = 0.005 allows a loss of 0.005",
             )
         if self.margin is not None and self.margin < 0:
             raise UsageError(f"margin = {self.margin:g} is out of range", expected="0 or more")
@@ -86,16 +84,16 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guards:
-    """What must hold before anything is compared.
+    """Conditions that are checked before the comparison.
 
     Attributes
     ----------
     queries
-        The fewest queries.
+        The minimum number of queries.
     judged
-        The lowest share of judged documents among the first k, for either run.
+        The minimum share of judged documents among the first k, for either run.
     qrels_sha256
-        The SHA-256 of the judgments' file: both runs are held against these judgments and no others.
+        The SHA-256 of the file of judgments, which must not have changed.
     """
 
     queries: int | None = None
@@ -103,38 +101,38 @@ class Guards:
     qrels_sha256: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no guard can be."""
+        """Refuse values that are not valid."""
         if self.judged is not None and not 0 <= self.judged <= 1:
             raise UsageError(f"judged = {self.judged:g} is out of range", expected="a share, 0 to 1")
         if self.qrels_sha256 is not None and len(self.qrels_sha256) != _SHA256:
             raise UsageError(
-                "qrels_sha256 is no SHA-256",
+                "qrels_sha256 is not a SHA-256",
                 expected=f"{_SHA256} hexadecimal digits: sha256sum FILE, in PowerShell Get-FileHash FILE",
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Everything a gate is told.
+    """The configuration of a gate.
 
     Attributes
     ----------
     baseline, candidate
         The two runs; scores per query where there are no ``qrels``.
     rules
-        What must hold, measure by measure.
+        The rules for measures.
     qrels
         The judgments.
     queries, by, cluster
-        As for :func:`rankstone.compare`: every rule's margin holds in every segment, too.
+        As for :func:`rankstone.compare`: every margin also applies in each segment.
     guards
-        What must hold before anything is compared.
+        Conditions that are checked first.
     statistics
-        How the two are compared: options of :class:`~rankstone.comparison.compare_systems.How`.
+        How the two are compared: :class:`~rankstone.comparison.compare_systems.ComparisonSettings`.
     options
         Options of alignment, ``columns``, ``exclude``, ``convention`` and so on.
     inconclusive
-        What an inconclusive rule does: ``fail`` (exit code 4), ``warn`` (a warning, exit code 0) or ``pass``.
+        How an inconclusive rule counts: ``fail`` (exit code 4), ``warn`` (exit code 0) or ``pass``.
     """
 
     baseline: Any
@@ -168,14 +166,14 @@ class Config:
         path
             The file; paths in it are relative to its folder.
         given
-            What takes the place of the file's own: ``candidate``, ``baseline``, ``qrels``, ``inconclusive``.
+            Values that override the file: ``candidate``, ``baseline``, ``qrels``, ``inconclusive``.
 
         Raises
         ------
         InputError
-            When the file is not there or no TOML.
+            When the file does not exist or is not TOML.
         UsageError
-            When it says something a gate does not understand.
+            When the configuration is not valid.
         """
         where = Path(path)
         try:
@@ -185,9 +183,9 @@ class Config:
                 getattr(error, "strerror", None) or "the file is not UTF-8", where=str(path)
             ) from error
         except RecursionError:
-            raise InputError("this is no TOML: lists within lists without end", where=str(path)) from None
+            raise InputError("this is not TOML: lists are nested too deeply", where=str(path)) from None
         except tomllib.TOMLDecodeError as error:
-            raise InputError("this is no TOML", where=str(path), given=printable(error)) from error
+            raise InputError("this is not TOML", where=str(path), given=printable(error)) from error
         if where.name == _PYPROJECT:
             data = _table(_table(data.get("tool", {}), "tool").get("rankstone", {}), "tool.rankstone")
         try:
@@ -206,29 +204,29 @@ class Config:
                 dict.fromkeys(_TABLES, "text"),
                 "gate.options",
             )
-        told = {name: _path(name, value, folder) for name, value in data.items()}
-        told |= {name: value for name, value in given.items() if value is not None}
-        _only(told, cls, "gate", more=("rules", "guards"))
+        values = {name: _path(name, value, folder) for name, value in data.items()}
+        values |= {name: value for name, value in given.items() if value is not None}
+        _refuse_other_fields(values, cls, "gate", more=("rules", "guards"))
         for name in ("baseline", "candidate"):
-            if name not in told:
+            if name not in values:
                 raise UsageError(
                     f"which run is the {name}?", fix=f'{name} = "runs/{name}.run", or --{name} FILE'
                 )
-        rules = tuple(_built(Rule, rule, "gate.rules") for rule in _listed(told.get("rules", ()), "rules"))
-        guards = _built(Guards, _table(told.get("guards", {}), "guards"), "gate.guards")
-        _check_choices(told.get("statistics", {}), told.get("options", {}))
-        by = told.get("by", ())
-        told |= {"rules": rules, "guards": guards, "by": (by,) if isinstance(by, str) else tuple(by)}
-        return cls(**told)
+        rules = tuple(_built(Rule, rule, "gate.rules") for rule in _listed(values.get("rules", ()), "rules"))
+        guards = _built(Guards, _table(values.get("guards", {}), "guards"), "gate.guards")
+        _check_choices(values.get("statistics", {}), values.get("options", {}))
+        by = values.get("by", ())
+        values |= {"rules": rules, "guards": guards, "by": (by,) if isinstance(by, str) else tuple(by)}
+        return cls(**values)
 
     @property
     def measures(self) -> list[str]:
-        """The measures that rules are about, each once."""
+        """The measures of the rules, without duplicates."""
         return list(dict.fromkeys(rule.measure for rule in self.rules))
 
 
 def _path(name: str, value: Any, folder: Path | None) -> Any:  # noqa: ANN401 - whatever TOML holds
-    """Return paths as seen from here."""
+    """Return a path relative to the configuration's folder."""
     if (
         folder is None
         or name not in ("qrels", "baseline", "candidate", "queries")
@@ -242,43 +240,47 @@ def _path(name: str, value: Any, folder: Path | None) -> Any:  # noqa: ANN401 - 
 
 
 def _check_kinds(data: Mapping[str, Any], kinds: Mapping[str, str], what: str) -> None:
-    """Refuse values of a kind that their names do not take."""
+    """Refuse values of the wrong kind."""
     for name, kind in kinds.items():
         if name in data:
             _check_kind(name, data[name], kind, what)
 
 
 def _check_choices(statistics: object, options: object) -> None:
-    """Refuse choices of a comparison and of alignment that are none, before anything is read."""
+    """Refuse invalid settings and options before anything is read."""
     chosen, aligned = dict(_table(statistics, "gate.statistics")), dict(_table(options, "gate.options"))
-    _among(chosen, [declared.name for declared in fields(How)], "gate.statistics")
-    _check_kinds(chosen, {declared.name: str(declared.type) for declared in fields(How)}, "gate.statistics")
-    How(**chosen)
-    _among(aligned, [*_ALIGNMENT, *_BESIDE_ALIGNMENT, *_TABLES], "gate.options")
-    _check_kinds(aligned, _BESIDE_ALIGNMENT, "gate.options")
+    _refuse_unknown(chosen, [declared.name for declared in fields(ComparisonSettings)], "gate.statistics")
+    _check_kinds(
+        chosen,
+        {declared.name: str(declared.type) for declared in fields(ComparisonSettings)},
+        "gate.statistics",
+    )
+    ComparisonSettings(**chosen)
+    _refuse_unknown(aligned, [*_ALIGNMENT, *_FURTHER_OPTIONS, *_TABLES], "gate.options")
+    _check_kinds(aligned, _FURTHER_OPTIONS, "gate.options")
     check_renames(aligned.get("columns", {}))
     AlignmentOptions(**{name: value for name, value in aligned.items() if name in _ALIGNMENT})
 
 
 def _built(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a dataclass of the above
-    told = dict(_table(data, what))
-    _only(told, kind, what)
-    if isinstance(told.get("drops"), dict):
-        told["drops"] = _built(Drops, told["drops"], f"{what}.drops")
+    values = dict(_table(data, what))
+    _refuse_other_fields(values, kind, what)
+    if isinstance(values.get("drops"), dict):
+        values["drops"] = _built(Drops, values["drops"], f"{what}.drops")
     for declared in fields(kind):
-        if declared.name in told:
-            _check_kind(declared.name, told[declared.name], str(declared.type), what)
+        if declared.name in values:
+            _check_kind(declared.name, values[declared.name], str(declared.type), what)
     try:
-        return kind(**told)
+        return kind(**values)
     except TypeError:
-        missing = [f.name for f in fields(kind) if f.name not in told and "None" not in str(f.type)]
+        missing = [f.name for f in fields(kind) if f.name not in values and "None" not in str(f.type)]
         raise UsageError(
             f"[{what}] lacks {missing[0]}", expected=", ".join(f.name for f in fields(kind))
         ) from None
 
 
 def _check_kind(name: str, value: object, declared: str, what: str) -> None:
-    """Refuse a text where a number belongs, and the other way round."""
+    """Refuse a text in place of a number, and the reverse."""
     if "Drops" in declared:
         right, expected = isinstance(value, Drops), "{ by = 0.5, most = 3 }"
     elif "table" in declared:
@@ -299,18 +301,19 @@ def _check_kind(name: str, value: object, declared: str, what: str) -> None:
         raise UsageError(f"[{what}] {name} = {printable(repr(value), 60)}", expected=expected)
 
 
-def _only(told: Mapping[str, Any], kind: type, what: str, more: tuple[str, ...] = ()) -> None:
-    _among(told, [f.name for f in fields(kind)] + list(more), what)
+def _refuse_other_fields(
+    values: Mapping[str, Any], kind: type, what: str, more: tuple[str, ...] = ()
+) -> None:
+    _refuse_unknown(values, [f.name for f in fields(kind)] + list(more), what)
 
 
-def _among(told: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    for name in told:
+def _refuse_unknown(values: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+    for name in values:
         if name not in known:
-            close = nearest(name, known, n=1)
             raise UsageError(
-                f"[{what}] knows no {printable(name)}",
+                f"[{what}] has no setting {printable(name)}",
                 expected=", ".join(dict.fromkeys(known)),
-                fix=f"did you mean {close[0]}?" if close else None,
+                fix=did_you_mean(name, known),
             )
 
 
@@ -322,10 +325,10 @@ def _listed(value: Any, name: str) -> list[Any]:  # noqa: ANN401 - whatever TOML
 
 def _table(value: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401 - whatever TOML holds
     if not isinstance(value, dict):
-        raise UsageError(f"{name} is no table", given=printable(repr(value), 60))
+        raise UsageError(f"{name} is not a table", given=printable(repr(value), 60))
     return value
 
 
-def overridden(config: Config, given: Mapping[str, Any]) -> Config:
-    """Return a configuration with some of what it says replaced."""
+def with_overrides(config: Config, given: Mapping[str, Any]) -> Config:
+    """Return a configuration with some values replaced."""
     return replace(config, **{name: value for name, value in given.items() if value is not None})

@@ -1,7 +1,4 @@
-"""What each rule and guard says of a comparison.
-
-What a gate came to: an outcome of each rule and guard, and the verdict of them all.
-"""
+"""The outcome of each rule and guard of a release gate, and the gate's verdict."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._text import counted
+from rankstone.comparison.comparison_tables import percent
 from rankstone.errors import printable
 from rankstone.stats.bounded_means import unseen_share
 from rankstone.stats.sample_size import needed
@@ -27,31 +25,29 @@ if TYPE_CHECKING:
     from rankstone.comparison.score_matrix import Matrix
 
 
-__all__ = ["Gate", "Outcome", "guarded", "ruled"]
-
 #: the worst outcome decides
 _ORDER: Final = ("not comparable", "fail", "inconclusive", "pass")
 _SIGNS: Final = {"pass": "✔", "fail": "✘", "inconclusive": "?", "not comparable": "!"}
-#: exit codes; an inconclusive rule may end in 0, too
+#: exit codes; inconclusive is 0 where the configuration allows it
 _CODES: Final = {"pass": 0, "fail": 1, "not comparable": 3, "inconclusive": 4}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one rule or guard came to.
+    """The outcome of one rule or guard.
 
     Attributes
     ----------
     kind
         ``rule`` or ``guard``.
     name
-        What it is about.
+        The measure or guard.
     verdict
         ``pass``, ``fail``, ``inconclusive`` or ``not comparable``.
     text
-        What was found and what was wanted.
+        The result and the requirement.
     numbers
-        The same as numbers.
+        The numbers in the text.
     """
 
     kind: str
@@ -68,20 +64,20 @@ class Gate(Result):
     Attributes
     ----------
     outcomes
-        Of guards, then of rules.
+        Outcomes of guards, then of rules.
     comparison
-        What they are about.
+        The comparison of candidate and baseline.
     inconclusive
-        What an inconclusive rule does: ``fail``, ``warn`` or ``pass``.
+        How an inconclusive rule counts: ``fail``, ``warn`` or ``pass``.
 
     Examples
     --------
     >>> import rankstone
     >>> from rankstone import demo
     >>> rule = {"measure": "nDCG@10", "floor": 0.45}
-    >>> told = {"qrels": demo.QRELS, "baseline": demo.RUNS["tfidf"], "candidate": demo.RUNS["bm25"]}
-    >>> found = rankstone.gate({**told, "rules": [rule]})
-    >>> found.verdict, found.exit_code, found.outcomes[0].text
+    >>> files = {"qrels": demo.QRELS, "baseline": demo.RUNS["tfidf"], "candidate": demo.RUNS["bm25"]}
+    >>> result = rankstone.gate({**files, "rules": [rule]})
+    >>> result.verdict, result.exit_code, result.outcomes[0].text
     ('pass', 0, '0.5704, minimum 0.45')
     """
 
@@ -96,16 +92,16 @@ class Gate(Result):
 
     @property
     def exit_code(self) -> int:
-        """0 passed, 1 failed, 3 not comparable, 4 inconclusive, unless that may pass."""
+        """0: passed, 1: failed, 3: not comparable, 4: inconclusive (0 where that is allowed)."""
         return 0 if self.verdict == "inconclusive" and self.inconclusive != "fail" else _CODES[self.verdict]
 
     @property
     def warning(self) -> str | None:
-        """What to warn of: the rules that are inconclusive, where ``inconclusive`` is ``warn``."""
+        """The rules that are inconclusive, where ``inconclusive`` is ``warn``; otherwise ``None``."""
         names = [printable(one.name, 60) for one in self.outcomes if one.verdict == "inconclusive"]
         if not names or self.inconclusive != "warn":
             return None
-        return f"inconclusive: {', '.join(names)}; a loss beyond the margin is not excluded"
+        return f"inconclusive: {', '.join(names)}; a loss larger than allowed is not excluded"
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -123,18 +119,18 @@ class Gate(Result):
         return pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return what people read; texts have their decimals."""
+        """Return the outcomes as people read them; decimals are fixed."""
         del digits
         baseline, candidate = self.comparison.systems
         rows = tuple(
             (f"{_SIGNS[one.verdict]} {one.verdict}", printable(one.name, 60), printable(one.text, 300))
             for one in self.outcomes
         )
-        table = Table("Checks", ("", "rule", "found"), rows, (False, False, False))
+        table = Table("Checks", ("", "rule", "result"), rows, (False, False, False))
         lines = (*filter(None, [self.warning]), *self.comparison.sentences())
         counts = {word: sum(one.verdict == word for one in self.outcomes) for word in _ORDER}
-        told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        verdicts = f"{counted(len(self.outcomes), 'check')}: {told}"
+        totals = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        verdicts = f"{counted(len(self.outcomes), 'check')}: {totals}"
         names = f"{printable(candidate, 40)} in place of {printable(baseline, 40)}"
         return Sheet(f"{self.verdict}: {names}", parts=(table, ("Comparison", lines)), notes=(verdicts,))
 
@@ -145,77 +141,79 @@ class Gate(Result):
         return junit(self)
 
 
-#: sums are rounded; a mean this little below a floor is on it
+#: tolerance for rounding errors at a limit
 _ROUNDING = 1e-12
-#: the chance with which a number of queries settles a rule
+#: power for which the number of queries of a rule is computed
 _POWER = 0.8
 
 
-def guarded(config: Config, found: Comparison) -> Iterator[Outcome]:
-    """Say which guards hold."""
+def guard_outcomes(config: Config, comparison: Comparison) -> Iterator[Outcome]:
+    """Yield the outcome of each guard."""
     guards = config.guards
     if guards.qrels_sha256 is not None:
-        own = found.hashes().get("judgments")
+        own = comparison.hashes().get("judgments")
         same = own == guards.qrels_sha256.lower()
-        text = "the judgments are those agreed on" if same else f"other judgments: SHA-256 {own or 'unknown'}"
+        text = "the judgments match" if same else f"different judgments: SHA-256 {own or 'unknown'}"
         yield Outcome("guard", "qrels_sha256", "pass" if same else "not comparable", text)
     if guards.queries is not None:
-        fewest = min(len(matrix) for matrix in found.matrices.values())
+        fewest = min(len(matrix) for matrix in comparison.matrices.values())
         text = f"{fewest:,} queries, minimum {guards.queries:,}"
-        yield Outcome("guard", "queries", _or(fewest >= guards.queries, "not comparable"), text)
+        yield Outcome("guard", "queries", _pass_or(fewest >= guards.queries, "not comparable"), text)
     if guards.judged is not None:
-        yield from _judged(guards.judged, found)
+        yield from _judged(guards.judged, comparison)
 
 
-def _judged(least: float, found: Comparison) -> Iterator[Outcome]:
-    means = found.mean()
-    for system in found.systems:
+def _judged(least: float, comparison: Comparison) -> Iterator[Outcome]:
+    means = comparison.mean()
+    for system in comparison.systems:
         share = means.filter(system=system)["judged"].to_list()[0]
-        name = f"{'Judged' if found.judged is None else found.judged[0]} of {system}"
+        name = f"{'Judged' if comparison.judged is None else comparison.judged[0]} of {system}"
         if share is None:
-            text = "not known: scores per query were given, and no judgments"
+            text = "unknown: scores per query come without judgments"
             yield Outcome("guard", name, "not comparable", text)
         else:
             text = f"{share:.4f}, minimum {least:g}"
-            yield Outcome("guard", name, _or(share >= least - _ROUNDING, "not comparable"), text)
+            yield Outcome("guard", name, _pass_or(share >= least - _ROUNDING, "not comparable"), text)
 
 
-def ruled(config: Config, found: Comparison, same_lists: Callable[[str], bool]) -> Iterator[Outcome]:
-    """Say which rules hold.
+def rule_outcomes(
+    config: Config, comparison: Comparison, same_lists: Callable[[str], bool]
+) -> Iterator[Outcome]:
+    """Yield the outcome of each rule.
 
     Parameters
     ----------
-    config, found
-        What is wanted, and the comparison.
+    config, comparison
+        The rules, and the comparison.
     same_lists
-        Whether both runs return the same lists down to the cutoff of a measure.
+        Returns True if both runs return the same lists down to the cutoff of a measure.
     """
     for rule in config.rules:
-        name = _canonical(rule.measure, found)
-        matrix = found.matrices[name]
+        name = _canonical(rule.measure, comparison)
+        matrix = comparison.matrices[name]
         if rule.margin is not None:
-            row = found.table.filter(measure=name).row(0, named=True)
+            row = comparison.table.filter(measure=name).row(0, named=True)
             same = not matrix.differences(1, 0).any() and same_lists(rule.measure)
             yield _unchanged(rule.margin, row, name) if same else _margin(rule.margin, matrix, row, name)
             if not same:
-                yield from _in_segments(rule.margin, matrix, found)
-        yield from _absolute(rule, matrix)
+                yield from _in_segments(rule.margin, matrix, comparison)
+        yield from _limits(rule, matrix)
         if rule.drops is not None:
             yield _drops(rule.drops.by, rule.drops.most, matrix)
 
 
-def _canonical(text: str, found: Comparison) -> str:
-    """Return the name under which a comparison knows a measure."""
+def _canonical(text: str, comparison: Comparison) -> str:
+    """Return the name of a measure in a comparison."""
     from rankstone.measures.core.syntax import parse_measure
 
-    return text if text in found.matrices else str(parse_measure(text))
+    return text if text in comparison.matrices else str(parse_measure(text))
 
 
-def _in_segments(margin: float, matrix: Matrix, found: Comparison) -> Iterator[Outcome]:
-    if found.segments is None:
+def _in_segments(margin: float, matrix: Matrix, comparison: Comparison) -> Iterator[Outcome]:
+    if comparison.segments is None:
         return
-    by = found.segments.columns[: found.segments.columns.index("measure")]
-    for row in found.segments.filter(measure=matrix.measure).iter_rows(named=True):
+    by = comparison.segments.columns[: comparison.segments.columns.index("measure")]
+    for row in comparison.segments.filter(measure=matrix.measure).iter_rows(named=True):
         segment = ", ".join(f"{name}={row[name]}" for name in by)
         yield _margin(margin, matrix, row, f"{matrix.measure} where {segment}")
 
@@ -226,34 +224,35 @@ def _unchanged(margin: float, row: dict[str, Any], name: str) -> Outcome:
 
 
 def _margin(margin: float, matrix: Matrix, row: dict[str, Any], name: str) -> Outcome:
-    """Hold the interval of a difference against the margin."""
+    """Compare the interval of a difference with the margin."""
     sign = -1.0 if matrix.direction == "lower" else 1.0
     low, high = sorted(sign * (math.nan if row[end] is None else row[end]) for end in ("low", "high"))
     alpha, most = (1 - row["confidence"]) / 2, matrix.span[1] - matrix.span[0]
-    rare, settling = unseen_share(row["units"], alpha), _settling(margin, row, alpha, most)
+    rare, queries_needed = unseen_share(row["units"], alpha), _queries_needed(margin, row, alpha, most)
     ends = "?" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]"
     text = (
-        f"{row['difference']:+.4f} {ends}, allowed loss {margin:g}; chance of a false release ≤ {alpha:.2g}; "
-        f"a loss of {most:g} on up to {rare:.2g} of queries could go unseen"
+        f"{row['difference']:+.4f}, {percent(row['confidence'])} CI {ends}, allowed loss: {margin:g}; "
+        f"risk of a false release ≤ {alpha:.2g}; losses of {most:g} on up to {100 * rare:.2g} % of queries "
+        "may go undetected"
     )
-    kept = ("mean", "mean_versus", "difference", "low", "high", "confidence", "n")
-    numbers = {key: row[key] for key in kept} | {
-        "margin": margin, "false_release": alpha, "unseen_share": rare, "needed": settling,
+    columns = ("mean", "mean_versus", "difference", "low", "high", "confidence", "n")
+    numbers = {key: row[key] for key in columns} | {
+        "margin": margin, "false_release": alpha, "unseen_share": rare, "needed": queries_needed,
     }  # fmt: skip
     if low >= -margin - _ROUNDING:
         return Outcome("rule", name, "pass", text, numbers)
     if high < -margin:
         return Outcome("rule", name, "fail", text, numbers)
-    if settling is not None:
-        text += f"; about {settling:,} queries would settle it if nothing is lost"
+    if queries_needed is not None:
+        text += f"; about {queries_needed:,} queries would be enough if the candidate is unchanged"
     return Outcome("rule", name, "inconclusive", text, numbers)
 
 
-def _settling(margin: float, row: dict[str, Any], alpha: float, most: float) -> int | None:
-    """Return with how many queries an unchanged candidate passes in 8 of 10 cases.
+def _queries_needed(margin: float, row: dict[str, Any], alpha: float, most: float) -> int | None:
+    """Return how many queries an unchanged candidate needs to pass with 80 % power.
 
-    By t, with the spread that is planned with; and no fewer than one without any change needs, where some
-    query did not change.
+    By t, with the standard error for planning; where some query did not change, no fewer than a candidate
+    without any change needs.
     """
     if not margin or row["spread"] is None:
         return None
@@ -265,8 +264,8 @@ def _settling(margin: float, row: dict[str, Any], alpha: float, most: float) -> 
     return None if units is None else math.ceil(units * each)
 
 
-def _absolute(rule: Rule, matrix: Matrix) -> Iterator[Outcome]:
-    """Hold the candidate's mean against its floor and ceiling; equality passes."""
+def _limits(rule: Rule, matrix: Matrix) -> Iterator[Outcome]:
+    """Compare the candidate's mean with its floor and ceiling; equality passes."""
     mean = float(matrix.units.mean[1])
     for limit, name, holds in (
         (rule.floor, "floor", rule.floor is not None and mean >= rule.floor - _ROUNDING),
@@ -275,23 +274,23 @@ def _absolute(rule: Rule, matrix: Matrix) -> Iterator[Outcome]:
         if limit is not None:
             text = f"{mean:.4f}, {'minimum' if name == 'floor' else 'maximum'} {limit:g}"
             yield Outcome(
-                "rule", f"{matrix.measure} {name}", _or(holds, "fail"), text, {"mean": mean, name: limit}
+                "rule", f"{matrix.measure} {name}", _pass_or(holds, "fail"), text, {"mean": mean, name: limit}
             )
 
 
 def _drops(by: float, most: int, matrix: Matrix) -> Outcome:
-    """Count the queries that lose more than ``by``."""
+    """Compare the number of queries that lose more than ``by`` with what is allowed."""
     loss = -matrix.differences(1, 0) * (-1.0 if matrix.direction == "lower" else 1.0)
     places = np.flatnonzero(loss > by + _ROUNDING)
     worst = places[np.argsort(-loss[places], kind="stable")][:3]
-    text = f"{len(places):,} queries lose more than {by:g}, {most:,} may"
+    text = f"{len(places):,} queries lose more than {by:g}, allowed: {most:,}"
     if len(places):
         names = [str(matrix.queries[int(at)]) for at in worst]
         text += f": {', '.join(names)}{' …' if len(places) > len(worst) else ''}"
     return Outcome(
-        "rule", f"{matrix.measure} drops", _or(len(places) <= most, "fail"), text, {"drops": len(places)}
+        "rule", f"{matrix.measure} drops", _pass_or(len(places) <= most, "fail"), text, {"drops": len(places)}
     )
 
 
-def _or(holds: bool, otherwise: str) -> str:  # noqa: FBT001 - what was found
+def _pass_or(holds: bool, otherwise: str) -> str:  # noqa: FBT001 - the condition itself
     return "pass" if holds else otherwise

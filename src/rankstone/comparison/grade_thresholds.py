@@ -1,8 +1,8 @@
-"""What a threshold on graded judgments decides: the number, and who wins.
+"""The effect of the relevance threshold on scores and on the order of runs.
 
-Binary measures turn grades into relevant and not relevant.  Where the line is drawn is a choice, and
-everything that depends on it is shown here: the value at every threshold with its interval, how far it
-moves, where two runs change places, and how many preferences between documents the line wipes out.
+Binary measures turn grades into relevant and not relevant.  This shows what the threshold changes: the value
+at every threshold with its interval, how far values differ, where two runs swap places, and how many
+preferences between documents are lost.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import polars as pl
 
 from rankstone._text import exact
 from rankstone.comparison.single_intervals import intervals
+from rankstone.diagnostics.cutoff_choice import tau_b
 from rankstone.errors import BadParameter, printable
 from rankstone.evaluation.prepared import Prepared
 from rankstone.measures.core.definition import Threshold
@@ -37,9 +38,7 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress
 
 
-__all__ = ["Thresholds", "thresholds"]
-
-#: intervals of so many runs fit beside their values, and so many pairs that change places are named
+#: runs whose intervals are shown, and pairs of runs that are named
 _FEW = 4
 _NAMED = 5
 
@@ -66,17 +65,17 @@ def thresholds(
     measures
         Measures with a threshold ``rel``; one that is set already is replaced.
     levels
-        Grades from which on a document is relevant; by default every grade above 0 that was given.
+        The lowest relevant grades to try; by default every grade above 0 in the judgments.
     strict
-        Relevant is what lies above a level, not the level itself; levels are then by default 0 and every
-        grade above it but the highest.
+        True if only grades above a level are relevant, not the level itself; by default levels are then 0 and
+        every grade above it but the highest.
     interval, confidence, seed
-        Of every value, over queries, as for :func:`~rankstone.intervals`.
+        The interval of every value over queries, as for :func:`~rankstone.intervals`.
 
     Returns
     -------
     Thresholds
-        Values, how far they move, which runs change places, and the pairs a threshold wipes out.
+        Values, their spread over thresholds, runs that swap places, and lost preferences.
 
     Raises
     ------
@@ -92,22 +91,24 @@ def thresholds(
     >>> study.pairs["kept"].to_list()
     [0, 10, 12, 6]
     """
-    asked = _with_threshold(measures)
-    ready = Prepared(qrels, asked, **options)
+    requested = _with_threshold(measures)
+    ready = Prepared(qrels, requested, **options)
     ideal = ready.judgments().ideal
     found = _levels(ideal, strict=strict) if levels is None else sorted({float(level) for level in levels})
     if not found:
-        raise BadParameter("there is no grade above 0, so there is nothing to put a threshold to")
+        raise BadParameter("there is no grade above 0, so there are no thresholds to try")
     lines = [Threshold(level, strict=strict) for level in found]
-    cut = [(m, line, replace(m, rel=line)) for m in asked for line in lines]  # type: ignore[call-arg]
+    cut = [(m, line, replace(m, rel=line)) for m in requested for line in lines]  # type: ignore[call-arg]
     scores = ready.for_measures([measure for _, _, measure in cut]).evaluate(runs, progress=progress)
-    how = {"interval": interval, "confidence": confidence, "seed": seed}
+    settings = {"interval": interval, "confidence": confidence, "seed": seed}
     ends = intervals(scores, interval=interval, confidence=confidence, seed=seed)
-    return Thresholds(scores, _values(scores, cut, ends), _pairs(ideal, lines), strict=strict, how=how)
+    return Thresholds(
+        scores, _values(scores, cut, ends), _pairs(ideal, lines), strict=strict, settings=settings
+    )
 
 
 def _levels(ideal: Ideal, *, strict: bool) -> list[float]:
-    """Return the levels that tell grades apart: every grade above 0, or for > what each is just above."""
+    """Return the levels between grades: every grade above 0, or for > the grade below each."""
     grades = sorted(set(ideal.grade[ideal.grade > 0].tolist()))
     return [0.0, *grades][: len(grades)] if strict else grades
 
@@ -121,7 +122,7 @@ def _with_threshold(measures: str | Measure | Sequence[str | Measure]) -> list[M
             )
         if "rel" in measure.changed():
             raise BadParameter(
-                f"{measure} has its threshold already", fix="leave rel out: every one is tried"
+                f"{measure} already has a threshold", fix="leave rel out: all thresholds are tried"
             )
         found.append(measure)
     return found
@@ -129,34 +130,34 @@ def _with_threshold(measures: str | Measure | Sequence[str | Measure]) -> list[M
 
 @dataclass(frozen=True, eq=False)
 class Thresholds(Result):
-    """Values at every threshold, and what follows from them.
+    """Values at every threshold, and how they compare.
 
     Attributes
     ----------
     scores
         The scores behind the values, per query too.
     values
-        ``run``, ``measure``, ``rel``, ``value``, ``low``, ``high`` (null where there is no spread to know),
+        ``run``, ``measure``, ``rel``, ``value``, ``low``, ``high`` (null where there is no interval),
         ``n``.
     pairs
         For each threshold: ``rel``, ``pairs`` (of documents of one query with different grades),
-        ``kept`` (of these, with the threshold between them), ``loss`` (the share wiped out), ``empty``
+        ``kept`` (of these, with the threshold between them), ``loss`` (the share that is lost), ``empty``
         (queries without a relevant document).
     strict
-        Whether relevant is what lies above ``rel``, instead of from it on.
-    how
-        What intervals depend on.
+        True if only grades above ``rel`` are relevant, not ``rel`` itself.
+    settings
+        How intervals were computed.
     """
 
     scores: Scores
     values: pl.DataFrame
     pairs: pl.DataFrame
     strict: bool = False
-    how: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def sensitivity(self) -> pl.DataFrame:
-        """How far a value moves with the threshold: ``run``, ``measure``, ``low``, ``high``, ``spread``."""
+        """The spread of values over thresholds: ``run``, ``measure``, ``low``, ``high``, ``spread``."""
         low, high = pl.col("value").min(), pl.col("value").max()
         return self.values.group_by("run", "measure", maintain_order=True).agg(
             low=low, high=high, spread=high - low
@@ -164,7 +165,7 @@ class Thresholds(Result):
 
     @cached_property
     def reversals(self) -> pl.DataFrame:
-        """Which runs change places between two thresholds.
+        """Which runs swap places between two thresholds.
 
         ``measure``, ``rel``, ``other``, ``tau_b`` (Kendall's, between the two orders of runs; null
         where one of them is all ties), ``reversal`` (1 − tau_b) and ``swapped`` (pairs of runs).
@@ -180,7 +181,7 @@ class Thresholds(Result):
 
     @cached_property
     def crossings(self) -> pl.DataFrame:
-        """Where runs change places: ``measure``, ``rel`` and ``other`` (neighbours), ``a``, ``b``."""
+        """Where runs swap places: ``measure``, ``rel`` and ``other`` (neighbours), ``a``, ``b``."""
         levels = self.pairs["rel"].to_list()
         following = pl.DataFrame({"rel": levels[:-1], "other": levels[1:]}, self._line)
         near = self.reversals.join(following, on=["rel", "other"], maintain_order="left")
@@ -205,24 +206,24 @@ class Thresholds(Result):
             crossings=self.crossings,
             pairs=self.pairs,
             strict=self.strict,
-            intervals=self.how,
+            intervals=self.settings,
             audit=self.scores.audit,
             conventions=self.scores.conventions,
             inputs=self.scores.inputs,
         )
 
     def sheet(self, digits: int = 4, *, drawn: bool = False) -> Sheet:
-        """Return values by threshold, how far they move, and where runs change places.
+        """Return values by threshold, their spread, and where runs swap places.
 
         Parameters
         ----------
         digits
             Decimals.
         drawn
-            Whether a terminal draws the values above.
+            True to draw the values above the table.
         """
         runs = list(self.scores.runs)
-        head = ("measure", "relevant", *map(printable, runs), "preferences wiped out", "queries without")
+        head = ("measure", "relevant", *map(printable, runs), "preferences lost", "queries without relevant")
         rows = tuple(
             row
             for part in self.values.partition_by("measure", maintain_order=True)
@@ -230,10 +231,10 @@ class Thresholds(Result):
         )
         table = Table("", head, rows, ("id", "text", *(True for _ in head[2:])))
         parts = [part for one in self._drawings() for part in one] if drawn else []
-        return Sheet("", parts=(*parts, table), notes=tuple(self._said()))
+        return Sheet("", parts=(*parts, table), notes=tuple(self._note_lines()))
 
     def _rows(self, part: pl.DataFrame, runs: list[str], digits: int) -> Iterator[tuple[str, ...]]:
-        """Yield a row for each threshold of a measure, then one for how far the values move."""
+        """Yield a row for each threshold of a measure, then one for the spread."""
         measure, lines = part["measure"][0], {line: more for line, _, _, *more in self.pairs.iter_rows()}
         for at in part.partition_by("rel", maintain_order=True):
             rel = at["rel"][0]
@@ -261,31 +262,33 @@ class Thresholds(Result):
             heading = f"{part['measure'][0]} over the threshold"
             yield (heading, ()), Drawing(lines, named=len(lines) > 1)
 
-    def _said(self) -> Iterator[str]:
+    def _note_lines(self) -> Iterator[str]:
         if len(self.scores.runs) > 1:
             yield from self._order_of_runs()
         if len(self.scores.runs) > _FEW:
-            yield "intervals of so many runs are in --format csv and json"
+            yield "intervals: use --format csv or json to see those of more than four runs"
         else:
-            how = self.how
-            drawn = f" bootstrap, seed {how['seed']}" if how["interval"] in RESAMPLED else ""
-            yield f"intervals  {100 * how['confidence']:g} % over queries, {how['interval']}{drawn}"
+            settings = self.settings
+            drawn = f" bootstrap, seed {settings['seed']}" if settings["interval"] in RESAMPLED else ""
+            yield f"intervals  {100 * settings['confidence']:g} % over queries, {settings['interval']}{drawn}"
         yield from self.scores.audit.lines()
         yield from conventions_lines(self.scores.conventions)
 
     def _order_of_runs(self) -> Iterator[str]:
-        """Say where runs change places, and between which thresholds their order differs most."""
+        """Yield where runs swap places, and between which thresholds their order differs most."""
         for (measure,), part in self.reversals.group_by("measure", maintain_order=True):
             places = self.crossings.filter(measure=measure)
             for (rel, other), at in places.group_by("rel", "other", maintain_order=True):
                 named = [f"{printable(a)} and {printable(b)}" for a, b in at.select("a", "b").iter_rows()]
                 more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
                 pairs = "; ".join(named[:_NAMED]) + more
-                yield f"{measure}: from {exact(rel)} to {exact(other)} {pairs} change places"
+                yield f"{measure}: from {exact(rel)} to {exact(other)} {pairs} swap places"
             if places.is_empty():
-                yield f"{measure}: no run overtakes another from one threshold to the next"
-            told = part.drop_nulls("tau_b").sort("tau_b", maintain_order=True).head(1)
-            for rel, other, tau in told.filter(told["tau_b"] < 1).select("rel", "other", "tau_b").iter_rows():
+                yield f"{measure}: no runs swap places from one threshold to the next"
+            lowest = part.drop_nulls("tau_b").sort("tau_b", maintain_order=True).head(1)
+            for rel, other, tau in (
+                lowest.filter(lowest["tau_b"] < 1).select("rel", "other", "tau_b").iter_rows()
+            ):
                 yield f"{measure}: the orders at {exact(rel)} and {exact(other)} differ most, tau_b {tau:.2f}"
 
 
@@ -298,18 +301,18 @@ def _values(
         orient="row",
     )
     means = scores.mean().rename({"measure": "text"})
-    sure = ends.select("run", "low", "high", text="measure")
+    p_or_one = ends.select("run", "low", "high", text="measure")
     joined = (
         pl.DataFrame({"run": list(scores.runs)})
         .join(named, how="cross")
         .join(means, on=["run", "text"], how="left", maintain_order="left")
-        .join(sure, on=["run", "text"], how="left", maintain_order="left")
+        .join(p_or_one, on=["run", "text"], how="left", maintain_order="left")
     )
     return joined.select("run", "measure", "rel", "value", "low", "high", "n")
 
 
 def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
-    """Count the pairs of documents with different grades, and those a threshold keeps apart."""
+    """Count the pairs of documents with different grades, and those with the threshold between them."""
     judged = np.diff(ideal.offsets)
     fresh = np.ones(len(ideal.grade), bool)
     fresh[1:] = (ideal.grade[1:] != ideal.grade[:-1]) | (ideal.query[1:] != ideal.query[:-1])
@@ -327,20 +330,15 @@ def _pairs(ideal: Ideal, lines: list[Threshold]) -> pl.DataFrame:
 
 
 def _orders(one: pl.DataFrame, other: pl.DataFrame) -> tuple[float | None, float | None, list[list[str]]]:
-    """Compare two orders of runs: Kendall's tau_b, one less that, and the pairs that change places."""
-    before, after = one["value"].to_list(), other["value"].to_list()
-    runs = one["run"].to_list()
-    agree, decided, decided_after, swapped = 0, 0, 0, list[list[str]]()
-    for a, b in combinations(range(len(runs)), 2):
-        signs = _sign(before[a], before[b]), _sign(after[a], after[b])
-        agree += signs[0] * signs[1]
-        decided += signs[0] != 0
-        decided_after += signs[1] != 0
-        if signs[0] * signs[1] < 0:
-            swapped.append([runs[a], runs[b]])
-    norm = math.sqrt(decided * decided_after)
-    tau = agree / norm if norm else None
-    return tau, None if tau is None else 1 - tau, swapped
+    """Compare two orders of runs: Kendall's tau_b, one less that, and the pairs that swap places."""
+    runs, pairs = one["run"].to_list(), list(combinations(range(one.height), 2))
+    values = one["value"].to_list(), other["value"].to_list()
+    before, after = (np.array([_sign(some[a], some[b]) for a, b in pairs], np.int64) for some in values)
+    tau = float(tau_b(before, after))
+    swapped = [
+        [runs[a], runs[b]] for (a, b), product in zip(pairs, before * after, strict=True) if product < 0
+    ]
+    return (None, None, swapped) if math.isnan(tau) else (tau, 1 - tau, swapped)
 
 
 def _sign(a: float | None, b: float | None) -> int:

@@ -1,4 +1,4 @@
-"""How many queries a difference needs: planned from how much earlier differences vary."""
+"""Sample size: how many queries are needed to detect a difference, from the variance in a pilot."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-__all__ = ["Plan", "power"]
-
 _SCHEMA: Final[dict[str, Any]] = {
     "measure": pl.String,
     "system": pl.String,
@@ -32,31 +30,31 @@ _SCHEMA: Final[dict[str, Any]] = {
     "needed_cautious": pl.Int64,
     "detectable": pl.Float64,
 }
-#: with fewer queries that differ a pilot says little of how much differences vary
+#: with fewer queries that differ, the standard deviation of a pilot is only a guess
 _FEW_DIFFERING: Final = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """How many queries differences need.
+    """How many queries are needed to detect differences.
 
     Attributes
     ----------
     table
         One row a pair, measure and difference: ``measure``, ``system``, ``versus``, ``n`` (queries of the
-        pilot), ``deviation`` (of differences per query, with one more query at the worst credible loss for
-        the default interval; for clusters what it comes to), ``difference``,
+        pilot), ``deviation`` (standard deviation of the differences per query, with one more query at the
+        worst credible loss for the default interval; for clusters the equivalent one), ``difference``,
         ``needed`` queries, ``needed_cautious`` (by the upper 80 % limit of the deviation, since a pilot
-        knows it only roughly: Browne 1995), and ``detectable``, the smallest difference that n queries show
-        so.
+        estimates it only roughly: Browne 1995), and ``detectable``, the smallest difference that n queries
+        detect with this power.
     power
-        The chance to find the difference.
+        The probability of detecting the difference.
     alpha
-        The level at which each question is asked.
+        The level of each test.
     digits
         Decimals shown.
     notes
-        Which deviations are little more than a guess, since few queries of the pilot differ.
+        Which deviations are only guesses, because few queries of the pilot differ.
     """
 
     table: pl.DataFrame
@@ -70,20 +68,22 @@ class Plan(Result):
         return self.table
 
     def sheet(self, digits: int | None = None) -> Sheet:
-        """Return what people read; ``digits`` are decimals."""
+        """Return the plan as people read it; ``digits`` are decimals."""
         piloted = self.table["n"].null_count() == 0
-        head: tuple[str, ...] = ("deviation", "difference", "queries")
+        head: tuple[str, ...] = ("std. dev.", "difference", "queries")
         if piloted:
-            head = ("measure", "pair", *head, "with caution", "shown by now")
+            head = ("measure", "pair", *head, "cautious", "detectable now")
         shown = self.digits if digits is None else digits
         rows = tuple(self._row(row, shown, piloted=piloted) for row in self.table.iter_rows(named=True))
         level = percent(1 - self.alpha)
-        title = f"Queries that show a difference with a chance of {self.power:g}, at {level} confidence"
-        caution = "with caution: by the upper 80 % limit of the deviation (Browne 1995)"
+        title = (
+            f"Queries needed to detect a difference with {percent(self.power)} power, at {level} confidence"
+        )
+        caution = "cautious: from the upper 80 % limit of the standard deviation (Browne 1995)"
         numeric = tuple(name not in ("measure", "pair") for name in head)
-        lines = [caution, "shown by now: the smallest difference that the pilot's queries show", *self.notes]
-        told = (("", tuple(lines)),)
-        return Sheet(title, parts=(Table("", head, rows, numeric), *(told if piloted else ())))
+        now = "detectable now: the smallest difference that the pilot's queries detect with this power"
+        notes = (("", (caution, now, *self.notes)),) if piloted else ()
+        return Sheet(title, parts=(Table("", head, rows, numeric), *notes))
 
     def _row(self, row: dict[str, Any], digits: int, *, piloted: bool) -> tuple[str, ...]:
         counts = ["–" if row[name] is None else f"{row[name]:,}" for name in ("needed", "needed_cautious")]
@@ -106,28 +106,29 @@ def power(
     *,
     power: float = 0.8,
     confidence: float = 0.95,
-    questions: int | None = None,
+    comparisons: int | None = None,
 ) -> Plan:
-    """Return how many queries show a true difference, by the paired t-test.
+    """Return how many queries are needed to detect a true difference with the paired t-test.
 
     Parameters
     ----------
     pilot
-        A comparison, whose differences tell how much they vary; or their standard deviation as a number.
+        A comparison, from which the standard deviation of differences is estimated; or this standard
+        deviation as a number.
     differences
-        True differences of means that should be found.
+        True differences of means to be detected.
     power
-        The chance to find them.
+        The probability of detecting them.
     confidence
-        1 less the chance of a false claim, in the whole family.
-    questions
-        Size of the family, each asked at ``(1 - confidence) / questions``; as many as the pilot's primary
-        family unless given.
+        1 less the family-wise error rate.
+    comparisons
+        Size of the family, each tested at level ``(1 - confidence) / comparisons``; by default that of the
+        pilot's primary family.
 
     Returns
     -------
     Plan
-        A row a difference, of every pair and measure of the pilot.
+        A row for each difference, pair and measure of the pilot.
 
     Examples
     --------
@@ -143,11 +144,11 @@ def power(
     if isinstance(pilot, Comparison):
         if any(matrix.replicates for matrix in pilot.matrices.values()):
             raise BadOption(
-                "several runs of one system vary, however many queries there are",
+                "the variance between several runs of one system does not depend on the number of queries",
                 fix="plan with a pilot of single runs",
             )
-        size = questions or pilot.families[0].size
-        found = [
+        size = comparisons or pilot.families[0].size
+        pairs = [
             (measure, system, versus, n, units, spread * math.sqrt(units) if ties < n else 0.0)
             for measure, system, versus, n, units, spread, ties in pilot.table.select(
                 "measure", "system", "versus", "n", "units", "spread", "ties"
@@ -156,13 +157,16 @@ def power(
         ]
     else:
         if not 0 < pilot < math.inf:
-            raise BadOption(f"a deviation of {pilot!r} cannot be", expected="a number above 0")
-        size, found = questions or 1, [(None, None, None, None, None, float(pilot))]
+            raise BadOption(f"a standard deviation of {pilot!r} is not possible", expected="a number above 0")
+        size, pairs = comparisons or 1, [(None, None, None, None, None, float(pilot))]
     if not 0 < confidence < 1 or size < 1:
-        raise BadOption("these are no chances", given=f"confidence={confidence!r}, questions={size!r}")
+        raise BadOption(
+            "confidence or comparisons is out of range",
+            given=f"confidence={confidence!r}, comparisons={size!r}",
+        )
     alpha = (1 - confidence) / size
     rows = []
-    for measure, system, versus, n, units, deviation in found:
+    for measure, system, versus, n, units, deviation in pairs:
         least = (
             None
             if units is None or not deviation
@@ -177,23 +181,23 @@ def power(
             ]
             shown = deviation * math.sqrt(each)
             rows.append((measure, system, versus, n, shown, difference, *counts, least))
-    notes = tuple(_guesses(pilot)) if isinstance(pilot, Comparison) else ()
+    notes = tuple(_rough_estimates(pilot)) if isinstance(pilot, Comparison) else ()
     return Plan(pl.DataFrame(rows, _SCHEMA, orient="row"), power, alpha, notes=notes)
 
 
-def _guesses(pilot: Comparison) -> Iterator[str]:
-    """Say which pairs differ on so few queries that their deviation is a guess."""
+def _rough_estimates(pilot: Comparison) -> Iterator[str]:
+    """Yield a note for each pair that differs on too few queries to estimate the deviation."""
     for row in pilot.table.iter_rows(named=True):
         if (differing := row["wins"] + row["losses"]) < _FEW_DIFFERING:
             pair = f"{printable(row['system'], 20)} and {printable(row['versus'], 20)}"
             yield (
                 f"{pair} differ on {differing} of {row['n']:,} queries by {row['measure']}: "
-                "the deviation is a guess, take more queries for the pilot"
+                "its standard deviation is only a guess; use a pilot with more queries"
             )
 
 
 def _queries(difference: float, deviation: float, alpha: float, power: float, each: float) -> int | None:
-    if deviation <= 0:  # nothing varied, which says nothing about how much the next queries will
+    if deviation <= 0:  # no variance in the pilot: other queries may still vary
         return None
     units = needed(difference / deviation, alpha=alpha, power=power)
     return None if units is None else math.ceil(units * each)

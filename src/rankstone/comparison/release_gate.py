@@ -1,8 +1,7 @@
-"""The conductor of gates: read what is asked, compare, hold rules and guards against it.
+"""Release gates: compare a candidate with a baseline and check rules and guards.
 
-Which margins a number of queries can pass at all, before anything is scored.
-
-Outcomes as JUnit XML, which continuous integration knows how to show.
+Margins that cannot pass with the number of queries are refused before anything is scored; outcomes can be
+written as JUnit XML for continuous integration.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from rankstone.comparison.compare_systems import compare, compare_scores
-from rankstone.comparison.gate_config import Config, overridden
-from rankstone.comparison.gate_rules import Gate, guarded, ruled
+from rankstone.comparison.gate_config import Config, with_overrides
+from rankstone.comparison.gate_rules import Gate, guard_outcomes, rule_outcomes
 from rankstone.errors import MissingColumn, UsageError, blaming, printable
 from rankstone.io import read_judgments
 from rankstone.io.columns import Renames
@@ -39,27 +38,25 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["Margin", "gate", "junit", "plan", "planned"]
-
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """What a rule's margin asks of a number of queries.
+    """Whether a margin can pass with a number of queries.
 
     Attributes
     ----------
     measure
-        Its text.
+        The measure.
     margin
         The allowed loss.
     queries
-        How many there are.
+        The number of queries.
     few
-        The smallest margin that a candidate of unchanged quality passes where few queries change.
+        The smallest margin that an unchanged candidate passes if few queries change.
     many
-        The same where every query changes a little; ``few`` for measures of 0 and 1.
+        The same if every query changes a little; equal to ``few`` for measures of 0 and 1.
     enough
-        How many queries the margin needs where few of them change; ``None`` where no number is enough.
+        How many queries the margin needs if few of them change; ``None`` if no number is enough.
     """
 
     measure: str
@@ -70,7 +67,7 @@ class Margin:
     enough: int | None
 
     def refuse(self) -> None:
-        """Refuse a margin that an unchanged candidate cannot pass; one of 0 wants an improvement."""
+        """Refuse a margin that an unchanged candidate cannot pass; 0 requires an improvement."""
         if not 0 < self.margin < self.many:
             return
         use = f"use ≥ {self.enough:,} queries, or " if self.enough is not None else ""
@@ -81,16 +78,16 @@ class Margin:
         )
 
     def text(self) -> str:
-        """Return a line about it."""
+        """Return a sentence about the margin."""
         line = f"{self.measure}: margin {self.margin:g}, {self.queries:,} queries"
         if not self.margin:
-            return f"{line}: only a candidate that is surely better, or returns the same lists, can pass"
+            return f"{line}: only a candidate that is clearly better, or returns the same lists, can pass"
         if self.margin >= self.few:
             return f"{line}: an unchanged candidate can pass (smallest margin {self.few:.2g})"
-        need = "" if self.enough is None else f"; {self.enough:,} queries would do"
+        need = "" if self.enough is None else f"; {self.enough:,} queries would be enough"
         return (
             f"{line}: an unchanged candidate can pass only if most queries change a little; "
-            f"where few change the smallest margin is {self.few:.2g}{need}"
+            f"if few change, the smallest margin is {self.few:.2g}{need}"
         )
 
 
@@ -100,21 +97,21 @@ def _up(margin: float) -> str:
     return f"{math.ceil(margin / unit) * unit:.6g}"
 
 
-def planned(measure: Measure, margin: float, n: int, alpha: float, method: str = "auto") -> Margin | None:
-    """Return what a margin asks of n queries; ``None`` for a measure without a range, or another interval.
+def margin_plan(measure: Measure, margin: float, n: int, alpha: float, method: str = "auto") -> Margin | None:
+    """Return whether a margin can pass with n queries; ``None`` without a range or for other intervals.
 
     Parameters
     ----------
     measure
-        The rule's.
+        The measure.
     margin
-        Its allowed loss.
+        The allowed loss.
     n
-        How many queries are judged.
+        The number of judged queries.
     alpha
-        One-sided level of the rule's interval.
+        One-sided level of the interval.
     method
-        Of the interval.
+        Method of the interval.
     """
     low, high = measure.span
     if low is None or high is None or method not in ("auto", "worst_case"):
@@ -130,7 +127,7 @@ def planned(measure: Measure, margin: float, n: int, alpha: float, method: str =
 
 
 def _binary(measure: Measure) -> bool:
-    """Say whether every score is 0 or 1."""
+    """Return True if every score is 0 or 1."""
     return measure.name == "Success" or (measure.k == 1 and measure.name in ("P", "RR"))
 
 
@@ -144,12 +141,12 @@ def gate(
     progress: Progress | None = None,
     drawing: Progress | None = None,
 ) -> Gate:
-    """Say whether a candidate may replace the baseline, by rules with margins on intervals.
+    """Decide whether a candidate may replace the baseline, by rules on confidence intervals.
 
     A rule with a ``margin`` passes when the whole interval of the difference lies above ``-margin``, fails
     when all of it lies below, and is inconclusive otherwise; a candidate that returns the same lists passes.
     All such rules are one family; their intervals hold at once (Bonferroni, unless ``statistics`` says
-    otherwise).  Guards come first: where one does not hold, the two are not comparable.
+    otherwise).  Guards come first: if one fails, the two are not comparable.
 
     Parameters
     ----------
@@ -157,7 +154,7 @@ def gate(
         ``rankstone.toml``, a ``pyproject.toml`` with ``[tool.rankstone.gate]``, a dict like the table
         ``[gate]``, or a :class:`Config`.
     candidate, baseline, qrels, inconclusive
-        Take the place of what the configuration says.
+        Override the configuration.
     progress, drawing
         As for :func:`rankstone.compare`.
 
@@ -169,17 +166,17 @@ def gate(
     Raises
     ------
     InputError, UsageError
-        As for :func:`rankstone.compare`; for a configuration that cannot be understood; for a margin that no
-        candidate of unchanged quality can pass with so many queries.
+        As for :func:`rankstone.compare`; for a configuration that is not valid; for a margin that an
+        unchanged candidate cannot pass with so few queries.
     """
     given = {"candidate": candidate, "baseline": baseline, "qrels": qrels, "inconclusive": inconclusive}
     read = _read(config, given)
-    with blaming(_file(config)), _looked_for(read) as read:
+    with blaming(_file(config)), _blaming_renames(read) as read:
         for margin in _margins(read):
             margin.refuse()
-        found = _compared(read, progress, drawing)
+        found = _comparison(read, progress, drawing)
         _require_present(read)
-    outcomes = (*guarded(read, found), *ruled(read, found, partial(_same_lists, read, found)))
+    outcomes = (*guard_outcomes(read, found), *rule_outcomes(read, found, partial(_same_lists, read, found)))
     return Gate(outcomes, found, inconclusive=read.inconclusive)
 
 
@@ -190,7 +187,7 @@ def plan(
     baseline: object = None,
     qrels: object = None,
 ) -> list[Margin]:
-    """Say which margins the judged queries can pass, without scoring anything.
+    """Return which margins can pass with the judged queries, without scoring anything.
 
     Parameters
     ----------
@@ -203,7 +200,7 @@ def plan(
         A ``Margin`` for each rule with a margin, of measures with a range.
     """
     read = _read(config, {"candidate": candidate, "baseline": baseline, "qrels": qrels})
-    with blaming(_file(config)), _looked_for(read) as read:
+    with blaming(_file(config)), _blaming_renames(read) as read:
         return _margins(read)
 
 
@@ -212,8 +209,8 @@ def _file(config: object) -> str | None:
 
 
 @contextmanager
-def _looked_for(config: Config) -> Iterator[Config]:
-    """Blame a rename of a column that a table lacks for what is missing then."""
+def _blaming_renames(config: Config) -> Iterator[Config]:
+    """Name the renamed column that a table lacks, where a column is missing."""
     columns = Renames(config.options.get("columns") or {})
     try:
         yield replace(config, options={**config.options, "columns": columns}) if columns else config
@@ -233,12 +230,12 @@ def _require_present(config: Config) -> None:
 
 def _read(config: Any, given: Mapping[str, Any]) -> Config:  # noqa: ANN401 - whatever gate takes
     if isinstance(config, Config):
-        return overridden(config, given)
+        return with_overrides(config, given)
     return Config.of(config, given) if isinstance(config, Mapping) else Config.read(config, given)
 
 
 def _margins(config: Config) -> list[Margin]:
-    """Return what the rules' margins ask of the judged queries; nothing for saved scores and conventions."""
+    """Return the margins of the rules; none for saved scores and conventions."""
     rules = [rule for rule in config.rules if rule.margin is not None]
     if config.qrels is None or not rules or "convention" in config.options:
         return []
@@ -249,12 +246,14 @@ def _margins(config: Config) -> list[Margin]:
     alpha = (1 - config.statistics.get("confidence", 0.95)) / at_once / 2
     method = config.statistics.get("interval", "auto")
     measures = [(parse_measure(rule.measure), float(rule.margin or 0)) for rule in rules]
-    found = [planned(one, margin, n, alpha, method) for one, margin in measures if isinstance(one, Measure)]
+    found = [
+        margin_plan(one, margin, n, alpha, method) for one, margin in measures if isinstance(one, Measure)
+    ]
     return [margin for margin in found if margin is not None]
 
 
 def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
-    """Say whether both runs return the same lists, down to the cutoff of a measure."""
+    """Return True if both runs return the same lists, down to the cutoff of a measure."""
     if found.sources is None:
         return False
     options = config.options
@@ -265,23 +264,23 @@ def _same_lists(config: Config, found: Comparison, measure: str) -> bool:
     return identical(baseline, candidate, min(deepest, default=None), **own)
 
 
-def _compared(config: Config, progress: Progress | None, drawing: Progress | None) -> Comparison:
+def _comparison(config: Config, progress: Progress | None, drawing: Progress | None) -> Comparison:
     names = [_name(config.baseline, "baseline"), _name(config.candidate, "candidate")]
     if names[0] == names[1]:
         names = ["baseline", "candidate"]
     both = dict(zip(names, (config.baseline, config.candidate), strict=True))
     margins = list(dict.fromkeys(rule.measure for rule in config.rules if rule.margin is not None))
-    told: dict[str, Any] = {"correction": "bonferroni", **config.statistics, "baseline": names[0]}
-    told |= {
+    arguments: dict[str, Any] = {"correction": "bonferroni", **config.statistics, "baseline": names[0]}
+    arguments |= {
         "primary": margins or None,
         "queries": config.queries,
         "by": config.by,
         "cluster": config.cluster,
     }
     if config.qrels is None:
-        return compare_scores(both, config.measures, drawing=drawing, **told)
-    told |= config.options
-    return compare(config.qrels, both, config.measures, progress=progress, drawing=drawing, **told)
+        return compare_scores(both, config.measures, drawing=drawing, **arguments)
+    arguments |= config.options
+    return compare(config.qrels, both, config.measures, progress=progress, drawing=drawing, **arguments)
 
 
 def _name(run: object, otherwise: str) -> str:
@@ -289,9 +288,9 @@ def _name(run: object, otherwise: str) -> str:
 
 
 def junit(gate: Gate) -> str:
-    """Return a test suite: failed rules are failures, guards that do not hold errors.
+    """Return a test suite in which failed rules are failures, and failed guards errors.
 
-    An inconclusive rule is a failure, a skipped test where it only warns or passes.  Names and texts have
+    An inconclusive rule is a failure, or a skipped test where it only warns or passes.  Names and texts have
     no control characters, which XML cannot hold.
     """
     open_as = "failure" if gate.inconclusive == "fail" else "skipped"

@@ -1,4 +1,4 @@
-"""One measure's scores side by side: a row for each query that every system has a value for."""
+"""The scores of systems by one measure: a row for each query in which every system has a value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import queries as counted_queries
 from rankstone.errors import NotComparable, printable
 from rankstone.stats.anova_and_friedman import Blocked, ranks, two_way
 from rankstone.stats.sampling_units import Units
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-
-__all__ = ["ALONE", "ROUNDING", "Matrix", "keys_of", "systems_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +75,7 @@ class Matrix:
         cluster: pl.DataFrame | None = None,
         declared: tuple[float | None, float | None] = (None, None),
     ) -> Matrix:
-        """Bring the systems' scores together, by query id.
+        """Join the systems' scores by query id.
 
         Parameters
         ----------
@@ -126,7 +123,7 @@ class Matrix:
             declared,
         )
         if not matrix.weight.sum() > 0:
-            raise NotComparable(f"the queries of {measure} weigh nothing together")
+            raise NotComparable(f"all queries have weight 0, so {measure} has no mean")
         return matrix
 
     def __len__(self) -> int:
@@ -134,12 +131,12 @@ class Matrix:
 
     @cached_property
     def units(self) -> Units:
-        """What is independent: queries, or clusters of them; a column for each system."""
+        """The independent units, queries or clusters of them; a column for each system."""
         return Units.of(self.values, weight=self.weight, cluster=self.cluster)
 
     @cached_property
     def span(self) -> tuple[float, float]:
-        """The lowest and highest score a query can have; the extremes met where no bound is known."""
+        """The lowest and highest score a query can have; the observed extremes where there is no bound."""
         low, high = self.declared
         least, most = float(self.values.min()), float(self.values.max())
         if low is None and high is None and least >= 0 and most <= 1:
@@ -153,12 +150,12 @@ class Matrix:
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """What tells units apart wherever they are met: a hash of the query's or cluster's name, uint64."""
+        """A key for each unit: a hash of the query's or cluster's name, uint64."""
         return keys_of(self.queries if self.clusters is None else self.clusters)
 
     @property
     def sign(self) -> int:
-        """What a difference is multiplied by so that above 0 is better."""
+        """The factor that makes a positive difference an improvement."""
         return -1 if self.direction == "lower" else 1
 
     def some(self, rows: Ints) -> Matrix:
@@ -191,8 +188,8 @@ class Matrix:
 
 #: a difference below this share of the largest score is rounding
 ROUNDING: Final = 1e-12
-#: what the name of a query that is in no cluster begins with where clusters are named
-ALONE: Final = "\0"
+#: first character of the name of a query without a cluster
+NO_CLUSTER: Final = "\0"
 
 
 def _placed(table: pl.DataFrame, every: pl.DataFrame) -> tuple[Floats, Floats]:
@@ -210,9 +207,9 @@ def _over_runs(values: Floats) -> Floats:
 
 
 def _clusters(ids: pl.Series, cluster: pl.DataFrame) -> tuple[Ints, pl.Series]:
-    """Return the cluster of each query, numbered, and names; queries nobody places stand for themselves."""
+    """Return the number of each query's cluster, and names; a query without a cluster is its own cluster."""
     placed = ids.to_frame("query_id").join(cluster, on="query_id", how="left", maintain_order="left")
-    alone = pl.lit(ALONE) + pl.col("query_id").cast(pl.String)
+    alone = pl.lit(NO_CLUSTER) + pl.col("query_id").cast(pl.String)
     names = placed.select(pl.coalesce(pl.col("cluster").cast(pl.String), alone).alias("name"))
     numbered = names.unique(maintain_order=True).with_row_index("number")
     found = names.join(numbered, on="name", how="left", maintain_order="left")
@@ -220,7 +217,7 @@ def _clusters(ids: pl.Series, cluster: pl.DataFrame) -> tuple[Ints, pl.Series]:
 
 
 def keys_of(names: pl.Series) -> NDArray[np.uint64]:
-    """Return what tells names apart in every process and every version: a hash of each, uint64."""
+    """Return a hash of each name, uint64, the same in every process and version."""
     hashes = [blake2b(str(name).encode(), digest_size=8).digest() for name in names]
     return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)
 
@@ -241,12 +238,5 @@ def systems_of(runs: Sequence[str]) -> dict[str, list[str]]:
         together = len(shared.get(names[0], ())) > 1 and run in shared[names[0]]
         systems.setdefault(names[0] if together else run, []).append(run)
     if len(systems) == 1 and len(runs) > 1:
-        return {run: [run] for run in runs}  # all of one system: then they are what is compared
+        return {run: [run] for run in runs}  # runs of a single system are compared with each other
     return systems
-
-
-def not_complete(matrix: Matrix) -> str | None:
-    """Say how many queries were left out, ``None`` where none was."""
-    if not matrix.left_out:
-        return None
-    return f"{matrix.measure}: {counted_queries(matrix.left_out)} without a value for every system left out"

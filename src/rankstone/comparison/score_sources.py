@@ -1,6 +1,6 @@
-"""Scores per query, wherever they come from, and what is known of them.
+"""Scores per query and their properties, from an evaluation or saved.
 
-Scores per query that somebody saved: our tables, what ``trec_eval -q`` prints, what pytrec_eval gives.
+Saved scores are rankstone's tables, the output of ``trec_eval -q``, or the dicts of pytrec_eval.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone.comparison.verdict import judged_among
+from rankstone.comparison.verdict import judged_scores
 from rankstone.errors import (
     BadLine,
     BadOption,
@@ -21,7 +21,7 @@ from rankstone.errors import (
     EmptyInput,
     RankstoneError,
     UsageError,
-    nearest,
+    did_you_mean,
     printable,
 )
 from rankstone.io.attributes import read_attributes
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = ["MEANS", "Source", "check_means", "named_among", "read_scores"]
-
 #: columns of a table of scores
 SCHEMA: Final[dict[str, Any]] = {
     "run": pl.String,
@@ -55,14 +53,14 @@ SCHEMA: Final[dict[str, Any]] = {
 #: the line of trec_eval that names the run
 _RUN: Final = "runid"
 _FIELDS: Final = 3
-#: no score or weight is larger: sums of squares stay finite
+#: largest score or weight: sums of squares stay finite
 _LARGEST: Final = 1e15
 
 
 def read_scores(
     source: object, columns: Mapping[str, str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return scores per query, and where they came from.
+    """Read scores per query, and return them with their sources.
 
     Parameters
     ----------
@@ -71,7 +69,7 @@ def read_scores(
         text that ``trec_eval -q`` printed; ``{system: {query: {measure: value}}}``; or ``{system: table}``,
         a list of paths.
     columns
-        What brings along how CSV files are written; its names are those of other tables.
+        Carries the CSV options; its renames belong to other tables.
 
     Returns
     -------
@@ -90,10 +88,10 @@ def read_scores(
     for name, one in named:
         frame = _read(name, one, Renames({}, columns))
         frames.append(frame)
-        told = display_name(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
+        source_name = display_name(one) if isinstance(one, (str, os.PathLike)) else type(one).__name__
         if not frame.height:
-            raise EmptyInput("there are no scores", where=told)
-        sources.update(dict.fromkeys(frame["run"].unique(maintain_order=True), told))
+            raise EmptyInput("there are no scores", where=source_name)
+        sources.update(dict.fromkeys(frame["run"].unique(maintain_order=True), source_name))
     if not frames:
         raise EmptyInput("there are no scores")
     whole = pl.concat(frames)
@@ -129,21 +127,21 @@ def _read(name: str | None, source: object, columns: Renames) -> pl.DataFrame:
                 f"{printable(name)} holds the scores of several systems",
                 where=where,
                 given=", ".join(map(printable, frame["run"].unique(maintain_order=True).head(5))),
-                fix="give the table without a name",
+                fix="pass the table without a name",
             )
         frame = frame.with_columns(run=pl.lit(name))
     return frame.select(list(SCHEMA))
 
 
 def _is_printed(path: str) -> bool:
-    """Tell what trec_eval printed from a table with names of columns."""
+    """Return True for output of trec_eval, False for a table with named columns."""
     suffixes = (".parquet", ".pq", ".csv", ".tsv", ".jsonl", ".ndjson", ".arrow", ".ipc", ".feather")
     bare = path.removesuffix(".gz").removesuffix(".zst").lower()
     return not (is_database(path) or bare.endswith(suffixes))
 
 
 def _table(source: object, where: str, columns: Renames) -> pl.DataFrame:
-    """Read the columns of a table; what says nothing of weights weighs 1."""
+    """Read the columns of a table; the default weight is 1."""
     table = read_attributes(source, "query_id", columns)
     table.require(["measure", "value"])
     names = [name for name in SCHEMA if name in table.schema]
@@ -171,7 +169,7 @@ def _names(column: pl.Series, where: str) -> pl.Series:
 
 
 def _numbers(column: pl.Series, where: str) -> pl.Series:
-    """Return numbers; nothing, an empty text or NaN is no value."""
+    """Return numbers; null, an empty text and NaN mean no value."""
     if column.dtype.is_nested():
         raise BadValue(f"the column {column.name} holds {column.dtype}", where=where, expected="numbers")
     texts = column.cast(pl.String).str.strip_chars() if column.dtype == pl.String else column
@@ -180,7 +178,7 @@ def _numbers(column: pl.Series, where: str) -> pl.Series:
         bad = numbers.is_null() & texts.is_not_null() & (texts != "")
         if bad.any():
             raise BadValue(
-                f"the {column.name} {printable(repr(texts.filter(bad)[0]), 40)} is no number", where=where
+                f"the {column.name} {printable(repr(texts.filter(bad)[0]), 40)} is not a number", where=where
             )
     numbers = numbers.fill_nan(None)
     beyond = (numbers.abs() > _LARGEST).fill_null(value=False)
@@ -209,7 +207,7 @@ def _printed(name: str, text: str, where: str) -> pl.DataFrame:
     for number, fields in _lines(text):
         if len(fields) != _FIELDS:
             raise BadLine(
-                "this is no line of trec_eval -q",
+                "this is not a line of trec_eval -q",
                 where=f"{where}:{number}",
                 given=printable(" ".join(fields), 60),
                 expected="measure, query, value",
@@ -243,30 +241,30 @@ def _refuse_twice(frame: pl.DataFrame) -> None:
         raise DuplicateRows(
             f"{printable(run)} has two values of {printable(measure)} for query {printable(query)}",
             expected="one value for each system, query and measure",
-            fix="give two tables of one system names of their own: name=FILE",
+            fix="name each table: name=FILE",
         )
 
 
-#: how queries may become one number for their differences to be compared
+#: aggregations under which differences of queries can be compared
 MEANS: Final = ("mean", "weighted")
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Scores per query, wherever they come from.
+    """Scores per query, from an evaluation or saved.
 
     Attributes
     ----------
     runs, measures
-        In their order; measure → which direction is better.
+        Runs in order; measure → which direction is better.
     tables
         Run and measure → ``query_id``, ``value``, ``weight``.
     judged
-        Run → ``query_id``, ``value``: Judged@k, and its name; ``None`` where nobody knows.
+        The name of Judged@k, and run → ``query_id``, ``value``; ``None`` if unknown.
     relevant_alone
-        Whether only relevant documents are judged, so that Judged@k is P@k.
+        True if only relevant documents are judged, so that Judged@k is P@k.
     grouped
-        Measures whose units are not queries.
+        Measures of sessions, not of queries.
     spans
         Measure → its lowest and highest value, ``None`` where there is no bound.
     """
@@ -284,7 +282,7 @@ class Source:
 
     @classmethod
     def of(cls, scores: Scores, measures: Sequence[Measure]) -> Source:
-        """Take the scores that an evaluation gave."""
+        """Return the scores of an evaluation."""
         check_means(measures)
         weighted = [str(measure) for measure in measures if measure.agg == "weighted"]
         weight = pl.when(pl.col("measure").is_in(weighted)).then("weight").otherwise(1.0)
@@ -298,7 +296,7 @@ class Source:
             tuple(scores.runs),
             {str(measure): measure.card.direction for measure in measures},
             tables,
-            judged_among(scores),
+            judged_scores(scores),
             grouped,
             scores.audit,
             scores.conventions,
@@ -308,7 +306,7 @@ class Source:
 
     @classmethod
     def saved(cls, source: object, measures: object, columns: Mapping[str, str] | None = None) -> Source:
-        """Take scores that somebody saved; ``columns`` bring along how CSV files are written."""
+        """Read saved scores; ``columns`` carry the CSV options."""
         frame, sources = read_scores(source, columns)
         known = {
             text: _known(text, "direction", "higher") for text in frame["measure"].unique(maintain_order=True)
@@ -316,24 +314,25 @@ class Source:
         if measures is None:
             chosen = {text: way for text, way in known.items() if way != "neither"} or known
         else:
-            chosen = {text: known[text] for text in named_among(measures, tuple(known))}
+            chosen = {text: known[text] for text in requested_measures(measures, tuple(known))}
         runs = tuple(frame["run"].unique(maintain_order=True))
         inputs = {"scores": sources}
         spans = {text: _known(text, "span", (None, None)) for text in chosen}
-        return cls(runs, chosen, tables_of(frame), judged_among(frame), frozenset(), None, {}, inputs, spans)
+        return cls(runs, chosen, tables_of(frame), judged_scores(frame), frozenset(), None, {}, inputs, spans)
 
 
 def check_means(measures: Sequence[Measure]) -> None:
-    """Refuse measures whose queries do not become one number by a mean."""
+    """Refuse measures that are not averaged over queries."""
     for measure in measures:
         if measure.agg not in MEANS:
             raise BadOption(
-                f"{measure}: agg={measure.agg} is no mean, so differences of queries do not add up to it",
-                fix="compare it under agg=mean, or agg=weighted",
+                f"{measure}: agg={measure.agg} is not a mean, so differences cannot be tested query by query",
+                fix="use agg=mean or agg=weighted",
             )
 
 
 def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
+    """Return the scores by run and measure."""
     parts = frame.select("run", "measure", "query_id", "value", "weight").partition_by(
         "run", "measure", as_dict=True, include_key=False, maintain_order=True
     )
@@ -341,7 +340,7 @@ def tables_of(frame: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
 
 
 def _known(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - whatever a card holds
-    """Return a fact about a measure by its text, ``otherwise`` for one that is not known."""
+    """Return a property of a measure by its text, ``otherwise`` for an unknown measure."""
     try:
         measure = parse_measure(text)
         return measure.span if fact == "span" else getattr(measure.card, fact)
@@ -349,26 +348,29 @@ def _known(text: str, fact: str, otherwise: Any) -> Any:  # noqa: ANN401 - whate
         return otherwise
 
 
-def named_among(asked: object, known: Sequence[str]) -> list[str]:
-    """Return those of the known texts that name the measures asked for, however they are spelled."""
+def requested_measures(requested: object, known: Sequence[str]) -> list[str]:
+    """Return the known names of the requested measures, in whatever spelling."""
     found = []
-    for item in _one_by_one(asked, known):
+    for item in _one_by_one(requested, known):
         text = next((name for name in known if name == str(item) or _same(name, item)), None)
         if text is None:
-            close = nearest(str(item), known, n=1)
             raise UsageError(
                 f"there are no scores of {printable(item)}",
                 expected=", ".join(map(printable, known[:20])),
-                fix=f"did you mean {printable(close[0])}?" if close else None,
+                fix=did_you_mean(item, known),
             )
         found.append(text)
     return list(dict.fromkeys(found))
 
 
-def _one_by_one(asked: object, known: Sequence[str]) -> list[object]:
-    """Return what is asked for one by one; a text may hold several names that nobody but its author knows."""
+def _one_by_one(requested: object, known: Sequence[str]) -> list[object]:
+    """Return the requested measures one by one; a text may hold several, also unknown names."""
     found: list[object] = []
-    for item in [asked] if isinstance(asked, (str, Named)) or not isinstance(asked, Iterable) else asked:
+    for item in (
+        [requested]
+        if isinstance(requested, (str, Named)) or not isinstance(requested, Iterable)
+        else requested
+    ):
         if not isinstance(item, str) or item in known:
             found.append(item)
             continue

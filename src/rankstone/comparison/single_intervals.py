@@ -1,4 +1,4 @@
-"""Intervals of single systems: how far a mean would move with other queries of the same kind."""
+"""Confidence intervals of single means, over queries of the same kind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone.comparison.compare_systems import How
+from rankstone.comparison.compare_systems import ComparisonSettings
 from rankstone.comparison.score_matrix import Matrix
 from rankstone.comparison.score_sources import MEANS, Source
 from rankstone.io.attributes import read_attributes
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from rankstone.evaluation.scores import Scores
 
 
-__all__ = ["intervals"]
-
-#: values that are resampled together, about
+#: approximate number of values that are resampled together
 _CELLS: Final = 1 << 22
 
 _SCHEMA: Final[dict[str, Any]] = {
@@ -51,11 +49,10 @@ def intervals(
     columns: Mapping[str, str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> pl.DataFrame:
-    """Return an interval for the mean of each run and measure, over the queries that count.
+    """Return a confidence interval for the mean of each run and measure, over queries.
 
-    Scores pile up at 0 and 1, and where all are alike there is still something unknown; so the default
-    takes the measure's range into account (docs/compare.md has the figures).  Ends of other methods are cut
-    at the range.
+    Many scores are 0 or 1, and equal scores still leave uncertainty; so the default uses the range of the
+    measure (docs/compare.md has the evidence).  Ends of other methods are clipped to the range.
 
     Parameters
     ----------
@@ -65,11 +62,11 @@ def intervals(
         ``auto`` (:class:`rankstone.stats.BoundedMean`), ``worst_case``, ``t``, ``bca``, ``percentile``,
         ``studentised`` or ``poisson``.
     confidence
-        Of each interval by itself.
+        Confidence of each interval.
     resamples, seed
-        Of the bootstrap, as for :func:`rankstone.compare`.
+        Settings of the bootstrap, as for :func:`rankstone.compare`.
     cluster
-        A column of ``queries``: users, sessions, which are drawn whole.
+        A column of ``queries``, such as users or sessions: the independent units.
     queries, columns
         The table of queries, as for :func:`rankstone.evaluate`.
     progress
@@ -79,7 +76,7 @@ def intervals(
     -------
     polars.DataFrame
         ``run``, ``measure``, ``value``, ``low``, ``high``, ``error`` (standard), ``n`` queries, ``units``
-        of them independent.  Null ends where queries become one number otherwise than by a mean.
+        of them independent.  Null ends for measures that are not averaged.
 
     Examples
     --------
@@ -89,14 +86,14 @@ def intervals(
     >>> intervals(scores, interval="t").select(pl.col("low", "high").round(4)).row(0)
     (0.5035, 0.7187)
     """
-    how = How(interval=interval, confidence=confidence, resamples=resamples, seed=seed)
+    settings = ComparisonSettings(interval=interval, confidence=confidence, resamples=resamples, seed=seed)
     clusters = None
     if cluster is not None:
-        about = read_attributes(queries, "query_id", columns).collect(cluster)
-        clusters = about.select("query_id", cluster=cluster)
+        table_of_queries = read_attributes(queries, "query_id", columns).collect(cluster)
+        clusters = table_of_queries.select("query_id", cluster=cluster)
     means = [measure for measure in scores.measures if measure.agg in MEANS]
     source = Source.of(scores, means)
-    alike: dict[bytes, list[list[tuple[str, Matrix]]]] = {}
+    groups: dict[bytes, list[list[tuple[str, Matrix]]]] = {}
     for run in source.runs:
         for text in source.measures:
             table = source.tables.get((run, text))
@@ -105,21 +102,23 @@ def intervals(
             matrix = Matrix.of(
                 {(run, text): table}, text, "higher", {run: [run]}, clusters, source.spans[text]
             )
-            parts = alike.setdefault(_drawn_alike(matrix, interval), [[]])
+            parts = groups.setdefault(_resampling_key(matrix, interval), [[]])
             if len(parts[-1]) * len(matrix) >= _CELLS:
                 parts.append([])
             parts[-1].append((run, matrix))
     rows: list[tuple[Any, ...]] = []
-    for together in chain.from_iterable(alike.values()):  # drawn once; each has the bits it has alone
+    for together in chain.from_iterable(groups.values()):  # drawn once, with the bits of separate draws
         first = together[0][1]
         totals = np.concatenate([m.units.total for _, m in together], axis=1)
         every = replace(first.units, total=totals)
         keys = first.keys if interval == "poisson" else None
-        draws, spans = how.draws(len(every)), [matrix.span for _, matrix in together]
+        draws, spans = settings.draws(len(every)), [matrix.span for _, matrix in together]
         if interval in ("auto", "worst_case"):
             found = mean_estimates(every, spans, interval)
         else:
-            found = estimates(every, how.interval, resamples=draws, seed=seed, keys=keys, progress=progress)
+            found = estimates(
+                every, settings.interval, resamples=draws, seed=seed, keys=keys, progress=progress
+            )
         for (run, matrix), one in zip(together, found, strict=True):
             ends = np.clip(replace(one, span=matrix.span).interval(confidence), *matrix.span).tolist()
             rows.append((run, matrix.measure, one.value, *ends, one.error, len(matrix), len(every)))
@@ -134,6 +133,6 @@ def intervals(
     )
 
 
-def _drawn_alike(matrix: Matrix, interval: str) -> bytes:
-    """Return what two matrices have in common whose units can be drawn together."""
+def _resampling_key(matrix: Matrix, interval: str) -> bytes:
+    """Return a key that is equal for matrices whose units can be drawn together."""
     return matrix.units.size.tobytes() + (matrix.keys.tobytes() if interval == "poisson" else b"")

@@ -1,13 +1,11 @@
-"""Families: which questions are asked together, what each answer is, and how sure all of them are.
+"""Families of comparisons that are tested together: corrected p-values, intervals and verdicts.
 
-The verdict comes from the interval at the family's level, so interval and verdict cannot contradict each
-other.
+The verdict follows from the corrected interval, so the two cannot contradict each other.
 
-All pairs of systems at once: p-values and intervals that hold for every pair together.
+Procedures for all pairs of systems give p-values and intervals that hold for every pair at once; each states
+what it assumes, and docs/compare.md shows how often each was wrong on scores of real systems.
 
-Every procedure says what it assumes; docs/compare.md has how often each was wrong on scores of real systems.
-
-Several runs of one system: seeds, folds.  What varies between them is part of what is not known.
+Where a system has several runs (seeds, folds), the variance between them is part of the uncertainty.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.comparison.verdict import Question, Statistics, sure, told, two_sided
+from rankstone.comparison.verdict import Pair, PairStatistics, p_or_one, result_row, two_sided
 from rankstone.errors import BadOption
 from rankstone.stats.anova_and_friedman import hsd_reach, nemenyi, nemenyi_reach, tukey_hsd
 from rankstone.stats.automatic_intervals import difference_estimate
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.comparison.compare_systems import How
+    from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.stats.simultaneous_tests import RandomisedTukey
 
@@ -41,9 +39,8 @@ if TYPE_CHECKING:
     Progress = Callable[[int], None]
     Keys = NDArray[np.uint64]
 
-__all__ = ["ALL_PAIRS", "DRAWN", "AllPairs", "Family", "all_pairs", "answered", "concluded", "with_runs"]
 
-#: procedure → who; what each assumes is said in ``words``
+#: procedure → its name and source; what each assumes is a phrase of the locales
 ALL_PAIRS: Final = {
     "robust_tukey": "randomised Tukey HSD (Carterette 2012) and max-|t| by sign flips (Westfall and Young "
     "1993), where both claim",
@@ -52,20 +49,20 @@ ALL_PAIRS: Final = {
     "hsd": "Tukey's HSD blocked on queries",
     "nemenyi": "Nemenyi's test of mean ranks (1963)",
 }
-#: those that draw, and so look at all primary measures together
+#: those that draw at random, for all primary measures together
 DRAWN: Final = ("robust_tukey", "tukey", "max_t")
 
 
 @dataclass(frozen=True, eq=False)
 class AllPairs:
-    """What looking at all pairs at once says of a family.
+    """Corrected p-values and intervals of a family, by a procedure for all pairs.
 
     Attributes
     ----------
     p
-        float64 ``[questions]``, corrected.
+        float64 ``[pairs]``, corrected.
     ends
-        Of simultaneous intervals, a question each: 0 is outside exactly where p is at most alpha.
+        Both ends of each pair's simultaneous interval; it excludes 0 exactly where p is at most alpha.
     draws
         How many shuffles, flips or resamples were drawn.
     """
@@ -76,25 +73,33 @@ class AllPairs:
 
 
 def all_pairs(
-    families: Sequence[Sequence[Question]], how: How, correction: str, progress: Progress | None
+    families: Sequence[Sequence[Pair]],
+    settings: ComparisonSettings,
+    correction: str,
+    progress: Progress | None,
 ) -> list[AllPairs]:
-    """Look at all pairs of each family."""
-    matrices = [list({id(q.matrix): q.matrix for q in questions}.values()) for questions in families]
+    """Compute p-values and intervals of each family by a procedure for all pairs."""
+    matrices = [list({id(q.matrix): q.matrix for q in pairs}.values()) for pairs in families]
     if correction not in DRAWN:
-        return [_alone(*one, how, correction) for one in zip(families, matrices, strict=True)]
-    tables = [_stacked(some) for some in matrices]
+        return [
+            _closed_form_pairs(*one, settings, correction) for one in zip(families, matrices, strict=True)
+        ]
+    tables = [_stack(some) for some in matrices]
     if correction == "max_t":
-        found = [_resampled(table, how, progress) for table in tables]
+        found = [_resampled(table, settings, progress) for table in tables]
     else:
-        found = _shuffled(tables, how, progress)
+        found = _shuffled(tables, settings, progress)
     if correction == "robust_tukey":
-        found = [_both(one, _flipped(table, how, progress)) for one, table in zip(found, tables, strict=True)]
-    return [_all_pairs(*one) for one in zip(families, matrices, found, strict=True)]
+        found = [
+            _combined(one, _flipped(table, settings, progress))
+            for one, table in zip(found, tables, strict=True)
+        ]
+    return [_pairs_from_cube(*one) for one in zip(families, matrices, found, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class _Cube:
-    """What a procedure found, ``[systems, systems, measures]``: p, and the ends of intervals."""
+    """Results of a procedure, ``[systems, systems, measures]``: p-values, and the ends of intervals."""
 
     p: Floats
     low: Floats
@@ -102,34 +107,38 @@ class _Cube:
     draws: int
 
 
-def _both(one: _Cube, other: _Cube) -> _Cube:
-    """Return what both procedures claim: the larger p, and intervals that hold both."""
+def _combined(one: _Cube, other: _Cube) -> _Cube:
+    """Combine two procedures: the larger p, and intervals that contain those of both."""
     p, low = np.maximum(one.p, other.p), np.minimum(one.low, other.low)
     return _Cube(p, low, np.maximum(one.high, other.high), max(one.draws, other.draws))
 
 
-def _all_pairs(questions: Sequence[Question], matrices: Sequence[Matrix], found: _Cube) -> AllPairs:
+def _pairs_from_cube(pairs: Sequence[Pair], matrices: Sequence[Matrix], found: _Cube) -> AllPairs:
     column = {id(matrix): number for number, matrix in enumerate(matrices)}
-    places = [(q.one, q.other, column[id(q.matrix)]) for q in questions]
+    places = [(q.one, q.other, column[id(q.matrix)]) for q in pairs]
     ends = [(float(found.low[place]), float(found.high[place])) for place in places]
     return AllPairs(np.array([found.p[place] for place in places]), ends, found.draws)
 
 
-def _stacked(matrices: Sequence[Matrix]) -> tuple[Floats, Floats]:
+def _stack(matrices: Sequence[Matrix]) -> tuple[Floats, Floats]:
     units = [matrix.units for matrix in matrices]
     return np.stack([one.total for one in units], axis=2), np.stack([one.size for one in units], axis=1)
 
 
-def _shuffled(tables: Sequence[tuple[Floats, Floats]], how: How, progress: Progress | None) -> list[_Cube]:
-    """Shuffle systems within units; families of as many units share their shuffles."""
+def _shuffled(
+    tables: Sequence[tuple[Floats, Floats]], settings: ComparisonSettings, progress: Progress | None
+) -> list[_Cube]:
+    """Shuffle systems within units; families with the same number of units share their shuffles."""
     shapes: dict[tuple[int, ...], list[int]] = {}
     for at, (totals, _) in enumerate(tables):
         shapes.setdefault(totals.shape[:2], []).append(at)
     found: dict[int, _Cube] = {}
     for (units, systems), places in shapes.items():
-        some, count = [tables[at] for at in places], how.shuffles(units * systems)
-        shuffled = randomised_tukeys(some, shuffles=count, seed=how.seed, progress=progress)
-        found |= {at: _tukey_cube(one, how.alpha, count) for at, one in zip(places, shuffled, strict=True)}
+        some, count = [tables[at] for at in places], settings.shuffles(units * systems)
+        shuffled = randomised_tukeys(some, shuffles=count, seed=settings.seed, progress=progress)
+        found |= {
+            at: _tukey_cube(one, settings.alpha, count) for at, one in zip(places, shuffled, strict=True)
+        }
     return [found[at] for at in range(len(tables))]
 
 
@@ -142,47 +151,54 @@ def _max_t_cube(found: MaxT) -> _Cube:
     return _Cube(found.p, found.low, found.high, len(found.largest))
 
 
-def _flipped(table: tuple[Floats, Floats], how: How, progress: Progress | None) -> _Cube:
-    flips = how.shuffles(table[0].shape[0] * table[0].shape[1])
-    return _max_t_cube(flipped_max_t(*table, alpha=how.alpha, flips=flips, seed=how.seed, progress=progress))
+def _flipped(table: tuple[Floats, Floats], settings: ComparisonSettings, progress: Progress | None) -> _Cube:
+    flips = settings.shuffles(table[0].shape[0] * table[0].shape[1])
+    return _max_t_cube(
+        flipped_max_t(*table, alpha=settings.alpha, flips=flips, seed=settings.seed, progress=progress)
+    )
 
 
-def _resampled(table: tuple[Floats, Floats], how: How, progress: Progress | None) -> _Cube:
-    draws = how.draws(len(table[0]))
-    found = resampled_max_t(*table, alpha=how.alpha, resamples=draws, seed=how.seed, progress=progress)
+def _resampled(
+    table: tuple[Floats, Floats], settings: ComparisonSettings, progress: Progress | None
+) -> _Cube:
+    draws = settings.draws(len(table[0]))
+    found = resampled_max_t(
+        *table, alpha=settings.alpha, resamples=draws, seed=settings.seed, progress=progress
+    )
     return _max_t_cube(found)
 
 
-def _alone(questions: Sequence[Question], matrices: Sequence[Matrix], how: How, correction: str) -> AllPairs:
-    """Look at the pairs of one measure by a procedure that draws nothing."""
+def _closed_form_pairs(
+    pairs: Sequence[Pair], matrices: Sequence[Matrix], settings: ComparisonSettings, correction: str
+) -> AllPairs:
+    """Compare the pairs of one measure by a procedure in closed form."""
     [matrix, *others] = matrices
     if others or matrix.cluster is not None or np.ptp(matrix.weight) > 0:
         raise BadOption(
-            f"correction={correction!r} is for one primary measure of queries that stand alone and weigh the "
-            "same",
+            f"correction={correction!r} takes one primary measure, without clusters and weights",
             fix="correction='robust_tukey' takes several measures, clusters and weights",
         )
     if len(matrix) < 2:  # noqa: PLR2004 - one query
-        raise BadOption("one query leaves no error to compare with", fix="compare over more queries")
-    if correction == "nemenyi" and how.margin is not None:
+        raise BadOption("one query gives no estimate of the error", fix="compare over more queries")
+    if correction == "nemenyi" and settings.margin is not None:
         raise BadOption(
             "a margin is a difference of scores, and correction='nemenyi' compares mean ranks",
             fix="leave margin out, or use correction='robust_tukey'",
         )
     tested, reached = (tukey_hsd, hsd_reach) if correction == "hsd" else (nemenyi, nemenyi_reach)
-    p, reach = tested(matrix.values), reached(matrix.values, how.alpha)
+    p, reach = tested(matrix.values), reached(matrix.values, settings.alpha)
     mean = matrix.units.mean
-    gaps = [float(mean[q.one] - mean[q.other]) for q in questions]
-    return AllPairs(np.array([p[q.one, q.other] for q in questions]), [(g - reach, g + reach) for g in gaps])
+    gaps = [float(mean[q.one] - mean[q.other]) for q in pairs]
+    return AllPairs(np.array([p[q.one, q.other] for q in pairs]), [(g - reach, g + reach) for g in gaps])
 
 
 def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate:
-    """Return an estimate whose error holds what varies between runs beside what varies between queries.
+    """Add the variance between runs to the error of an estimate over queries.
 
     Queries and runs are both drawn from many, and crossed: the squared error of a difference of means over
-    runs is ``s²/n`` of the queries' differences plus ``s²/r`` of the runs' means, for each system that has
-    several.  What both hold in common is counted twice, which errs on the safe side.  Degrees of
-    freedom are those of Satterthwaite (1946).  A system with one run says nothing of how runs vary.
+    runs is ``s²/n`` of the queries' differences plus ``s²/r`` of the runs' means, for each system with
+    several.  Their shared part is counted twice, which errs on the safe side.  Degrees of freedom are those
+    of Satterthwaite (1946).  A system with one run does not show how runs vary.
 
     Parameters
     ----------
@@ -205,24 +221,24 @@ def with_runs(found: Estimate, matrix: Matrix, one: int, other: int) -> Estimate
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """What was asked together, and how.
+    """A family of comparisons: its size, correction and level.
 
     Attributes
     ----------
     name
         ``primary``, the exploratory measure, or ``segments``.
     size
-        How many questions.
+        How many comparisons.
     correction
-        What was done about their being several.
+        The correction for several comparisons.
     test
-        Of one pair.
+        The test of one pair.
     alpha
-        The chance of a false claim that the family as a whole may have.
+        The error rate of the family as a whole.
     level
-        Of each interval: ``1 - level`` is its confidence; NaN where all pairs were looked at together.
+        ``1 - level`` is the confidence of each interval; NaN for procedures for all pairs.
     permutations
-        How many were drawn; 0 where none was.
+        How many were drawn; 0 for exact tests.
     """
 
     name: str
@@ -235,158 +251,162 @@ class Family:
 
     @property
     def interval_kind(self) -> str:
-        """What the intervals' confidence is of.
-
-        ``simultaneous``: of all of them together; ``pointwise``: of each by itself.
-        """
+        """``simultaneous`` if all intervals hold together with their confidence, otherwise ``pointwise``."""
         together = self.correction in SIMULTANEOUS or self.correction in ALL_PAIRS
         return "simultaneous" if together and self.size > 1 else "pointwise"
 
 
-def answered(
-    asked: Mapping[str, Sequence[Question]],
-    how: How,
+def analyse_families(
+    families: Mapping[str, Sequence[Pair]],
+    settings: ComparisonSettings,
     correction: str,
     progress: Callable[[int], None] | None = None,
     by: tuple[str, ...] = (),
 ) -> list[tuple[Family, list[dict[str, Any]]]]:
-    """Answer the questions of families, by name: a row each, with the columns ``by`` in front."""
-    families = list(asked.values())
-    every = all_pairs(families, how, correction, progress) if correction in ALL_PAIRS else [None] * len(asked)
+    """Return each family (by name) with a row for each of its pairs, the columns ``by`` in front."""
+    every = (
+        all_pairs(list(families.values()), settings, correction, progress)
+        if correction in ALL_PAIRS
+        else [None] * len(families)
+    )
     return [
-        concluded(name, *_statistics(questions, how, progress), how, correction, together, by)
-        for (name, questions), together in zip(asked.items(), every, strict=True)
+        family_results(name, *_statistics(pairs, settings, progress), settings, correction, together, by)
+        for (name, pairs), together in zip(families.items(), every, strict=True)
     ]
 
 
 def _statistics(
-    questions: Sequence[Question], how: How, progress: Callable[[int], None] | None
-) -> tuple[list[Statistics], int]:
-    """Return what is known of every question, and how many permutations were drawn."""
-    found = [_estimated(question, how) for question in questions]
-    if how.interval in RESAMPLED:
-        found = _drawn(questions, found, how, progress)
-    p, drawn = _tested(questions, found, how, progress)
-    known = [
-        Statistics.of(question, one, raw, how.margin)
-        for question, one, raw in zip(questions, found, p, strict=True)
+    pairs: Sequence[Pair], settings: ComparisonSettings, progress: Callable[[int], None] | None
+) -> tuple[list[PairStatistics], int]:
+    """Return the statistics of every pair, and how many permutations were drawn."""
+    found = [_estimate(pair, settings) for pair in pairs]
+    if settings.interval in RESAMPLED:
+        found = _bootstrap_estimates(pairs, found, settings, progress)
+    p, drawn = _p_values(pairs, found, settings, progress)
+    statistics = [
+        PairStatistics.of(pair, one, raw, settings.margin)
+        for pair, one, raw in zip(pairs, found, p, strict=True)
     ]
-    return known, drawn
+    return statistics, drawn
 
 
-def concluded(
+def family_results(
     name: str,
-    known: Sequence[Statistics],
+    statistics: Sequence[PairStatistics],
     drawn: int,
-    how: How,
+    settings: ComparisonSettings,
     correction: str,
     every: AllPairs | None = None,
     by: tuple[str, ...] = (),
 ) -> tuple[Family, list[dict[str, Any]]]:
-    """Return a family and the answers to its questions, wherever their statistics were added up.
+    """Return a family and a row for each of its pairs, from statistics computed anywhere.
 
     Parameters
     ----------
     name
-        Of the family.
-    known
-        What is known of each question.
+        The family's name.
+    statistics
+        The statistics of each pair.
     drawn
         How many permutations the test drew.
-    how, correction
-        What was chosen, and the correction that follows from it.
+    settings, correction
+        The settings, and the correction that follows from them.
     every
-        What looking at all pairs at once found, for such a correction.
+        The result of a procedure for all pairs.
     by
         Columns that queries are grouped by.
     """
-    found, p = [one.found for one in known], np.array([one.p for one in known])
+    found, p = [one.estimate for one in statistics], np.array([one.p for one in statistics])
     if every is not None:
         corrected, level, drawn = every.p, math.nan, max(drawn, every.draws)
         intervals, levels = every.ends, _levels(found, every.ends)
     else:
-        corrected, level = adjusted(p, correction), family_level(p, correction, how.alpha)
+        corrected, level = adjusted(p, correction), family_level(p, correction, settings.alpha)
         intervals, levels = [e.interval(1 - level) for e in found], [level] * len(found)
-    test = "t, queries and runs" if any(one.replicated for one in known) else how.test
-    family = Family(name, len(known), correction, test, how.alpha, level, drawn)
+    test = "t, queries and runs" if any(one.replicated for one in statistics) else settings.test
+    family = Family(name, len(statistics), correction, test, settings.alpha, level, drawn)
     return family, [
-        {**dict(zip(by, one.segment, strict=True)), **told(one, how, ends, at, after, family)}
-        for one, ends, at, after in zip(known, intervals, levels, corrected, strict=True)
+        {**dict(zip(by, one.segment, strict=True)), **result_row(one, settings, ends, at, after, family)}
+        for one, ends, at, after in zip(statistics, intervals, levels, corrected, strict=True)
     ]
 
 
-def _estimated(question: Question, how: How) -> Estimate:
-    """Estimate the difference without resamples; where systems have several runs, these vary, too."""
-    matrix, units = question.matrix, question.units
-    if matrix.replicates and how.interval not in ("auto", "t"):
+def _estimate(pair: Pair, settings: ComparisonSettings) -> Estimate:
+    """Estimate the difference without resampling, with the variance between runs where there are several."""
+    matrix, units = pair.matrix, pair.units
+    if matrix.replicates and settings.interval not in ("auto", "t"):
         raise BadOption(
-            f"interval={how.interval!r} knows nothing of several runs of one system",
-            fix="interval='t' takes queries and runs into account",
+            f"interval={settings.interval!r} cannot be used with several runs of one system",
+            fix="interval='t' covers queries and runs",
         )
-    if not matrix.replicates and how.interval in ("auto", "worst_case"):
-        return difference_estimate(units, matrix.span, how.interval)
+    if not matrix.replicates and settings.interval in ("auto", "worst_case"):
+        return difference_estimate(units, matrix.span, settings.interval)
     most = matrix.span[1] - matrix.span[0]
-    return with_runs(estimates(units, span=(-most, most))[0], matrix, question.one, question.other)
+    return with_runs(estimates(units, span=(-most, most))[0], matrix, pair.one, pair.other)
 
 
-def _by_matrix(questions: Sequence[Question]) -> list[list[int]]:
-    """Return the places of questions that are about the same scores."""
+def _by_matrix(pairs: Sequence[Pair]) -> list[list[int]]:
+    """Return the positions of the pairs of each score matrix."""
     places: dict[int, list[int]] = {}
-    for at, question in enumerate(questions):
-        places.setdefault(id(question.matrix), []).append(at)
+    for at, pair in enumerate(pairs):
+        places.setdefault(id(pair.matrix), []).append(at)
     return list(places.values())
 
 
-def _side_by_side(questions: Sequence[Question]) -> Units:
-    units = [question.units for question in questions]
+def _joined_units(pairs: Sequence[Pair]) -> Units:
+    units = [pair.units for pair in pairs]
     return Units(
         np.concatenate([one.total for one in units], axis=1), units[0].size, clustered=units[0].clustered
     )
 
 
-def _drawn(
-    questions: Sequence[Question],
+def _bootstrap_estimates(
+    pairs: Sequence[Pair],
     found: list[Estimate],
-    how: How,
+    settings: ComparisonSettings,
     progress: Callable[[int], None] | None,
 ) -> list[Estimate]:
-    """Estimate by the bootstrap, all pairs of a measure from the same resamples."""
+    """Estimate by the bootstrap: all pairs of a measure share their resamples."""
     found = list(found)
-    for places in _by_matrix(questions):
-        units = _side_by_side([questions[at] for at in places])
-        keys = questions[places[0]].matrix.keys if how.interval == "poisson" else None
-        draws = how.draws(len(units))
-        several = estimates(units, how.interval, resamples=draws, seed=how.seed, keys=keys, progress=progress)
+    for places in _by_matrix(pairs):
+        units = _joined_units([pairs[at] for at in places])
+        keys = pairs[places[0]].matrix.keys if settings.interval == "poisson" else None
+        draws = settings.draws(len(units))
+        several = estimates(
+            units, settings.interval, resamples=draws, seed=settings.seed, keys=keys, progress=progress
+        )
         for at, one in zip(places, several, strict=True):
             found[at] = replace(one, span=found[at].span)
     return found
 
 
-def _tested(
-    questions: Sequence[Question],
+def _p_values(
+    pairs: Sequence[Pair],
     found: Sequence[Estimate],
-    how: How,
+    settings: ComparisonSettings,
     progress: Callable[[int], None] | None,
 ) -> tuple[Floats, int]:
-    """Return p of every question, and how many permutations were drawn at most."""
-    p, most = np.ones(len(questions)), 0
-    for places in _by_matrix(questions):
-        asked = [questions[at] for at in places]
-        if asked[0].matrix.replicates:
+    """Return p of every pair, and the largest number of permutations drawn."""
+    p, most = np.ones(len(pairs)), 0
+    for places in _by_matrix(pairs):
+        some = [pairs[at] for at in places]
+        if some[0].matrix.replicates:
             p[places] = [two_sided(found[at]) for at in places]
-        elif how.test != "randomisation":
-            test = PAIRED[how.test]
-            p[places] = [sure(test(question.units)) for question in asked]
+        elif settings.test != "randomisation":
+            test = PAIRED[settings.test]
+            p[places] = [p_or_one(test(pair.units)) for pair in some]
         else:
-            units = _side_by_side(asked)
-            flips = sign_flips(units.total, flips=how.shuffles(len(units)), seed=how.seed, progress=progress)
+            units = _joined_units(some)
+            flips = sign_flips(
+                units.total, flips=settings.shuffles(len(units)), seed=settings.seed, progress=progress
+            )
             p[places] = [one.p for one in flips]
             most = max([most, *(one.flips for one in flips if not one.exact)])
     return p, most
 
 
 def _levels(found: Sequence[Estimate], ends: Sequence[tuple[float, float]]) -> list[float]:
-    """Return the level that a t interval as wide would have: what detectable differences are counted by."""
+    """Return the level of t intervals of the same widths, for detectable differences."""
     reach = [(high - low) / 2 for low, high in ends]
     return [
         two_sided(replace(one, value=wide)) if one.error > 0 and math.isfinite(wide) else math.nan

@@ -1,9 +1,8 @@
-"""One question and what there is to say about it: sizes, intervals, verdict, what would decide.
+"""The result of one pairwise comparison: effect sizes, interval, verdict, and the queries needed.
 
-Whether systems are judged alike: who retrieves more unjudged documents loses to the judgments.
-
-Where only relevant documents are judged, as in logs of clicks, Judged@k is P@k: to say that a better
-system has more of it would be to say twice that it is better.
+Pool bias: systems that retrieve more unjudged documents may be underestimated, so shares of judged documents
+(Judged@k) are compared, too.  Where only relevant documents are judged, as in click logs, Judged@k equals
+P@k: a difference then says that one system is better, and nothing about bias.
 """
 
 from __future__ import annotations
@@ -28,37 +27,21 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankstone.comparison.compare_systems import How
+    from rankstone.comparison.compare_systems import ComparisonSettings
     from rankstone.comparison.score_matrix import Matrix
     from rankstone.comparison.test_families import Family
     from rankstone.evaluation.prepared import Prepared
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = [
-    "Question",
-    "Statistics",
-    "held_by_system",
-    "judged_among",
-    "judged_apart",
-    "margins",
-    "relevant_alone",
-    "sure",
-    "told",
-    "two_sided",
-    "verdict",
-    "with_judged",
-]
-
-
 @dataclass(frozen=True, eq=False)
-class Question:
-    """The question whether one system is better than another, by one measure.
+class Pair:
+    """Two systems that are compared by one measure.
 
     Attributes
     ----------
     matrix
-        The scores.
+        The scores per query.
     one, other
         Columns of the two systems; the difference is ``one - other``.
     segment
@@ -76,46 +59,44 @@ class Question:
         return self.matrix.units.difference(self.one, self.other)
 
 
-def two_sided(found: Estimate) -> float:
-    """Return two-sided p of an estimate by t."""
-    if math.isnan(found.error):
+def two_sided(estimate: Estimate) -> float:
+    """Return the two-sided p of an estimate by Student's t; 1 where its error is 0 or not known."""
+    if not estimate.error > 0:
         return 1.0
-    if found.error == 0:
-        return 1.0
-    return min(1.0, 2 * t_tail(abs(found.value) / found.error, found.df))
+    return min(1.0, 2 * t_tail(abs(estimate.value) / estimate.error, estimate.df))
 
 
-def sure(p: float) -> float:
-    """Return p, 1 where a single query says nothing."""
+def p_or_one(p: float) -> float:
+    """Return p; 1 where a single query gives none."""
     return 1.0 if math.isnan(p) else p
 
 
 @dataclass(frozen=True)
-class Statistics:
-    """What the verdict on one question follows from; sums over queries are enough to make it.
+class PairStatistics:
+    """The statistics that a verdict is based on; sums over queries are enough to compute them.
 
     Attributes
     ----------
     measure, system, versus
-        The question: whether ``system`` is better than ``versus``.
-    found
-        The difference and its error.
+        What is compared: ``system`` with ``versus``.
+    estimate
+        The difference and its standard error.
     p
-        Of the test, before any correction.
+        The p-value of the test, before correction.
     n, units, left_out
-        Queries, independent units of them, and queries that some system has no value for.
+        Numbers of queries, of independent units, and of queries without a value for some system.
     mean, mean_versus
-        Of both systems.
+        The means of both systems.
     wins, ties, losses
-        Queries.
+        Numbers of queries.
     direction
         ``higher`` or ``lower`` is better, or ``neither``.
     p_t
-        Of the paired t-test.
+        The p-value of the paired t-test.
     margins
-        p of two one-sided tests of the margin; ``None`` where there is none.
+        p-values of two one-sided tests of the margin; ``None`` without a margin.
     es_hsd
-        The difference over what systems and queries leave unexplained.
+        The difference over the residual standard deviation of a two-way analysis of variance.
     replicated
         True if systems have several runs.
     segment
@@ -125,7 +106,7 @@ class Statistics:
     measure: str
     system: str
     versus: str
-    found: Estimate
+    estimate: Estimate
     p: float
     n: int
     units: int
@@ -143,105 +124,111 @@ class Statistics:
     segment: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, question: Question, found: Estimate, p: float, margin: float | None) -> Statistics:
-        """Look at a question's scores."""
-        matrix, units = question.matrix, question.units
+    def of(cls, pair: Pair, estimate: Estimate, p: float, margin: float | None) -> PairStatistics:
+        """Compute the statistics from scores per query."""
+        matrix, units = pair.matrix, pair.units
         mean = matrix.units.mean
-        differences = matrix.differences(question.one, question.other) * matrix.sign
+        differences = matrix.differences(pair.one, pair.other) * matrix.sign
         several = bool(matrix.replicates)
         return cls(
             measure=matrix.measure,
-            system=matrix.systems[question.one],
-            versus=matrix.systems[question.other],
-            found=found,
+            system=matrix.systems[pair.one],
+            versus=matrix.systems[pair.other],
+            estimate=estimate,
             p=float(p),
             n=len(matrix),
             units=len(units),
             left_out=matrix.left_out,
-            mean=float(mean[question.one]),
-            mean_versus=float(mean[question.other]),
+            mean=float(mean[pair.one]),
+            mean_versus=float(mean[pair.other]),
             wins=int((differences > 0).sum()),
             ties=int((differences == 0).sum()),
             losses=int((differences < 0).sum()),
             direction=matrix.direction,
-            p_t=two_sided(found) if several else sure(paired_t(units)),
-            margins=margins(found, margin),
-            es_hsd=_es_hsd(matrix, found.value),
+            p_t=two_sided(estimate) if several else p_or_one(paired_t(units)),
+            margins=margins(estimate, margin),
+            es_hsd=_es_hsd(matrix, estimate.value),
             replicated=several,
-            segment=question.segment,
+            segment=pair.segment,
         )
 
 
-def told(
-    pair: Statistics,
-    how: How,
+#: statistics that are columns of the result
+_COLUMNS: Final = (
+    "measure", "system", "versus", "n", "units", "left_out", "mean", "mean_versus", "wins", "ties", "losses",
+    "p", "p_t", "es_hsd",
+)  # fmt: skip
+
+
+def result_row(
+    statistics: PairStatistics,
+    settings: ComparisonSettings,
     ends: tuple[float, float],
     level: float,
     p_adjusted: float,
     family: Family,
 ) -> dict[str, Any]:
-    """Return everything there is to say about one question."""
-    found = pair.found
-    deviation = found.error * math.sqrt(pair.units)
-    planned = (
-        math.nan if pair.replicated else found.spread * math.sqrt(pair.units)
-    )  # more queries say nothing more of how runs vary
-    each = pair.n / max(pair.units, 1)
-    effect = d_z(found.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
-    alone = found.interval(how.confidence)
-    word = verdict(ends, pair.direction, how.margin)
-    if word == "inconclusive" and pair.ties == pair.n and not pair.replicated:
+    """Return a row of the comparison's table.
+
+    Parameters
+    ----------
+    statistics, settings, family
+        Of the pair, of the comparison, and of the family that the pair belongs to.
+    ends
+        Both ends of the interval that the verdict follows from.
+    level
+        1 less the interval's confidence.
+    p_adjusted
+        The corrected p.
+    """
+    estimate, units = statistics.estimate, statistics.units
+    deviation = estimate.error * math.sqrt(units)
+    # more queries would not show how runs of one system vary
+    planned = math.nan if statistics.replicated else estimate.spread * math.sqrt(units)
+    queries_each = statistics.n / max(units, 1)
+    effect = d_z(estimate.value, deviation) if deviation == deviation else None  # noqa: PLR0124 - NaN
+    alone = estimate.interval(settings.confidence)
+    word = verdict(ends, statistics.direction, settings.margin)
+    if word == "inconclusive" and statistics.ties == statistics.n and not statistics.replicated:
         word = "identical"
-    not_worse = None if pair.margins is None else pair.margins[1 if pair.direction == "lower" else 0]
+    p_margins = statistics.margins
+    cautious = planned * upper_deviation(units - 1)
     return {
-        "measure": pair.measure,
+        **{name: getattr(statistics, name) for name in _COLUMNS},
         "role": "primary" if family.name in ("primary", "segments") else "exploratory",
-        "system": pair.system,
-        "versus": pair.versus,
-        "n": pair.n,
-        "units": pair.units,
-        "mean": pair.mean,
-        "mean_versus": pair.mean_versus,
-        "difference": found.value,
+        "difference": estimate.value,
         "low": ends[0],
         "high": ends[1],
         "interval_kind": family.interval_kind,
         "confidence": 1 - (family.alpha if math.isnan(family.level) else family.level),
         "low_alone": alone[0],
         "high_alone": alone[1],
-        "error": found.error,
-        "spread": found.spread,
-        "p": pair.p,
-        "p_t": pair.p_t,
+        "error": estimate.error,
+        "spread": estimate.spread,
         "p_adjusted": float(p_adjusted),
         "family": family.size,
-        "wins": pair.wins,
-        "ties": pair.ties,
-        "losses": pair.losses,
         "d_z": effect,
-        "g": None if effect is None else effect * hedges(pair.units),
-        "es_hsd": pair.es_hsd,
-        "detectable": _detectable(planned, pair.units, level, how.power),
-        "p_not_worse": not_worse,
-        "p_equivalent": None if pair.margins is None else max(pair.margins),
+        "g": None if effect is None else effect * hedges(units),
+        "detectable": _detectable(planned, units, level, settings.power),
+        "p_not_worse": p_margins and p_margins[1 if statistics.direction == "lower" else 0],
+        "p_equivalent": p_margins and max(p_margins),
         "verdict": word,
-        "needed": _needed(word, found, planned, level, how, each),
-        "needed_cautious": _needed(word, found, planned * upper_deviation(pair.units - 1), level, how, each),
-        "left_out": pair.left_out,
+        "needed": _needed(word, estimate, planned, level, settings, queries_each),
+        "needed_cautious": _needed(word, estimate, cautious, level, settings, queries_each),
     }
 
 
-def margins(found: Estimate, margin: float | None) -> tuple[float, float] | None:
-    """Return p of two one-sided tests of a margin, by the interval's own method; ``None`` without a margin.
+def margins(estimate: Estimate, margin: float | None) -> tuple[float, float] | None:
+    """Return the p-values of two one-sided tests of a margin, by the method of the interval; or ``None``.
 
     The interval at ``1 - 2·alpha`` lies above ``-margin`` where the first is at most alpha, and below
     ``margin`` where the second is.
     """
-    return None if margin is None else (found.p_above(-margin), found.p_below(margin))
+    return None if margin is None else (estimate.p_above(-margin), estimate.p_below(margin))
 
 
 def _es_hsd(matrix: Matrix, difference: float) -> float | None:
-    """Return the difference over the standard deviation that systems and queries leave (Sakai 2018)."""
+    """Return the difference over the residual standard deviation (Sakai 2018)."""
     error = 0.0 if matrix.anova is None else matrix.anova.error
     return difference / math.sqrt(error) if error > 0 else None
 
@@ -253,47 +240,53 @@ def _detectable(deviation: float, units: int, level: float, power: float) -> flo
 
 
 def _needed(
-    word: str, found: Estimate, deviation: float, level: float, how: How, queries_each: float
+    word: str,
+    estimate: Estimate,
+    deviation: float,
+    level: float,
+    settings: ComparisonSettings,
+    queries_each: float,
 ) -> int | None:
-    """Return how many queries would decide if what was seen were the truth; ``None`` where it is decided."""
-    if word != "inconclusive" or not deviation > 0 or not 0 < level < how.power:
+    """Return how many queries would show a true difference as large as the observed one, if inconclusive."""
+    if word != "inconclusive" or not deviation > 0 or not 0 < level < settings.power:
         return None
-    inside = how.margin is not None and abs(found.value) < how.margin
-    distance = how.margin - abs(found.value) if inside and how.margin is not None else abs(found.value)
-    units = needed(distance / deviation, alpha=level, power=how.power)
+    distance, margin = abs(estimate.value), settings.margin
+    if margin is not None and distance < margin:
+        distance = margin - distance
+    units = needed(distance / deviation, alpha=level, power=settings.power)
     return None if units is None else math.ceil(units * queries_each)
 
 
-#: the cutoff where the measures have none
+#: the cutoff of Judged@k where no measure has one
 _CUTOFF: Final = 10
-#: shares of judged documents that are so near do not matter, however many queries there are
+#: smaller differences of shares of judged documents do not matter, however many queries there are
 _NEAR: Final = 0.01
-#: queries that say something about spread
+#: fewer queries have no variance
 _FEW: Final = 2
 
 
 def with_judged(ready: Prepared, measures: Sequence[Measure]) -> Prepared:
-    """Return the same, ready to measure Judged@k, too, at the cutoff of the first measure that has one."""
+    """Return the same with Judged@k added, at the cutoff of the first measure that has one."""
     k = next((measure.k for measure in measures if measure.k is not None), _CUTOFF)
     try:
         return ready.for_measures([*measures, Judged(k=k)])
-    except BadOption:  # some options of alignment leave it without a meaning
+    except BadOption:  # Judged@k has no meaning under some options of alignment
         return ready
 
 
-def relevant_alone(ready: Prepared, measures: Sequence[Measure]) -> bool:
-    """Return whether every judged document is relevant to every measure, so that Judged@k is P@k."""
+def only_relevant_judged(ready: Prepared, measures: Sequence[Measure]) -> bool:
+    """Return True if every judged document is relevant to every measure, so that Judged@k equals P@k."""
     grades = ready.judgments().grade
     marks = {ANY_GAIN, *(getattr(measure, "rel", None) or ANY_GAIN for measure in measures)}
     return bool(len(grades)) and all(bool(mark(grades).all()) for mark in marks)
 
 
-def held_by_system(
+def judged_share_counts(
     pairs: Sequence[tuple[str, str]], shares: Mapping[str, float]
 ) -> list[tuple[str, float, int, int]]:
-    """Return each system of pairs whose shares differ, with its share: of how many it has more, and less.
+    """Return a row per system: its share of judged documents, and how many systems have less and more.
 
-    >>> held_by_system([("a", "b"), ("a", "c")], {"a": 0.5, "b": 0.7, "c": 0.2})
+    >>> judged_share_counts([("a", "b"), ("a", "c")], {"a": 0.5, "b": 0.7, "c": 0.2})
     [('b', 0.7, 1, 0), ('a', 0.5, 1, 1), ('c', 0.2, 0, 1)]
     """
     won = Counter(max(pair, key=shares.__getitem__) for pair in pairs)
@@ -302,8 +295,8 @@ def held_by_system(
     return [(system, shares[system], won[system], lost[system]) for system in systems]
 
 
-def judged_among(scores: Scores | pl.DataFrame) -> tuple[str, dict[str, pl.DataFrame]] | None:
-    """Return the name of Judged@k, and its values of each run; ``None`` where it was not measured."""
+def judged_scores(scores: Scores | pl.DataFrame) -> tuple[str, dict[str, pl.DataFrame]] | None:
+    """Return the name of Judged@k and its values for each run; ``None`` where it was not computed."""
     frame = scores.per_query if isinstance(scores, Scores) else scores
     names = [name for name in frame["measure"].unique(maintain_order=True) if name.startswith("Judged@")]
     if not names:
@@ -313,12 +306,12 @@ def judged_among(scores: Scores | pl.DataFrame) -> tuple[str, dict[str, pl.DataF
     return names[-1], {str(key[0]): part for key, part in parts.items()}
 
 
-def judged_apart(judged: Mapping[str, pl.DataFrame], one: str, other: str) -> bool:
-    """Say whether two runs' shares of judged documents differ: surely (95 %), and by more than 0.01.
+def judged_shares_differ(judged: Mapping[str, pl.DataFrame], one: str, other: str) -> bool:
+    """Return True if two runs' shares of judged documents differ significantly (95 %), by more than 0.01.
 
     >>> import polars as pl
     >>> many = pl.DataFrame({"query_id": ["a", "b", "c", "d"], "value": [1.0, 1.0, 0.9, 1.0]})
-    >>> judged_apart({"x": many, "y": many.with_columns(value=pl.col("value") / 2)}, "x", "y")
+    >>> judged_shares_differ({"x": many, "y": many.with_columns(value=pl.col("value") / 2)}, "x", "y")
     True
     """
     if one not in judged or other not in judged:
@@ -326,6 +319,6 @@ def judged_apart(judged: Mapping[str, pl.DataFrame], one: str, other: str) -> bo
     both = judged[one].join(judged[other], on="query_id")
     if both.height < _FEW:
         return False
-    found = estimates(Units.of((both["value"] - both["value_right"]).to_numpy()[:, None]))[0]
-    low, high = found.interval()
-    return abs(found.value) > _NEAR and (low > 0 or high < 0)
+    estimate = estimates(Units.of((both["value"] - both["value_right"]).to_numpy()[:, None]))[0]
+    low, high = estimate.interval()
+    return abs(estimate.value) > _NEAR and (low > 0 or high < 0)

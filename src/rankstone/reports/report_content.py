@@ -134,7 +134,7 @@ def provenance(found: Comparison, command: str | None) -> dict[str, Any]:
     hashes = found.hashes()
     return {
         "command": None if command is None else masked(command),
-        "comparison": flat(found.how.as_dict()),
+        "comparison": flat(found.settings.as_dict()),
         "conventions": flat(found.conventions),
         "inputs": [
             {"name": name, "source": source, "sha256": hashes.get(name, "")}
@@ -211,7 +211,7 @@ def content(
         "anova": found.anova.to_dicts(),
         "friedman": found.friedman.to_dicts() if len(found.systems) > 2 else [],  # noqa: PLR2004 - all pairs
         "by_test": found.by_test.to_dicts(),
-        "alpha": found.how.alpha,
+        "alpha": found.settings.alpha,
         "queries": scores(found),
         "quantiles": records(quantiles(found)),
         "lists": lists(found, progress),

@@ -248,7 +248,7 @@ class Resampled:
 
     def told(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
-        stream = None if self.stream is None else self.stream.told()
+        stream = None if self.stream is None else self.stream.to_dict()
         sums = {name: [one.told() for one in getattr(self, name)] for name in ("squares", "shares")}
         return {**sums, "counts": self.counts.tolist(), "stream": stream}
 
@@ -257,7 +257,7 @@ class Resampled:
         """Return what :meth:`told` told."""
         squares, shares = ([ExactSum.read(one) for one in told[name]] for name in ("squares", "shares"))
         counts, stream = np.array(told["counts"]), told["stream"]
-        drawn = None if stream is None else PoissonBootstrap.read(stream, len(counts))
+        drawn = None if stream is None else PoissonBootstrap.from_dict(stream, len(counts))
         return cls(squares, shares, counts, drawn)
 
     def robust(self, pair: int) -> tuple[float, float]:

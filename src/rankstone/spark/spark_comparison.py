@@ -8,17 +8,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from rankstone.comparison.compare_systems import How
-from rankstone.comparison.comparison_result import tabled
+from rankstone.comparison.compare_systems import ComparisonSettings
+from rankstone.comparison.comparison_result import ComparedSystems, comparison_frame
 from rankstone.comparison.pairwise_tests import Layout
-from rankstone.comparison.score_matrix import ALONE, systems_of
+from rankstone.comparison.score_matrix import NO_CLUSTER, systems_of
 from rankstone.comparison.score_sources import check_means
-from rankstone.comparison.test_families import ALL_PAIRS, concluded
-from rankstone.comparison.verdict import Statistics, margins, sure
+from rankstone.comparison.test_families import ALL_PAIRS, family_results
+from rankstone.comparison.verdict import PairStatistics, margins, p_or_one
 from rankstone.errors import BadOption, NotComparable, UsageError, printable
 from rankstone.evaluation.request import of_rankings
 from rankstone.io.attributes import read_attributes
@@ -28,29 +28,27 @@ from rankstone.spark.spark_scores import telling_failures
 from rankstone.stats.mean_intervals import Estimate
 from rankstone.stats.paired_tests import paired_t
 from rankstone.tables.phrases import check_language
-from rankstone.tables.results import Result, given
+from rankstone.tables.results import given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankstone.comparison.test_families import Family
     from rankstone.hits.alignment_audit import Audit
     from rankstone.measures.core.definition import Span
     from rankstone.measures.core.measure import Measure
     from rankstone.spark.spark_scores import SparkScores
-    from rankstone.tables.sheet import Sheet
 
 
 __all__ = ["SparkComparison", "compare"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SparkComparison(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SparkComparison(ComparedSystems):
     """Which systems are better, and how sure that is; scores of queries are on the cluster.
 
     Attributes
     ----------
-    systems, baseline, primary, measures, families, how, lang
+    systems, baseline, primary, measures, families, settings, lang
         As of :class:`rankstone.comparison.comparison_result.Comparison`.
     table
         One row a measure and pair, as of ``Comparison``; without ``es_hsd``.
@@ -60,31 +58,8 @@ class SparkComparison(Result):
         What they come from; kept until ``scores.unpersist()``.
     """
 
-    systems: tuple[str, ...]
-    baseline: str | None
-    primary: tuple[str, ...]
-    measures: tuple[str, ...]
-    table: pl.DataFrame
     by_system: pl.DataFrame
-    families: tuple[Family, ...]
-    how: How
     scores: SparkScores
-    lang: str = "en"
-    digits: int = 4
-
-    #: what one machine knows, and nobody asked for here
-    segments: ClassVar[None] = None
-    judged: ClassVar[None] = None
-
-    @property
-    def replicates(self) -> dict[str, list[str]]:
-        """Every system is one run."""
-        return {system: [system] for system in self.systems}
-
-    @property
-    def pool_bias(self) -> list[tuple[str, str]]:
-        """Not looked for."""
-        return []
 
     @property
     def audit(self) -> Audit:
@@ -94,28 +69,12 @@ class SparkComparison(Result):
     @cached_property
     def conventions(self) -> dict[str, Any]:
         """Every option and parameter the numbers depend on."""
-        told = {**self.how.as_dict(), "correction": self.families[0].correction}
-        return {**self.scores.conventions, "comparison": told}
-
-    def to_frame(self) -> pl.DataFrame:
-        """Return :attr:`table`."""
-        return self.table
+        settings = {**self.settings.as_dict(), "correction": self.families[0].correction}
+        return {**self.scores.conventions, "comparison": settings}
 
     def mean(self) -> pl.DataFrame:
         """Return one row a system and measure."""
         return self.by_system
-
-    def sheet(self, digits: int | None = None) -> Sheet:
-        """Return what people read; ``digits`` are decimals."""
-        from rankstone.comparison.comparison_tables import sheet
-
-        return sheet(self, self.digits if digits is None else digits)
-
-    def sentences(self) -> list[str]:
-        """Return a sentence for each question of the primary family."""
-        from rankstone.comparison.comparison_tables import sentences
-
-        return sentences(self, self.digits)
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts."""
@@ -179,7 +138,7 @@ def compare(
     test, interval
         ``t``; and ``poisson`` or ``t``: others look at all queries at once.
     correction, confidence, margin, power, resamples, seed
-        As for :class:`rankstone.comparison.compare_systems.How`.
+        As for :class:`rankstone.comparison.compare_systems.ComparisonSettings`.
 
     Returns
     -------
@@ -196,59 +155,60 @@ def compare(
     >>> import rankstone.spark
     >>> found = rankstone.spark.compare(qrels, {"old": old, "new": new}, "nDCG@10")  # doctest: +SKIP
     >>> found.sentences()  # doctest: +SKIP
-    ['new is better than old by nDCG@10: +0.0121 [+0.0104, +0.0139]']
+    ['new is better than old on nDCG@10: +0.0121, 95 % CI [+0.0104, +0.0139].']
     """
     check_language(lang)
-    how = How(
+    settings = ComparisonSettings(
         test=test, interval=interval, correction=correction, confidence=confidence, margin=margin,
         power=power, resamples=resamples, seed=seed,
     )  # fmt: skip
     wanted = of_rankings(measures)
-    _check(how, wanted)
+    _check(settings, wanted)
     layout = Layout.of(_systems(runs), tuple(map(str, wanted)), baseline, primary)
-    correction = layout.correction(how)
+    correction = layout.correction(settings)
     clusters = _clusters(cluster, queries, columns)
     asked: dict[str, Any] = {} if queries is None else {"queries": queries}
     scores = evaluate(qrels, dict(runs), wanted, columns=columns, **asked, **options)
     try:
         with telling_failures(", ".join(layout.systems)):
-            counted, drawn = _summed(scores, layout.pairs, clusters, how)
+            counted, drawn = _summed(scores, layout.pairs, clusters, settings)
     except BaseException:
         scores.unpersist()
         raise
-    summed = _Sums(layout, wanted, how, counted, drawn, clusters is not None)
+    summed = _Sums(layout, wanted, settings, counted, drawn, clusters is not None)
     found = [
-        concluded(name, summed.statistics(group), 0, how, correction) for name, group in layout.groups.items()
+        family_results(name, summed.statistics(group), 0, settings, correction)
+        for name, group in layout.groups.items()
     ]
     return SparkComparison(
         systems=layout.systems,
         baseline=layout.baseline,
         primary=layout.primary,
-        measures=tuple(name for group in layout.groups.values() for name in group),
-        table=tabled([row for _, rows in found for row in rows]),
+        table=comparison_frame([row for _, rows in found for row in rows]),
+        replicates={system: [system] for system in layout.systems},
         by_system=summed.means(),
         families=tuple(family for family, _ in found),
-        how=how,
+        settings=settings,
         scores=scores,
         lang=lang,
     )
 
 
-def _check(how: How, measures: Sequence[Measure]) -> None:
+def _check(settings: ComparisonSettings, measures: Sequence[Measure]) -> None:
     """Refuse what looks at all queries at once."""
     check_means(measures)
     sessions = next((measure for measure in measures if measure.unit is not None), None)
     if sessions is not None:
         raise BadOption(f"{sessions} is about sessions, which tasks do not have whole", fix=_COLLECT)
     for name, known in (("test", (_TEST,)), ("interval", _INTERVALS)):
-        if getattr(how, name) not in known:
+        if getattr(settings, name) not in known:
             raise BadOption(
-                f"{name}={getattr(how, name)} looks at all queries at once",
+                f"{name}={getattr(settings, name)} looks at all queries at once",
                 expected=" or ".join(known),
                 fix=_COLLECT,
             )
-    if how.correction in ALL_PAIRS:
-        raise BadOption(f"correction={how.correction} looks at all queries at once", fix=_COLLECT)
+    if settings.correction in ALL_PAIRS:
+        raise BadOption(f"correction={settings.correction} looks at all queries at once", fix=_COLLECT)
 
 
 _COLLECT: Final = "scores = rankstone.spark.evaluate(…).collect(), then rankstone.compare_scores(scores, …)"
@@ -277,7 +237,10 @@ def _clusters(cluster: str | None, queries: object, columns: Mapping[str, str] |
 
 
 def _summed(
-    scores: SparkScores, pairs: Sequence[tuple[int, int]], clusters: pl.DataFrame | None, how: How
+    scores: SparkScores,
+    pairs: Sequence[tuple[int, int]],
+    clusters: pl.DataFrame | None,
+    settings: ComparisonSettings,
 ) -> tuple[list[Summed], list[Resampled]]:
     """Let Spark bring the scores of each query together, and add up what tasks tell of them."""
     weighted = tuple(measure.agg == "weighted" for measure in scores.measures)
@@ -299,11 +262,12 @@ def _summed(
                     raise NotComparable(f"the queries of {measure} weigh nothing together")
             means = tuple(tuple(one.means(given[0])[1]) for one in counted)
             many = [
-                how.draws(one.units) if how.interval == "poisson" and one.units > 1 else 0 for one in counted
+                settings.draws(one.units) if settings.interval == "poisson" and one.units > 1 else 0
+                for one in counted
             ]
             largest = tuple(one.largest for one in counted)
             drawing = Drawing(
-                *given, means, largest, tuple(many), how.seed, tuple(one.size for one in counted)
+                *given, means, largest, tuple(many), settings.seed, tuple(one.size for one in counted)
             )
             return counted, _added_up(rows, drawing, Resampled)
         finally:
@@ -324,7 +288,7 @@ def _side_by_side(scores: SparkScores, clusters: pl.DataFrame | None) -> Any:  #
         whole = whole.withColumn("unit", fn.col("query_id"))
     else:
         table = whole.sparkSession.createDataFrame(clusters.to_arrow())
-        alone = fn.concat(fn.lit(ALONE), fn.col("query_id"))
+        alone = fn.concat(fn.lit(NO_CLUSTER), fn.col("query_id"))
         whole = whole.join(table, "query_id", "left").withColumn("unit", fn.coalesce("unit", alone))
     return whole.repartition("unit")
 
@@ -349,17 +313,17 @@ class _Sums:
 
     layout: Layout
     measures: Sequence[Measure]
-    how: How
+    settings: ComparisonSettings
     counted: Sequence[Summed]
     drawn: Sequence[Resampled]
     clustered: bool
 
-    def statistics(self, measures: Sequence[str]) -> list[Statistics]:
+    def statistics(self, measures: Sequence[str]) -> list[PairStatistics]:
         """Return what is known of every pair by some measures."""
         names, pairs = [str(measure) for measure in self.measures], range(len(self.layout.pairs))
         return [self._pair(names.index(text), pair) for text in measures for pair in pairs]
 
-    def _pair(self, at: int, pair: int) -> Statistics:
+    def _pair(self, at: int, pair: int) -> PairStatistics:
         """Return what is known of a pair."""
         counted, drawn = self.counted[at], self.drawn[at]
         of_runs, between, sizes = counted.means(len(self.layout.systems))
@@ -377,14 +341,14 @@ class _Sums:
         one, other = self.layout.pairs[pair]
         direction = self.measures[at].card.direction
         wins, ties, losses = drawn.counts[pair].tolist()[:: -1 if direction == "lower" else 1]
-        p = sure(paired_t(known))
-        return Statistics(
-            measure=str(self.measures[at]), found=found, p=p,
+        p = p_or_one(paired_t(known))
+        return PairStatistics(
+            measure=str(self.measures[at]), estimate=found, p=p,
             system=self.layout.systems[one], versus=self.layout.systems[other],
             n=counted.n, units=counted.units, left_out=counted.left_out,
             mean=of_runs[one], mean_versus=of_runs[other],
             wins=wins, ties=ties, losses=losses, direction=direction,
-            p_t=p, margins=margins(found, self.how.margin),
+            p_t=p, margins=margins(found, self.settings.margin),
         )  # fmt: skip
 
     def means(self) -> pl.DataFrame:

@@ -85,7 +85,7 @@ def traced(found: Comparison, curves: str) -> Curves:
 
     many = max(map(len, found.matrices.values())) > _MANY
     plain = many or len(found.sources.runs) > _BANDS
-    given = {"resamples": 1 if plain else _RESAMPLES, "seed": found.how.seed, **found.sources.given}
+    given = {"resamples": 1 if plain else _RESAMPLES, "seed": found.settings.seed, **found.sources.given}
     return curve(found.sources.qrels, found.sources.runs, curves, **given)
 
 
