@@ -203,7 +203,7 @@ def test_what_is_seen_all_at_once_has_no_chance() -> None:
     """AP(tied=block) of one block is R/n, no mean over orders: 2 relevant of 3 have 1, 5/6 and 7/12."""
     found = baseline({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, "AP(tied=block) AP").values
     assert found["chance"].to_list() == [None, pytest.approx((1 + 5 / 6 + 7 / 12) / 3)]
-    with pytest.raises(BadParameter, match="no mean over their orders"):
+    with pytest.raises(BadParameter, match="not a mean over their orders"):
         at_random("AP(tied=block)", 3, 2)
 
 
@@ -228,10 +228,10 @@ def test_words() -> None:
     run = {"q1": ["u", "a", "b"], "q2": ["d", "w"], "q3": ["w", "v", "u", "e"]}
     said = baseline(QRELS, run, "RR AP P@4 R@2 nDCG P(agg=sum)@4 RR(rel=2)").meaning()
     assert said == [
-        "RR 0.4375: as one answer that stands anywhere in the first 5 ranks",
-        "AP 0.2847: as relevant documents 3.51 ranks apart",
+        "RR 0.4375: like one relevant document placed at random among the first 5 ranks",
+        "AP 0.2847: like relevant documents 3.51 ranks apart",
         "P@4 0.25: 1 of the first 4 are relevant",
-        "R@2 0.2083: 20.8% of what there is stands in the first 2",
+        "R@2 0.2083: 20.8% of the relevant documents are in the first 2",
     ]
     both = baseline(QRELS, {"one": run, "other": run}, "R@2").meaning()
     assert both[1].startswith("other, R@2")
@@ -296,5 +296,5 @@ def test_steps_between_two_runs() -> None:
 
 def test_lists_are_not_cut_first() -> None:
     """A depth is refused by its name, not by that of an option nobody gave."""
-    with pytest.raises(BadOption, match="orders whole lists anew"):
+    with pytest.raises(BadOption, match="shuffles whole lists"):
         baseline(QRELS, RUN, "RR", depth=2)

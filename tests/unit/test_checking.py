@@ -65,7 +65,7 @@ def test_ranks_that_are_no_numbers(path: Path) -> None:
     """They matter only where they give the order."""
     path.write_text(RUN.replace("d2 2", "d2 -"))
 
-    assert found(path) == [("note", "1 row whose rank is no whole number")]
+    assert found(path) == [("note", "1 row whose rank is not a whole number")]
     assert check(QRELS, {"a": path}).ok
     assert found(path, order="rank") == [("error", f"{path}:2: the rank '-' is not a number")]
 
@@ -76,14 +76,14 @@ def test_ids_that_differ_in_case_or_unicode_form(path: Path) -> None:
     qrels = {"q1": {"café": 1, "Doc": 1, "same": 1}}
     path.write_text("q1 Q0 cafe\u0301 1 3 t\nq1 Q0 doc 2 2 t\nq1 Q0 same 3 1 t\n")
     assert [what for level, what in found(path, qrels) if level == "warning"] == [
-        "1 document id would be judged but for case: probably why so few match",
-        "1 document id would be judged but for Unicode form: probably why so few match",
+        "1 document id would match the judgments but for case: probably why so few match",
+        "1 document id would match the judgments but for Unicode form: probably why so few match",
     ]
 
     path.write_text("Q1 Q0 same 1 3 t\n")
     assert [what for level, what in found(path, qrels) if level != "note"] == [
         "no query of the run is judged",
-        "1 query id would be judged but for case: probably why so few match",
+        "1 query id would match the judgments but for case: probably why so few match",
     ]
 
 
@@ -97,25 +97,27 @@ def test_ids_that_are_merely_unknown(path: Path) -> None:
 def of_ids(judged: list[str], retrieved: list[str]) -> list[Any]:
     """Return findings about document ids that nearly match."""
     report = check({"q": dict.fromkeys(judged, 1)}, {"q": dict.fromkeys(retrieved, 1.0)})
-    return [finding for finding in report.files[1].findings if "would be judged but for" in finding.what]
+    return [
+        finding for finding in report.files[1].findings if "would match the judgments but for" in finding.what
+    ]
 
 
 @pytest.mark.parametrize(
     ("judged", "retrieved", "differ"),
     [
-        ("d1", " d1", "blanks around them"),
-        ("d1 ", "d1", "blanks around them"),
+        ("d1", " d1", "spaces around them"),
+        ("d1 ", "d1", "spaces around them"),
         ("007", "7", "leading zeros"),
         ("7", "007", "leading zeros"),
         ("Doc", "doc", "case"),
         ("caf\u00e9", "cafe\u0301", "Unicode form"),
-        ("CAF\u00c9", " cafe\u0301", "several of blanks, zeros, case and Unicode form"),
+        ("CAF\u00c9", " cafe\u0301", "spaces, zeros, case or Unicode form"),
     ],
 )
 def test_the_way_ids_differ_is_named(judged: str, retrieved: str, differ: str) -> None:
     """One sentence, with both ids as they are written; and a doubt, as nothing else matches."""
     (told,) = of_ids([judged, "other"], [retrieved, "strange"])
-    assert told.what == f"1 document id would be judged but for {differ}: probably why so few match"
+    assert told.what == f"1 document id would match the judgments but for {differ}: probably why so few match"
     assert told.example == f"{retrieved!r} in the run, {judged!r} in the judgments"
     assert told.doubtful
 
@@ -123,7 +125,7 @@ def test_the_way_ids_differ_is_named(judged: str, retrieved: str, differ: str) -
 def test_ids_that_mean_other_things_are_no_doubt_where_most_match() -> None:
     """An id beside those that match is told, and is no reason for anything."""
     (told,) = of_ids(["7", "a", "b"], ["07", "a", "b"])
-    assert told.what == "1 document id would be judged but for leading zeros"
+    assert told.what == "1 document id would match the judgments but for leading zeros"
     assert not told.doubtful
     assert not of_ids(["0a7", "a 1"], ["a7", "a1"])
 
@@ -131,7 +133,7 @@ def test_ids_that_mean_other_things_are_no_doubt_where_most_match() -> None:
 def test_ids_with_blanks_are_told_by_themselves() -> None:
     """They match where both sides have them, and are told all the same."""
     report = check({"q": {"a ": 1, "b": 0}}, {"q": {"a ": 1.0}})
-    assert [one.what for one in report.files[0].findings] == ["1 document id with blanks around"]
+    assert [one.what for one in report.files[0].findings] == ["1 document id with spaces around"]
     assert report.files[0].findings[0].example == "'a '"
 
 
@@ -223,7 +225,8 @@ def test_judgments_of_relevant_documents_only() -> None:
     (told,) = check(none, measures=asked).files[0].findings
     assert (told.level, told.doubtful) == ("warning", True)
     assert told.what == (
-        "no document is judged not relevant, so Bpref, infAP, AUC(negatives=judged), NumNonrelRet say nothing"
+        "no document is judged not relevant, "
+        "so Bpref, infAP, AUC(negatives=judged), NumNonrelRet are meaningless"
     )
     assert not check(some, measures=asked).files[0].findings
     (note,) = check(none, measures="AP Bpref(rel=2)").files[0].findings
@@ -240,25 +243,25 @@ def test_a_training_file_is_held_against_judgments_and_runs() -> None:
 
     judged, learnt, run = report.files
     assert [file.kind for file in report.files] == ["judgments", "training", "run"]
-    assert learnt.facts == {"rows": "4", "queries": "2", "documents": "4", "rows a query": "1–3, median 2"}
+    assert learnt.facts == {"rows": "4", "queries": "2", "documents": "4", "rows per query": "1–3, median 2"}
     assert [(one.level, one.what) for one in learnt.findings] == [
-        ("warning", "1 of 4 relevant judgments (25.0%) in training, too"),
-        ("note", "1 of 2 queries never seen in training"),
-        ("note", "1 of 3 relevant documents never seen in training"),
+        ("warning", "1 of 4 relevant judgments (25.0%) also in training"),
+        ("note", "1 of 2 queries not in training"),
+        ("note", "1 of 3 relevant documents not in training"),
     ]
     assert [one.example for one in learnt.findings] == ["query u1, document a", "u2", "x"]
     assert [(one.level, one.what, one.example) for one in run.findings[-2:]] == [
-        ("note", "1 retrieved row of 3 in training, too", "query u1, document a"),
-        ("note", "1 of 3 retrieved documents never seen in training", "y"),
+        ("note", "1 retrieved row of 3 also in training", "query u1, document a"),
+        ("note", "1 of 3 retrieved documents not in training", "y"),
     ]
-    assert "1 of 4 relevant judgments (25.0%) in training, too" in report.doubts
+    assert "1 of 4 relevant judgments (25.0%) also in training" in report.doubts
     assert not judged.findings
 
 
 def test_a_training_file_of_other_ids() -> None:
     """Numbers are the texts they are written as; ids that never match are a doubt."""
     report = check({"1": {"2": 1}}, {"1": {"5": 1.0}}, train={1: [2, 3]})
-    assert report.files[1].findings[0].what == "1 of 1 relevant judgment (100.0%) in training, too"
+    assert report.files[1].findings[0].what == "1 of 1 relevant judgment (100.0%) also in training"
     (told,) = (one for one in report.files[2].findings if "retrieved document" in one.what)
     assert (told.level, told.doubtful) == ("warning", True)
     assert told.fix == "do document ids match? in training 2, 3"

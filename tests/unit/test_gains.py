@@ -30,7 +30,7 @@ def test_ranks_of_reciprocal_ranks() -> None:
     """The depth k of a uniform answer with H_k / k ≥ RR: 9 for 0.3 and 4 for 0.5."""
     found = gain("RR", 0.3, 0.5)
     assert (found.ranks_before, found.ranks_after) == (9.0, 4.0)
-    assert "one answer in the first 9 → 4 ranks" in found.words()
+    assert "one relevant document in the first 9 → 4 ranks" in found.words()
 
 
 def test_scales_with_other_ends() -> None:
@@ -43,7 +43,8 @@ def test_scales_with_other_ends() -> None:
     assert gain("AP", 0, 0.1).ranks_before is None
     assert gain("AP", 1, 0.5).error_reduction is None
     assert gain("AP(rel=2)", 0.2, 0.4).ranks_after is None
-    assert gain("P@10", 0.5, 0.25).words() == "P@10 0.5 → 0.25: -0.25, ×0.5; 50.0% more is left to gain"
+    text = "P@10 0.5 → 0.25: -0.25, ×0.5; distance to the best value up 50.0%"
+    assert gain("P@10", 0.5, 0.25).words() == text
 
 
 def test_every_measure_has_a_scale_note() -> None:
@@ -55,7 +56,7 @@ def test_every_measure_has_a_scale_note() -> None:
 @pytest.mark.parametrize("means", [(0.2, 1.5), (-0.1, 0.2), (math.nan, 0.2), (0.2, math.inf)])
 def test_what_is_no_value(means: tuple[float, float]) -> None:
     """Outside the measure's range, or no number."""
-    with pytest.raises(BadParameter, match="is no value of AP"):
+    with pytest.raises(BadParameter, match="is not a value of AP"):
         gain("AP", *means)
     with pytest.raises(BadParameter, match="not a measure of a ranking"):
         gain("RBO(p=0.9)", 0.2, 0.3)
@@ -82,7 +83,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     for given, message in (
         (("--gain", "AP=0.2"), "a measure and two means"),
         (("--gain", "0.2,0.4"), "a measure and two means"),
-        (("--gain", "AP=0.2,1.4"), "1.4 is no value of AP"),
+        (("--gain", "AP=0.2,1.4"), "1.4 is not a value of AP"),
         (("--gain", "AB=0.2,0.4"), "AB"),
         (("--gain", "AP=0.2,0.4", "qrels.txt"), "no files"),
     ):

@@ -211,7 +211,7 @@ def test_lists_that_are_no_samples(test: Any, run: Any, options: dict[str, Any],
 def test_what_cannot_be_asked_of_samples() -> None:
     """Ties without an order have no rank; there are at least as many items as were sampled."""
     test, run = candidates([0, 1], 3)
-    with pytest.raises(BadParameter, match="no rank to correct"):
+    with pytest.raises(BadParameter, match="no ranks to correct"):
         sampled(test, run, "RR", items=100, ties="expected")
     with pytest.raises(BadOption, match="sampled=3 of 2 other items"):
         sampled(test, run, "RR", items=3)

@@ -1,4 +1,4 @@
-"""How the extremes of the difference of two runs are found: a shared document has one grade."""
+"""Bounds of the difference of two runs, in which a shared document has one grade."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = ["difference", "together"]
-
-
 def together(lists: tuple[Lists, Lists], docs: tuple[pl.Series, pl.Series]) -> Question:
-    """Ask for the difference of two runs.
+    """Return the problem of the difference of two runs.
 
     Parameters
     ----------
@@ -35,7 +32,7 @@ def together(lists: tuple[Lists, Lists], docs: tuple[pl.Series, pl.Series]) -> Q
     Returns
     -------
     Question
-        Whose holes are the unjudged documents of either list.
+        The problem; its holes are the unjudged documents of either list.
     """
     one, other = (
         pl.DataFrame(
@@ -105,7 +102,7 @@ def _settle_by_count(search: Search, query: Ints, ends: tuple[float, float]) -> 
 
 
 def _first(search: Search) -> Ints:
-    """Make one hole relevant, or none; return the queries in which ranks are open.
+    """Make one hole relevant, or none; return the queries with tied ranks.
 
     To raise a run most, one relevant document is enough, and any other can only help the other run.
     """
@@ -123,7 +120,7 @@ def _first(search: Search) -> Ints:
 
 
 def _alone(side: Lists, measure: Measure, grade: float) -> Floats:
-    """Return the value when one hole is relevant and no other, float64 ``[holes]``."""
+    """Return the value with only this hole relevant, float64 ``[holes]``."""
     seen = side.seen_by(measure)
     every, nothing = np.arange(seen.queries), np.zeros(seen.queries, np.int64)
     values = np.repeat(value_of_some(side, measure, every, nothing, nothing, grade), side.holes)

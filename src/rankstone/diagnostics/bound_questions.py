@@ -1,6 +1,6 @@
-"""What is asked: the value of one run, or the difference of two, under any grades of the holes.
+"""The problem that bounds solve: the value of one run, or the difference of two, for any grades of the holes.
 
-What a measure says of itself, and whether bounds can be found for it at all.
+Here, too: which rule a measure's claims allow, and which measures and options have no bounds.
 """
 
 from __future__ import annotations
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = ["RULES", "Question", "check_measure", "check_options", "less", "numbered", "rule_of", "sees_all"]
-
-
 @dataclass(frozen=True, eq=False)
 class Question:
     """One run's lists, or two runs' lists of the same queries and the difference of their values.
@@ -36,7 +33,7 @@ class Question:
     Attributes
     ----------
     sides
-        The lists of each run.  All have the same holes: what one run alone retrieves is, for the
+        The lists of each run.  All have the same holes: a document that only one run retrieves is, for the
         other, a hole outside its list.
     places
         int64 ``[holes]`` for each side: the number within its query that each hole has there.  Holes
@@ -48,11 +45,11 @@ class Question:
 
     @classmethod
     def of(cls, lists: Lists) -> Question:
-        """Ask for the value of one run."""
+        """Return the problem of one run's value."""
         return cls((lists,), (ragged_range(np.zeros_like(lists.holes), lists.holes),))
 
     def shown_to(self, measure: Measure) -> Question:
-        """Ask only for the holes that a measure looks at in either list."""
+        """Return the problem with only the holes that a measure uses in either list."""
         sides = [side.shown_to(measure) for side in self.sides]
         inside = [places < side.holes[self.query] for side, places in zip(sides, self.places, strict=True)]
         kept = np.flatnonzero(np.logical_or.reduce(inside))
@@ -94,12 +91,12 @@ class Question:
         return less(values)
 
     def by_hole(self, numbers: Sequence[Floats]) -> Floats:
-        """Return each hole's number, less that of the other side where there are two; as they are there."""
+        """Return each hole's number, minus that of the other side where there are two."""
         at = np.repeat(self.starts[:-1], self.holes)
         return less([found[at + places] for found, places in zip(numbers, self.places, strict=True)])
 
     def alike(self, measure: Measure) -> Bools:
-        """Return the queries in which a measure sees the same in both lists, bool ``[queries]``.
+        """Return True for queries in which a measure sees the same in both lists, bool ``[queries]``.
 
         The same documents at the same ranks (judged ones with the same grades) have the same value under
         every assignment.
@@ -118,7 +115,7 @@ class Question:
         return same
 
     def _shown(self, side: Lists, which: int, entries: Ints) -> tuple[Ints | Floats, ...]:
-        """Return what entries show: where they stand, the judged grade, or which hole they are."""
+        """Return the columns of entries: rank, tie block, judged grade, and the number of the hole."""
         number = np.empty(len(self.query), np.int64)
         number[self.starts[self.query] + self.places[which]] = np.arange(len(self.query))
         hole = side.hole[entries]
@@ -129,7 +126,7 @@ class Question:
 
 
 def less(sides: Sequence[Floats]) -> Floats:
-    """Return the first side's numbers, less the second's where there are two."""
+    """Return the first side's numbers, minus the second's where there are two."""
     return sides[0] if len(sides) == 1 else sides[0] - sides[1]
 
 
@@ -139,8 +136,8 @@ def numbered(places: Ints, outside: Bools, query: Ints, listed: Ints) -> Ints:
     Parameters
     ----------
     places, outside, query
-        For each hole, queries ascending: its number, whether it stands outside the list (the number
-        then says nothing), and its query.
+        For each hole, queries ascending: its number, whether it is outside the list (the number
+        is not used then), and its query.
     listed
         int64 ``[queries]``: holes in the list.
     """
@@ -151,11 +148,11 @@ def numbered(places: Ints, outside: Bools, query: Ints, listed: Ints) -> Ints:
     return number
 
 
-#: what a measure may claim, see docs/bounds.md
+#: rules that a measure may claim, see docs/bounds.md
 RULES: Final = ("enumeration", "multisets", "counts", "uniform", "first", "additive", "precisions")
-#: what a claim is about: whoever defines one of these anew has to claim anew
+#: methods that claims are about: a class that overrides one of these states claims of its own
 _SUBJECTS: Final = ("contributions", "link", "score")
-#: options under which a document's grade decides more than what the document is worth
+#: options under which a grade changes more than the gain of its document
 _REFUSED: Final = {
     "ties": {"best": "the order of tied documents", "worst": "the order of tied documents"},
     "duplicates": dict.fromkeys(("keep", "keep_judged"), "what several ranks are worth"),
@@ -165,7 +162,7 @@ _REFUSED: Final = {
 
 
 def rule_of(measure: Measure) -> str:
-    """Return the rule a measure's bounds are found by."""
+    """Return the rule for the bounds of a measure."""
     return _of_its_contributions(measure).bounds_by
 
 
@@ -175,9 +172,9 @@ def sees_all(measure: Measure) -> bool:
 
 
 def _of_its_contributions(measure: Measure) -> Claims:
-    """Return what was claimed of the contributions that the measure has.
+    """Return the claims that apply to the measure's contributions.
 
-    A class that inherits claims and has contributions of its own has claimed nothing about these.
+    A class that overrides contributions but inherits claims has no claims about its contributions.
     """
     for kind in type(measure).__mro__:
         if "claims" in vars(kind):
@@ -188,7 +185,7 @@ def _of_its_contributions(measure: Measure) -> Claims:
 
 
 def check_options(options: AlignmentOptions) -> None:
-    """Refuse options under which bounds have no meaning or are not known."""
+    """Refuse options without bounds."""
     if options.unjudged != "nonrelevant":
         raise BadOption(
             f"unjudged={recorded_value(options.unjudged)} grades unjudged documents; bounds try every grade",
@@ -198,29 +195,30 @@ def check_options(options: AlignmentOptions) -> None:
         value = getattr(options, name)
         if value in refused:
             raise BadOption(
-                f"{name}={value}: a grade would also decide {refused[value]}, and bounds are not known",
+                f"{name}={value}: a grade would also change {refused[value]}, so bounds are not known",
                 fix=f"choose another value of {name}",
             )
 
 
 def check_measure(measure: Measure) -> None:
-    """Refuse a measure whose bounds have no meaning or are not known."""
+    """Refuse a measure without bounds."""
     rule = measure.claims.bounds_by
     if rule not in (*RULES, "nothing"):
         raise BadParameter(
-            f"{measure}: there is no rule {rule!r} to find its bounds by",
+            f"{measure}: there is no rule {rule!r} for bounds",
             expected=", ".join(RULES),
         )
     if rule == "nothing":
         raise BadParameter(
-            f"{measure} speaks of what is judged; there is nothing to bound", fix="use rankstone eval for it"
+            f"{measure} is about what is judged, so there is nothing to bound",
+            fix="use rankstone eval for it",
         )
     if measure.brings & {"pool", "groups"} or measure.judgment_columns or measure.query_columns:
         raise BadParameter(
-            f"{measure} needs more of a document than a grade, so bounds over grades are not all there is"
+            f"{measure} needs more of a document than a grade, so bounds over grades are not enough"
         )
     if measure.agg in ("pooled", "weighted"):
         raise BadParameter(
-            f"{measure}: under agg={measure.agg} queries do not count alone, and bounds are not known",
+            f"{measure}: under agg={measure.agg} queries cannot be bounded one by one",
             fix="use agg=mean, sum, median, gmean or trimmed",
         )

@@ -1,12 +1,12 @@
-"""How the extremes of one run are found, by what a measure says of itself (``Claims.bounds_by``).
+"""The rules for the extremes of one run, chosen by the measure's claims (``Claims.bounds_by``).
 
-Every rule proposes assignments of grades to holes and leaves scoring to the measure.  What each rule
-takes for granted, and why its proposals hold the extremes, is proven in ``docs/bounds.md``.
+Every rule proposes assignments of grades to holes and leaves scoring to the measure.  ``docs/bounds.md``
+states what each rule assumes, and proves that its proposals contain the extremes.
 
 Sums over documents, divided by a fixed norm or by a sum over the ideal list: P, R, F, DCG, nDCG.
 
 With a fixed norm every hole takes the grade that helps most.  With an ideal list in the norm a grade
-costs as well as it gains, and :mod:`rankstone.diagnostics.bound_rules` weighs one against the other.
+also raises the norm, and the rule weighs one against the other.
 
 The steps of a gain scale: which holes to raise on each, above and below the line of a fraction.
 
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import IdealNorm, Measure
 
 
-__all__ = ["BINARY", "EXCHANGE", "Steps", "additive", "extremes", "gained", "two_kinds"]
-
-#: a price that rises by less is the same price
+#: a relative rise below this is rounding
 _RISE = 1.0 + 1e-14
 
 
@@ -60,12 +58,12 @@ def gained(side: Lists, measure: Measure, grade: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps of the gain scale, and what raising holes by one of them adds above and below the line.
+    """The steps of the gain scale, and what raising holes by a step adds to numerator and denominator.
 
     Attributes
     ----------
     question, measure, norm
-        What is asked, and the norm as a sum over the ideal list.
+        The problem, and the norm as a sum over the ideal list.
     scale, worth
         float64 ``[grades]``: grades by what they gain, and what that is; both ends of each step.
     """
@@ -127,15 +125,15 @@ class Steps:
 
     @property
     def falling(self) -> bool:
-        """Whether deeper ideal ranks never count more, and none counts below nothing."""
+        """True if weights of ideal ranks never increase and are not negative."""
         return bool((np.diff(self._weights) <= 0).all() and self._weights[-1] >= 0)
 
     def cost(self, step: int, query: Ints, raised: Ints) -> Floats:
-        """Return what the norm grows by when so many holes of a query climb a step."""
+        """Return the growth of the norm when this many holes of a query are raised by a step."""
         return self._raised(float(self.worth[step]), float(self.worth[step + 1]), query, raised)
 
     def _raised(self, low: float, high: float, query: Ints, raised: Ints) -> Floats:
-        """Return what the norm grows by when so many holes rise from one gain to another."""
+        """Return the growth of the norm when this many holes are raised from one gain to another."""
         table = np.concatenate(([0.0], np.cumsum(self._weights)))
         deepest: Ints = np.full(len(query), len(table) - 1)
         if self.norm.depth is not None:
@@ -303,7 +301,7 @@ def _divided(norms: Sequence[IdealNorm], queries: int) -> Bools:
 def _forfeits(search: Search) -> Bools:
     """Return the queries in which documents may gain something while none is relevant.
 
-    The option ``empty`` then says what the query is worth, and not the gains.
+    The option ``empty`` then gives the score of the query, not the gains.
     """
     measure, sides = search.measure, search.question.sides
     count = measure.relevant_count(sides[0].hits)
@@ -319,7 +317,7 @@ def _forfeits(search: Search) -> Bools:
     return found
 
 
-#: rules for measures that only ask whether a document is relevant
+#: rules for measures of binary relevance
 BINARY: Final = frozenset({"first", "counts", "precisions"})
 #: rules for those of them in which the topmost holes are the best ones to be relevant, R being the same
 EXCHANGE: Final = frozenset({"counts", "precisions"})

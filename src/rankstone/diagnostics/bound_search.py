@@ -1,9 +1,7 @@
-"""The search for the lowest and the highest score: assignments are proposed, the measure scores them.
+"""The search for the lowest and the highest score: assignments of grades are proposed and scored.
 
-Giving grades to holes, and asking a measure what it makes of that.
-
-A hole that receives a grade becomes a hit like any other, in the list and in the ideal list; so the
-measure itself says what an assignment of grades is worth, and no formula is written twice.
+A hole that receives a grade becomes a hit like any other, in the list and in the ideal list; so the measure
+itself scores every assignment, and no formula is written twice.
 """
 
 from __future__ import annotations
@@ -29,9 +27,7 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure, Scored
 
 
-__all__ = ["Certificate", "Search", "filled", "scored", "slices", "stepped", "value_of_some"]
-
-#: entries of filled lists that are worked on at a time
+#: entries of filled lists per batch
 _SLICE = 1 << 20
 
 
@@ -62,7 +58,7 @@ def filled(lists: Lists, query: Ints, grade: Floats, *, ideal: bool = True) -> H
 
 
 def scored(lists: Lists, measure: Measure, query: Ints, grade: Floats) -> Scored:
-    """Let a measure score copies of queries in which every hole has been given a grade."""
+    """Score copies of queries in which every hole has been given a grade."""
     seen = lists.seen_by(measure)
     sizes = np.diff(seen.offsets) + np.diff(seen.hits.ideal.offsets) + seen.holes
     ends = np.concatenate(([0], np.cumsum(seen.holes[query])))
@@ -83,7 +79,7 @@ def value_of_some(
     lists
         The lists.
     measure
-        A measure to which a document without merit and an unjudged one are the same.
+        A measure that treats unjudged documents like those judged not relevant.
     query, first, count
         int64 ``[copies]``: the query of each copy, and which of its holes are given the grade.
     grade
@@ -137,7 +133,7 @@ def _some_filled(lists: Lists, query: Ints, first: Ints, count: Ints, grade: flo
 
 
 def _shown(lists: Lists, query: Ints, at: Ints, lengths: Ints, grade: Floats, ideal: Ideal) -> Hits:
-    """Return copies of queries that show some of their entries."""
+    """Return the hits of copies of queries with some of their entries."""
     return replace(
         chosen(lists.hits, query, ideal=ideal),
         offsets=np.concatenate(([0], np.cumsum(lengths))),
@@ -185,13 +181,13 @@ class Search:
     Attributes
     ----------
     question
-        Gives values.
+        The problem, which computes values.
     measure
         The measure.
     scale
         float64 ``[grades]``: the grades a hole can have, ascending.
     most
-        Assignments of one query tried at most.
+        Most assignments that are tried per query.
     low, high
         float64 ``[queries]``: lowest and highest value so far.
     certificate

@@ -1,4 +1,4 @@
-"""Bounds as data: per query first, bounds of means derived from them."""
+"""Bounds per query, and the bounds of means derived from them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = ["Bounds", "Found"]
-
-#: how a difference is read, by its sign
-_SIGNS = {">": "above", "<": "below", "=": "equal", "?": "open"}
+#: sign of a difference → word
+_SIGNS = {">": "above", "<": "below", "=": "equal", "?": "uncertain"}
 
 
 _CERTIFICATE: Final = pl.Enum([certificate.name for certificate in Certificate])
@@ -63,7 +61,7 @@ class Found:
 
     @classmethod
     def joined(cls, parts: Sequence[Found], order: Ints) -> Found:
-        """Put parts one behind the other, then their queries in the order given."""
+        """Concatenate parts, with their queries in the order given."""
         names = ("value", "low", "high", "certificate", "holes")
         return cls(*(np.concatenate([getattr(part, name) for part in parts])[order] for name in names))
 
@@ -86,7 +84,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bounds(Result):
-    """The lowest and the highest score that the unjudged documents leave open.
+    """The lowest and the highest score that are possible, whatever the grades of unjudged documents.
 
     Attributes
     ----------
@@ -96,19 +94,19 @@ class Bounds(Result):
         ``certificate`` (see :class:`~rankstone.diagnostics.bound_search.Certificate`) and ``holes``, how many
         unjudged documents the list holds.  The difference of two runs is a run ``a - b``.
     measures
-        The measures, in the order asked for.
+        The measures, in the order given.
     grades
-        The scale: grades an unjudged document can have.
+        The grades that an unjudged document can have.
     difference
-        The names of the two runs whose difference is among the runs.
+        The names of two runs whose difference is bounded, too.
     audit, conventions, inputs
         As for :class:`~rankstone.Scores`.
 
     Examples
     --------
     >>> import rankstone
-    >>> found = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR")
-    >>> found.per_query.select("value", "low", "high", "certificate", "holes").row(0)
+    >>> bounds = rankstone.bounds({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR")
+    >>> bounds.per_query.select("value", "low", "high", "certificate", "holes").row(0)
     (0.5, 0.5, 1.0, 'proven', 1)
     """
 
@@ -192,16 +190,16 @@ class Bounds(Result):
             shown = shown.with_columns(sign.alias("sign"))
         names = {} if self.difference is None else {"sign": f"{printable(self.difference[0])} is"}
         scale = " ".join(f"{grade:g}" for grade in self.grades)
-        lines = [f"every unjudged document of a list may have any grade of {scale}"]
+        lines = [f"possible grades of each unjudged document in the lists: {scale}"]
         if "outer" in shown["certificate"]:
             lines.append(
-                "outer: certain to hold every score, but the ends need not be reached (--limit tries more)"
+                "outer: contains every possible score, but may be too wide (a higher --limit can narrow it)"
             )
         return Sheet("", parts=(Table.of(shown, digits=digits, names=names),), notes=(*lines, *self._notes()))
 
 
 def _finite(*names: str) -> list[pl.Expr]:
-    """Say null where there is no number."""
+    """Replace NaN and infinity by null."""
     return [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in names]
 
 
@@ -215,7 +213,7 @@ def _aggregated(measure: Measure, values: pl.Series, beyond: float) -> float:
 
 
 def _sign(low: float, high: float) -> str:
-    """Return which of two runs is above, ``?`` where that is open."""
+    """Return which of two runs is above, ``?`` where that is uncertain."""
     if low > 0 or high < 0:
         return ">" if low > 0 else "<"
     return "=" if low == high else "?"

@@ -1,8 +1,8 @@
-"""What does 0.46 mean?  Every mean beside what chance, the worst and the best order would reach.
+"""Baselines: each mean next to what a random, the worst and the best order of the documents would reach.
 
-The order that chance gives is one in which all documents tie, and measures know the mean over ties; the best
-and the worst are the orders of the same ties that score most and least.  So nothing is derived here: the same
-lists take the same road again, with one score for all documents.
+A random order is a list in which all documents tie, and measures have a closed form for the mean over ties;
+the worst and the best order are the extremes of the same ties.  So the same lists are scored again, with one
+score for all documents.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 import numpy as np
 import polars as pl
 
-from rankstone.diagnostics.expected_by_chance import Gain, equivalent, gain
+from rankstone.diagnostics.expected_by_chance import Gain, equivalent, gain, skill
 from rankstone.diagnostics.random_lists import RandomLists
 from rankstone.errors import BadOption, RankstoneError, one_of, printable
 from rankstone.evaluation.prepared import Prepared
@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = ["Baseline", "baseline"]
-
-#: rules for ties that stand for chance and the extremes, where all documents tie
+#: tie rules that give the mean and the extremes over all orders, where all documents tie
 _ORDERS: Final[tuple[Ties, ...]] = ("expected", "worst", "best")
 _SCHEMA: Final[dict[str, Any]] = {
     "run": pl.String,
@@ -66,21 +64,21 @@ def baseline(
     progress: Progress | None = None,
     **options: Unpack[EvaluationKeywords],
 ) -> Baseline:
-    """Score runs, and beside each mean what chance, the worst and the best order of the same documents reach.
+    """Score runs, with the scores of a random, the worst and the best order of the same documents.
 
     Parameters
     ----------
     qrels, runs, measures, progress, **options
         As for :func:`~rankstone.evaluate`.
-        With ``candidates``, how many documents each query could have retrieved, chance draws lists as long as
-        the run's own from all of these, instead of putting the documents that the run retrieved in any order;
-        worst and best are the extremes of such lists.
+        With ``candidates``, the number of documents each query could have retrieved, chance draws lists as
+        long as the run's from all of these, instead of shuffling the documents that the run retrieved; worst
+        and best are the extremes of such lists.
 
     Returns
     -------
     Baseline
-        A row for each run and measure.  ``skill`` is the share of the way from chance to the best that was
-        made: 0 is chance, 1 the best, below 0 worse than chance.
+        A row for each run and measure.  ``skill`` is (value − chance) / (best − chance): 0 is chance, 1 the
+        best, below 0 worse than chance.
 
     Raises
     ------
@@ -97,7 +95,7 @@ def baseline(
     >>> found.values.select("measure", pl.col("value", "chance", "worst", "best", "skill").round(4)).row(0)
     ('RR', 0.5, 0.6111, 0.3333, 1.0, -0.2857)
     >>> found.meaning()[0]
-    'RR 0.5: as one answer that stands anywhere in the first 4 ranks'
+    'RR 0.5: like one relevant document placed at random among the first 4 ranks'
 
     References
     ----------
@@ -118,7 +116,7 @@ def baseline(
 
 @dataclass(frozen=True, eq=False)
 class Baseline(Result):
-    """Means beside what chance, the worst and the best order reach.
+    """Means, with those of a random, the worst and the best order.
 
     Attributes
     ----------
@@ -130,7 +128,7 @@ class Baseline(Result):
         ``best`` (null where no order is proven to be the extreme), ``skill`` (null where chance is the best),
         ``n`` (queries averaged).
     candidates
-        How many documents chance drew from; ``None`` for those that were retrieved.
+        How many documents chance draws from; ``None`` for those that were retrieved.
     """
 
     scores: Scores
@@ -138,7 +136,7 @@ class Baseline(Result):
     candidates: int | None = None
 
     def meaning(self) -> list[str]:
-        """Say in words what some of the values are worth; a sentence for each measure that has one."""
+        """Return an interpretation of the values in words, for measures that have one."""
         rows = self.values.select("run", "measure", "value").iter_rows()
         several = len(self.scores.runs) > 1
         found = []
@@ -149,12 +147,12 @@ class Baseline(Result):
         return found
 
     def gains(self, against: str | None = None) -> pl.DataFrame:
-        """Return what the step from one run's mean to another's is worth, in several readings.
+        """Return the gain from one run's mean to another's, on several scales.
 
         Parameters
         ----------
         against
-            The run that the others are held against; the first unless named.
+            The run that the others are compared with; the first by default.
 
         Returns
         -------
@@ -176,13 +174,13 @@ class Baseline(Result):
         for run, measure in product(names, self.scores.measures):
             one, other = means[against, str(measure)], means[run, str(measure)]
             if run != against and one["value"] is not None and other["value"] is not None:
-                skill = None if None in (one["skill"], other["skill"]) else other["skill"] - one["skill"]
+                gained = None if None in (one["skill"], other["skill"]) else other["skill"] - one["skill"]
                 step = asdict(gain(measure, one["value"], other["value"]))
-                rows.append({"run": run, "against": against, **step, "skill": skill})
+                rows.append({"run": run, "against": against, **step, "skill": gained})
         return pl.DataFrame(rows, _GAINS)
 
     def steps(self, against: str | None = None) -> list[str]:
-        """Say :meth:`gains` in words, a sentence for each run and measure."""
+        """Return :meth:`gains` in words, a sentence for each run and measure."""
         return [
             f"{row['against']} → {row['run']}, {Gain(**{name: row[name] for name in Gain.__slots__}).words()}"
             for row in self.gains(against).iter_rows(named=True)
@@ -205,14 +203,14 @@ class Baseline(Result):
         )
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return what people read; ``digits`` are decimals."""
-        drawn = "orders of the documents retrieved"
+        """Return the baselines as people read them; ``digits`` are decimals."""
+        drawn = "orders of the retrieved documents"
         if self.candidates is not None:
             drawn = f"lists as long as the run's, drawn from {self.candidates:,} candidates"
         notes = (
             *map(printable, self.meaning()),
             *map(printable, self.steps()),
-            f"chance, worst and best: {drawn}; skill: (value - chance) / (best - chance)",
+            f"chance (the mean), worst and best of all {drawn}; skill = (value - chance) / (best - chance)",
             *self.scores.audit.lines(),
             *conventions_lines(self.scores.conventions),
         )
@@ -220,7 +218,7 @@ class Baseline(Result):
         return Sheet("", parts=(table,), notes=notes)
 
 
-def with_little_to_order(
+def ndcg_of_short_lists(
     run: pl.DataFrame, judgments: pl.DataFrame, order: str, k: int
 ) -> dict[str, Any] | None:
     """Return nDCG@k of queries with at most k judged documents and short lists: chance, worst, best and n.
@@ -243,10 +241,10 @@ def with_little_to_order(
 
 
 def _refuse_options(options: AlignmentOptions) -> None:
-    """Refuse what other orders, or other lists, know nothing of."""
+    """Refuse options that have no meaning for other orders or lists."""
     if options.depth is not None:
         raise BadOption(
-            f"baseline orders whole lists anew, and depth={options.depth} would cut them first",
+            f"baseline shuffles whole lists, and depth={options.depth} would cut them first",
             fix="use a measure's cutoff (nDCG@10), or cut the runs",
         )
     changed = options.changed()
@@ -254,20 +252,20 @@ def _refuse_options(options: AlignmentOptions) -> None:
     if options.candidates is not None and unknown:
         raise BadOption(
             f"lists drawn from candidates={options.candidates} hold documents without a score or judgment, "
-            f"and {unknown[0]}={changed[unknown[0]]} asks for more",
-            fix=f"leave out {unknown[0]}; or candidates, for orders of the documents that were retrieved",
+            f"which {unknown[0]}={changed[unknown[0]]} needs",
+            fix=f"leave out {unknown[0]}, or candidates (for orders of the retrieved documents)",
         )
 
 
 def _along(_name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
-    """Score a run; best and worst lists are orders of documents, none of which tie."""
+    """Score a run; in the best and worst order no documents tie."""
     if pipeline.options.ties not in ("best", "worst"):
         return pipeline.run(table)
     return pipeline.run(table, lambda chunk, hits: pipeline.measure(chunk, hits.without_ties()))
 
 
 def _reordered(ready: Prepared, runs: Mapping[str, Table], ties: Ties) -> Scores | None:
-    """Score the same lists in the mean, the worst or the best of all orders."""
+    """Score the same lists as the mean, the worst or the best of all orders."""
     options = replace(ready.options, order="score", ties=ties)
     known = [measure for measure in ready.measures if _has(measure, options)]
     if not known:
@@ -288,7 +286,7 @@ def _all_tie(run: Table) -> Table:
 
 
 def _has(measure: Measure, options: AlignmentOptions) -> bool:
-    """Say whether the mean of a measure over all orders, or an extreme of it, is known."""
+    """Return True if the mean of a measure over all orders, or its extreme, has a closed form."""
     if options.ties in ("best", "worst"):
         least = options.negative != "keep" or measure.claims.negative_is_least
         return least and options.ties in measure.claims.proven_orders
@@ -304,7 +302,7 @@ def _has(measure: Measure, options: AlignmentOptions) -> bool:
 def _of_candidates(
     ready: Prepared, scores: Scores, runs: Mapping[str, Table], candidates: int
 ) -> dict[str, Scores | None]:
-    """Score lists as deep as the runs' own, drawn from all candidates, and the best and worst of these."""
+    """Score random lists of all candidates, as long as the runs' own, and the best and worst of these."""
     judgments, lists = ready.judgments(), {}
     found: dict[str, Scores | None] = {}
     for name, run in ready.for_measures("NumRet").score_runs(runs).runs.items():
@@ -322,7 +320,7 @@ def _of_candidates(
 def _drawn(
     run: RunScores, lists: RandomLists, measures: Sequence[Measure], options: AlignmentOptions
 ) -> RunScores:
-    """Score lists drawn for a run's queries, with the weights that these have."""
+    """Score random lists for a run's queries, with the weights of these."""
     by_measure = {}
     for measure in measures:
         scored = lists.score(measure, options.ties, options.empty)
@@ -332,11 +330,13 @@ def _drawn(
 
 
 def _beside(scores: Scores, others: Mapping[str, Scores | None]) -> pl.DataFrame:
-    """Put the means side by side."""
-    told = {word: {} if other is None else other.to_dict() for word, other in others.items()}
+    """Return a row for each run and measure: its value, chance, worst, best and skill."""
+    means = {word: {} if other is None else other.to_dict() for word, other in others.items()}
     rows = []
     for run, measure, value, n, _ in scores.mean().iter_rows():
-        chance, worst, best = (told[word].get(run, {}).get(measure) for word in ("expected", "worst", "best"))
+        chance, worst, best = (
+            means[word].get(run, {}).get(measure) for word in ("expected", "worst", "best")
+        )
         rows.append((run, measure, value, chance, worst, best, _skill(value, chance, best), n))
     return pl.DataFrame(rows, _SCHEMA, orient="row")
 
@@ -344,20 +344,20 @@ def _beside(scores: Scores, others: Mapping[str, Scores | None]) -> pl.DataFrame
 def _skill(value: float | None, chance: float | None, best: float | None) -> float | None:
     if value is None or chance is None or best is None or best == chance:
         return None
-    return (value - chance) / (best - chance)
+    return skill(value, chance, best)
 
 
 def _in_words(measure: Measure, value: float) -> str | None:
-    """Say what a mean of a well-known measure is as good as."""
+    """Return what the mean of a well-known measure corresponds to."""
     if measure.agg != "mean" or not 0 < value < 1 or getattr(measure, "rel", ANY_GAIN) != ANY_GAIN:
         return None
     ranks = equivalent(measure, value)
     if ranks is not None:
-        spaced = f"as relevant documents {ranks:.3g} ranks apart"
-        anywhere = f"as one answer that stands anywhere in the first {ranks:.0f} ranks"
+        spaced = f"like relevant documents {ranks:.3g} ranks apart"
+        anywhere = f"like one relevant document placed at random among the first {ranks:.0f} ranks"
         return spaced if measure.name == "AP" else anywhere
     if measure.name == "P" and measure.k is not None:
         return f"{value * measure.k:.3g} of the first {measure.k} are relevant"
     if measure.name == "R" and measure.k is not None:
-        return f"{value:.1%} of what there is stands in the first {measure.k}"
+        return f"{value:.1%} of the relevant documents are in the first {measure.k}"
     return None

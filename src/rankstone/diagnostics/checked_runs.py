@@ -1,7 +1,4 @@
-"""What is in a run, by itself and against judgments.
-
-How a run fits judgments: queries and documents that nobody judged, ids that nearly match.
-"""
+"""Checks of a run: its own rows, and how it fits the judgments (unjudged queries and documents, ids)."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from rankstone.diagnostics.findings import (
     bad_numbers,
     duplicates,
     missing_ids,
-    nearly_alike,
+    near_matches,
     padded_ids,
     row,
     spread,
@@ -28,22 +25,20 @@ if TYPE_CHECKING:
     from rankstone.diagnostics.findings import FileReport
 
 
-__all__ = ["against", "look_at_run"]
-
-#: lists, and documents in each, from which on it is no accident that each holds one that is judged
+#: with so many lists, and documents in each, one judged document in every list is no coincidence
 _MANY: Final = 20
-#: a measure says little where a random order has so much of it
+#: a measure is not informative where a random order reaches this value
 _SAYS_LITTLE: Final = 0.5
 
 
-def against(
+def judgment_findings(
     frame: pl.DataFrame,
     judgments: pl.DataFrame,
     declared: pl.Series | None,
     by: str,
     depths: Sequence[int | None],
 ) -> Iterator[Finding]:
-    """Find how a run fits judgments.
+    """Find mismatches between a run and the judgments.
 
     Parameters
     ----------
@@ -52,9 +47,9 @@ def against(
     declared
         Queries that are judged without a row.
     by
-        What gives the order of lists.
+        The column that orders lists.
     depths
-        The cutoffs at which unjudged documents are counted, and nDCG is looked at; ``None``: whole lists.
+        The cutoffs at which unjudged documents are counted and nDCG is checked; ``None``: whole lists.
     """
     ids = ("query_id", "doc_id")
     alike = all(frame.schema[name] == judgments.schema[name] for name in ids)
@@ -67,41 +62,47 @@ def against(
     queried = queried.unique().sort()
     missing = queried.filter(~queried.is_in(answered.implode()))
     if len(missing) == len(queried):
-        yield Finding("error", "no query of the run is judged", f"{some(queried)} against {some(answered)}")
-    yield from nearly_alike("query", answered, queried)
+        yield Finding(
+            "error", "no query of the run is judged", f"judged {some(queried)}, in the run {some(answered)}"
+        )
+    yield from near_matches("query", answered, queried)
     if len(missing) < len(queried):
         extra = answered.filter(~answered.is_in(queried.implode()))
-        yield from nearly_alike("document", run["doc_id"].unique(), judged["doc_id"].unique())
+        yield from near_matches("document", run["doc_id"].unique(), judged["doc_id"].unique())
         for some_of, what, fix in (
             (missing, "missing, judged but not answered", "see --missing"),
-            (extra, "nobody judged", "see --extra"),
+            (extra, "without judgments", "see --extra"),
         ):
             if len(some_of):
                 yield Finding("warning", f"{queries(len(some_of))} {what}", some(some_of), fix)
-        shown = _shown(run.filter(pl.col("query_id").is_in(queried.implode())), judged, by)
-        yield from _unjudged(shown, run, judged, depths)
-        yield from _sampled(shown, len(missing))
+        placed = _placed(run.filter(pl.col("query_id").is_in(queried.implode())), judged, by)
+        yield from _unjudged(placed, run, judged, depths)
+        yield from _sampled(placed, len(missing))
     for depth in filter(None, depths):
-        yield from _little_to_order(frame, judgments, by, depth)
+        yield from _uninformative_ndcg(frame, judgments, by, depth)
 
 
-def _shown(run: pl.DataFrame, judged: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Return the rows of a run with their place, and ``judged`` where they are."""
-    known = judged.filter(pl.col("relevance") >= 0).select("query_id", "doc_id").unique()
+def _placed(run: pl.DataFrame, judged: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Return the rows of a run with their place, and ``judged`` where they have a judgment."""
+    judged_pairs = judged.filter(pl.col("relevance") >= 0).select("query_id", "doc_id").unique()
     return (
-        _ordered(run, by)
+        _sorted_lists(run, by)
         .with_columns(pl.int_range(pl.len()).over("query_id").alias("place"))
-        .join(known.with_columns(pl.lit(value=True).alias("judged")), on=["query_id", "doc_id"], how="left")
+        .join(
+            judged_pairs.with_columns(pl.lit(value=True).alias("judged")),
+            on=["query_id", "doc_id"],
+            how="left",
+        )
     )
 
 
 def _unjudged(
-    shown: pl.DataFrame, run: pl.DataFrame, judged: pl.DataFrame, depths: Sequence[int | None]
+    placed: pl.DataFrame, run: pl.DataFrame, judged: pl.DataFrame, depths: Sequence[int | None]
 ) -> Iterator[Finding]:
-    """Find how many documents are unjudged down to each cutoff."""
+    """Find the share of unjudged documents down to each cutoff."""
     match = f"do document ids match? judged {some(judged['doc_id'])}, retrieved {some(run['doc_id'])}"
     for depth in depths:
-        rows = shown if depth is None else shown.filter(pl.col("place") < depth)
+        rows = placed if depth is None else placed.filter(pl.col("place") < depth)
         shares = rows.group_by("query_id").agg(pl.col("judged").is_null().mean())["judged"]
         share, where = (
             shares.to_numpy().mean(),
@@ -112,26 +113,28 @@ def _unjudged(
         yield Finding(level, f"{where}: {share:.1%}", None, fix, doubtful=every)
 
 
-def _sampled(shown: pl.DataFrame, missing: int) -> Iterator[Finding]:
-    """Find lists that hold one judged document each among equally many others, drawn from more."""
-    lists = shown.group_by("query_id").agg(pl.len().alias("n"), pl.col("judged").count())
-    documents, length = shown["doc_id"].n_unique(), lists["n"].max()
+def _sampled(placed: pl.DataFrame, missing: int) -> Iterator[Finding]:
+    """Find lists of one judged document and equally many others: sampled candidates."""
+    lists = placed.group_by("query_id").agg(pl.len().alias("n"), pl.col("judged").count())
+    documents, length = placed["doc_id"].n_unique(), lists["n"].max()
     one_each = not missing and (lists["judged"] == 1).all() and lists["n"].n_unique() == 1
     if one_each and len(lists) >= _MANY and isinstance(length, int) and _MANY <= length < documents:
         yield Finding(
             "warning",
             f"every list has {length:,} of {documents:,} documents, one of them judged: sampled candidates?",
             None,
-            "values are those of another measure; rankstone sampled estimates those among all items",
+            "such scores differ from those among all items, which rankstone sampled estimates",
         )
 
 
-def _little_to_order(frame: pl.DataFrame, judgments: pl.DataFrame, by: str, depth: int) -> Iterator[Finding]:
-    """Find queries in which nDCG says little, as any order of so few documents scores."""
-    from rankstone.diagnostics.chance_comparison import with_little_to_order
+def _uninformative_ndcg(
+    frame: pl.DataFrame, judgments: pl.DataFrame, by: str, depth: int
+) -> Iterator[Finding]:
+    """Find queries in which nDCG is hardly informative, because any order of so few documents scores high."""
+    from rankstone.diagnostics.chance_comparison import ndcg_of_short_lists
 
     try:
-        found = with_little_to_order(frame.drop("listed"), judgments, by, depth)
+        found = ndcg_of_short_lists(frame.drop("listed"), judgments, by, depth)
     except RankstoneError:  # reported as an error of its own
         return
     if found is None:
@@ -143,18 +146,18 @@ def _little_to_order(frame: pl.DataFrame, judgments: pl.DataFrame, by: str, dept
         f"documents and {2 * depth} retrieved: {found['chance']:.3f} in random order, "
         f"{found['worst']:.3f} in the worst, {found['best']:.3f} in the best",
         None,
-        "rankstone baseline puts these beside every mean" if many else None,
+        "rankstone baseline shows these for every mean" if many else None,
     )
 
 
-def _ordered(frame: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Put lists in the order an evaluation gives them: ties by document id, descending."""
+def _sorted_lists(frame: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Sort lists as an evaluation does: ties by document id, descending."""
     if by == "input":
         return frame
     return frame.sort(by, pl.col("doc_id").cast(pl.String), descending=[by != "rank", True], nulls_last=True)
 
 
-def look_at_run(
+def check_run(
     report: FileReport,
     frame: pl.DataFrame,
     judgments: pl.DataFrame | None,
@@ -162,21 +165,21 @@ def look_at_run(
     order: str,
     depths: Sequence[int | None],
 ) -> None:
-    """Say what is in a run.
+    """Add the facts and findings about a run.
 
     Parameters
     ----------
     report
-        Where to say it.
+        The report that is extended.
     frame
-        Its rows.
+        The rows of the run.
     judgments, declared, depths
-        As for :func:`~rankstone.diagnostics.checked_runs.against`.
+        As for :func:`~rankstone.diagnostics.checked_runs.judgment_findings`.
     order
         The option of that name.
     """
     by = "input" if frame["listed"][0] else order
-    by = "rank" if by == "score" and "score" not in frame.columns else by  # all that there is
+    by = "rank" if by == "score" and "score" not in frame.columns else by  # the only order there is
     lengths = frame.group_by("query_id").len()["len"]
     report.facts |= {
         "rows": f"{frame.height:,}",
@@ -193,17 +196,17 @@ def look_at_run(
         report.findings += _contradictions(frame, by)
     if frame["query_id"].rle().len() > len(lengths):
         report.findings.append(
-            Finding("note", "rows of a query are not all together", None, "no harm, only slower to read")
+            Finding("note", "the rows of a query are not together", None, "harmless, but slower to read")
         )
     if judgments is not None:
-        report.findings += against(frame, judgments, declared, by, depths)
+        report.findings += judgment_findings(frame, judgments, declared, by, depths)
 
 
 def _no_ranks(frame: pl.DataFrame) -> Iterator[Finding]:
     bad = frame.filter(pl.col("rank").is_null())
     if len(bad):
-        what = f"{counted(len(bad), 'row')} whose rank is no whole number"
-        yield Finding("note", what, row(bad), "no harm, ranks do not give the order")
+        what = f"{counted(len(bad), 'row')} whose rank is not a whole number"
+        yield Finding("note", what, row(bad), "harmless: ranks do not give the order")
 
 
 def _ties(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
@@ -229,25 +232,25 @@ def _order(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
     if by == "score" and falls == len(steps):
         yield Finding(
             "warning",
-            "scores rise down every list: are they distances, smaller is better?",
+            "scores increase down every list: are they distances, where smaller is better?",
             None,
             "negate them, or use --order rank",
             doubtful=True,
         )
     else:
-        yield Finding("note", f"rows are not in the order of {by}", None, "no harm, they are sorted")
+        yield Finding("note", f"rows are not in the order of {by}", None, "harmless: they are sorted")
 
 
 def _contradictions(frame: pl.DataFrame, by: str) -> Iterator[Finding]:
-    """Find lists in which a better rank goes with a lower score; equal ranks say nothing."""
+    """Find lists in which a better rank has a lower score; equal ranks do not count."""
     down = frame.drop_nulls(["rank", "score"]).sort("rank", "score", descending=[False, True])
     rises = down.with_columns(rise=pl.col("score").diff().over("query_id") > 0).filter("rise")
     lists = rises["query_id"].n_unique()
     if lists:
         fix = {
-            "score": "scores give the order; --order rank would take the ranks",
-            "rank": "ranks give the order; --order score would take the scores",
+            "score": "scores give the order; --order rank uses the ranks",
+            "rank": "ranks give the order; --order score uses the scores",
         }
         what = f"ranks contradict scores in {queries(lists)}"
-        said = fix.get(by, "the order of rows is what counts")
-        yield Finding("warning", what, row(rises), said, doubtful=2 * lists > frame["query_id"].n_unique())
+        order = fix.get(by, "the order of rows counts")
+        yield Finding("warning", what, row(rises), order, doubtful=2 * lists > frame["query_id"].n_unique())

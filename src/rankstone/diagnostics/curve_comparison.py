@@ -1,8 +1,6 @@
-"""One run's curve against another's, over the queries for which both have one.
+"""Comparison of two runs' mean curves over shared queries: crossings, dominance, and cutoffs for a target.
 
-Where two mean curves cross.
-
-The cutoff at which a mean reaches a target: k*(τ) = min {k : M@k ≥ τ}.
+The cutoff at which a mean reaches a target is k*(τ) = min {k : M@k ≥ τ}.
 """
 
 from __future__ import annotations
@@ -25,22 +23,11 @@ if TYPE_CHECKING:
     from rankstone.measures.core.curve import Curve
 
 
-__all__ = [
-    "Comparing",
-    "crossings",
-    "first_reaching",
-    "interval",
-    "named_cutoff",
-    "nearest_crossings",
-    "reaching",
-]
-
-
 def crossings(x: Floats, gap: Floats) -> tuple[Floats, Ints]:
-    """Return where the difference of two curves changes sign, and its sign behind that place.
+    """Return where the difference of two curves changes sign, and its sign after that.
 
-    Between neighbours on the grid the curves are straight; where they run together for a while, they
-    cross in the middle of that stretch.  Touching without changing sides is no crossing.
+    Curves are linear between grid points; where they coincide for a while, they cross in the middle of that
+    stretch.  Curves that touch without changing sides do not cross.
 
     >>> [place.tolist() for place in crossings(np.array([0.0, 1.0, 2.0]), np.array([1.0, -3.0, 0.0]))]
     [[0.25], [-1]]
@@ -75,7 +62,7 @@ def nearest_crossings(x: Floats, gaps: Floats, at: float, sign: int) -> Floats:
     return np.array(found)
 
 
-#: a target counts as reached when only rounding is missing; resampled means keep eleven digits
+#: tolerances for rounding when a target is reached; resampled means keep eleven digits
 _NEARLY: Final = 1e-12
 _NEARLY_RESAMPLED: Final = 1e-9
 
@@ -92,7 +79,7 @@ def reaching(heights: Floats, target: float) -> Ints:
 def first_reaching(resampled: Floats, target: float) -> Ints:
     """Return the first place at which each resampled curve reaches a target, int64 ``[resamples]``.
 
-    The place behind the grid stands for never.
+    A place beyond the grid means never.
     """
     reached = resampled >= target - _NEARLY_RESAMPLED
     first: Ints = np.where(reached.any(axis=1), reached.argmax(axis=1), resampled.shape[1])
@@ -100,13 +87,13 @@ def first_reaching(resampled: Floats, target: float) -> Ints:
 
 
 def named_cutoff(cutoffs: tuple[int, ...], place: int) -> int | None:
-    """Return the cutoff at a place, ``None`` behind the grid."""
+    """Return the cutoff at a place, ``None`` beyond the grid."""
     return cutoffs[place] if place < len(cutoffs) else None
 
 
-def interval(places: Ints, cutoffs: tuple[int, ...], how: Resampling) -> tuple[int | None, int | None]:
+def interval(places: Ints, cutoffs: tuple[int, ...], resampling: Resampling) -> tuple[int | None, int | None]:
     """Return the ends of the interval of the cutoff; ends are cutoffs, never between two."""
-    low, high = np.quantile(places, how.ends, method="inverted_cdf").astype(int)
+    low, high = np.quantile(places, resampling.ends, method="inverted_cdf").astype(int)
     return named_cutoff(cutoffs, int(low)), named_cutoff(cutoffs, int(high))
 
 
@@ -114,7 +101,7 @@ Row = tuple[object, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Comparing:
+class CurvePair:
     """Two runs' curves over shared queries.
 
     Attributes
@@ -130,7 +117,7 @@ class Comparing:
     resampled
         float64 ``[resamples, grid]`` each, from the same resamples; ``None`` where queries are not
         averaged.
-    how
+    resampling
         Confidence of intervals.
     """
 
@@ -139,29 +126,31 @@ class Comparing:
     queries: int
     means: tuple[Floats, Floats]
     resampled: tuple[Floats, Floats] | None
-    how: Resampling
+    resampling: Resampling
 
     @classmethod
     def of(
-        cls, curve: Curve, run: tuple[str, RunCurves], other: tuple[str, RunCurves], how: Resampling
-    ) -> Comparing:
-        """Bring two runs' queries together."""
+        cls, curve: Curve, run: tuple[str, RunCurves], other: tuple[str, RunCurves], resampling: Resampling
+    ) -> CurvePair:
+        """Compare two runs over the queries that both have."""
         here, there = _shared(curve, run[1], other[1])
         one, two = _rows(run[1].traced[curve], here), _rows(other[1].traced[curve], there)
-        again = resampled(curve, one, how), resampled(curve, two, how)
+        resampled_means = resampled(curve, one, resampling), resampled(curve, two, resampling)
         return cls(
             curve,
             (run[0], other[0]),
             len(here),
             (mean_curve(curve, one), mean_curve(curve, two)),
-            None if again[0] is None or again[1] is None else (again[0], again[1]),
-            how,
+            None
+            if resampled_means[0] is None or resampled_means[1] is None
+            else (resampled_means[0], resampled_means[1]),
+            resampling,
         )
 
-    def turned(self) -> Comparing:
-        """Return the same with the runs exchanged."""
-        again = None if self.resampled is None else self.resampled[::-1]
-        return replace(self, names=self.names[::-1], means=self.means[::-1], resampled=again)
+    def turned(self) -> CurvePair:
+        """Return the comparison with the runs exchanged."""
+        resampled_means = None if self.resampled is None else self.resampled[::-1]
+        return replace(self, names=self.names[::-1], means=self.means[::-1], resampled=resampled_means)
 
     def _gap(self) -> Floats:
         return np.nan_to_num(self.means[0] - self.means[1])
@@ -178,12 +167,12 @@ class Comparing:
                 places = nearest_crossings(x, gaps, float(at), int(sign))
                 share = len(places) / len(gaps)
                 if len(places):
-                    low, high = map(float, np.quantile(places, self.how.ends))
+                    low, high = map(float, np.quantile(places, self.resampling.ends))
             before, after = self.names[::-1] if sign > 0 else self.names
             yield str(self.curve), *self.names, float(at), before, after, low, high, share
 
     def dominance(self) -> Row:
-        """Return a row of DOMINANCE: whether the run is nowhere below the other."""
+        """Return a row of DOMINANCE: True if the run is nowhere below the other."""
         gap, gaps = self._gap(), self._gaps()
         above, below = int((gap > 0).sum()), int((gap < 0).sum())
         p = None

@@ -1,4 +1,4 @@
-"""Curves of runs: the same pipeline as :func:`~rankstone.evaluate` has, with curves at its end."""
+"""Curves of runs, computed by the pipeline of :func:`~rankstone.evaluate`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure, Scored
 
     CurvesLike = str | Curve | Measure | Iterable[str | Curve | Measure]
-
-__all__ = ["curve"]
 
 
 def curve(
@@ -51,7 +49,7 @@ def curve(
     k
         Cutoffs for measures whose text names none: ``[1, 5, 10]`` or ``"1..100"``.
     resamples, seed, confidence, band
-        How certainty and spread over queries are expressed, see ``Resampling``.
+        How uncertainty over queries is estimated, see ``Resampling``.
 
     Returns
     -------
@@ -78,33 +76,33 @@ def curve(
     >>> curve(table=clicks, curves="Success@1,2").mean()["mean"].to_list()
     [0.0, 1.0]
     """
-    how = Resampling(resamples=resamples, seed=seed, confidence=confidence, band=band)
+    resampling = Resampling(resamples=resamples, seed=seed, confidence=confidence, band=band)
     parsed = parse_curves(curves, k)
     given = Given(qrels, runs, table, name)
-    return _curves(given.score_runs(_walking(parsed), progress=progress, **options), parsed, how)
+    return _curves(given.score_runs(_walking(parsed), progress=progress, **options), parsed, resampling)
 
 
 def _walking(curves: tuple[Curve, ...]) -> tuple[Measure, ...]:
-    """Return what the pipeline computes: curves, beside the measures that sum them up.
+    """Return what the pipeline computes: curves, and the measures that summarise them.
 
-    Both turn hits into something that is joined afterwards; the pipeline need not know what.
+    Both turn hits into values that are joined afterwards, so the pipeline treats them alike.
     """
     both = dict.fromkeys([*curves, *(curve.summary() for curve in curves)])
     return cast("tuple[Measure, ...]", tuple(both))
 
 
-def _curves(evaluated: ScoredRuns, curves: tuple[Curve, ...], how: Resampling) -> Curves:
+def _curves(evaluated: ScoredRuns, curves: tuple[Curve, ...], resampling: Resampling) -> Curves:
     found = {}
     for name, run in evaluated.runs.items():
         made = cast("Mapping[object, Any]", run.by_measure)
         scored: dict[Measure, Scored] = {curve.summary(): made[curve.summary()] for curve in curves}
         traced = {curve: _weighed(curve, made[curve], scored) for curve in curves}
         found[name] = RunCurves(run.queries, traced, scored)
-    return Curves(found, curves, evaluated.audit, evaluated.conventions, evaluated.inputs, how)
+    return Curves(found, curves, evaluated.audit, evaluated.conventions, evaluated.inputs, resampling)
 
 
 def _weighed(curve: Curve, traced: Traced, scored: Mapping[Measure, Scored]) -> Traced:
-    """Return a curve of weighed queries under the weights of the query table."""
+    """Return a curve with the weights of the query table, where queries are weighted."""
     if not isinstance(curve, AtK) or curve.measure.agg != "weighted" or traced.numerator is not None:
         return traced
     weight = scored[curve.summary()].weight

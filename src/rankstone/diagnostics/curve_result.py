@@ -1,7 +1,4 @@
-"""Curves of one or more runs: held against targets and against each other, written and shown.
-
-Curves as people read them: drawn, as tables of means, and in sentences.
-"""
+"""Curves of one or more runs: targets, comparisons between runs, and how curves are shown."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankstone.diagnostics import mean_curves as frames
-from rankstone.diagnostics.curve_comparison import Comparing, first_reaching, interval, reaching
+from rankstone.diagnostics.curve_comparison import CurvePair, first_reaching, interval, reaching
 from rankstone.diagnostics.cutoff_choice import which_k
 from rankstone.diagnostics.mean_curves import MeanCurves
 from rankstone.errors import printable
@@ -28,9 +25,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.curve import Curve
 
 
-__all__ = ["Curves", "sheet"]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Curves(MeanCurves, Result):
     """Curves of one or more runs.
@@ -40,15 +34,15 @@ class Curves(MeanCurves, Result):
     runs
         Run name → its curves.
     curves
-        The curves, in the order asked for.
+        The curves, in the order given.
     audit
-        What alignment did.
+        What was found when runs and judgments were aligned.
     conventions
         Every option and parameter the numbers depend on.
     inputs
         Where judgments and runs came from.
     resampling
-        How spread and certainty are expressed: resamples, seed, confidence, band.
+        How uncertainty is estimated: resamples, seed, confidence, band.
 
     Examples
     --------
@@ -63,8 +57,8 @@ class Curves(MeanCurves, Result):
     def reach(self, targets: Targets) -> pl.DataFrame:
         """Return at which cutoff each run reaches a target: k*(τ) = min {k : M@k ≥ τ}.
 
-        Only curves over k are asked, and only at their cutoffs.  Where the measure never falls with
-        k, one number says it all; elsewhere ``all_k`` lists every cutoff at or above the target.
+        Only curves over k are used, and only their cutoffs.  Where the measure never falls with k, one
+        cutoff is enough; otherwise ``all_k`` lists every cutoff at or above the target.
 
         Parameters
         ----------
@@ -82,7 +76,7 @@ class Curves(MeanCurves, Result):
         Raises
         ------
         BadParameter
-            When no curve over k is there, or none of a measure that is named.
+            When there is no curve over k, or none of a measure that is named.
         """
         wanted = targets_of(self.curves, targets)
         rows = [self._reach(name, curve, target) for name in self.runs for curve, target in wanted]
@@ -100,7 +94,7 @@ class Curves(MeanCurves, Result):
         return name, str(curve), target, at[0] if at else None, grows, None if grows else at, *ends, never
 
     def which_k(self, correction: str = "none") -> pl.DataFrame:
-        """Return how well each cutoff tells the runs apart, and how steady their order is there.
+        """Return how well each cutoff separates the runs, and how stable their order is there.
 
         Parameters
         ----------
@@ -111,11 +105,11 @@ class Curves(MeanCurves, Result):
         -------
         polars.DataFrame
             ``curve``, ``k``; ``n`` queries in which all runs have a value; ``pairs`` of runs; ``apart``, how
-            many of these the paired t-test tells apart at 1 − confidence, and ``power``, their share
+            many of these differ significantly by the paired t-test, and ``power``, their share
             (discriminative power); ``tau_deepest``, Kendall's tau_b between the order of runs at k and at the
             deepest cutoff; ``tau_samples`` and ``tau_low``, the mean and the lower end of tau_b between the
-            order at k and that in resamples of queries; ``best``, the run in front, and ``best_again``, the
-            share of resamples in which no run is before it.  Null: all runs are equal, or a single query.
+            order at k and that in resamples of queries; ``best``, the best run, and ``best_again``, the
+            share of resamples in which no run is better.  Null: all runs are equal, or a single query.
 
         Raises
         ------
@@ -182,13 +176,13 @@ class Curves(MeanCurves, Result):
         ]
         return frames.frame_of(rows, frames.RACES)
 
-    def _pairs(self) -> Iterator[Comparing]:
+    def _pairs(self) -> Iterator[CurvePair]:
         for curve in self.curves:
             for names in combinations(self.runs, 2):
                 yield self._once(("pair", curve, names), lambda: self._pair(curve, *names))  # noqa: B023 - called at once
 
-    def _pair(self, curve: Curve, one: str, other: str) -> Comparing:
-        return Comparing.of(curve, (one, self.runs[one]), (other, self.runs[other]), self.resampling)
+    def _pair(self, curve: Curve, one: str, other: str) -> CurvePair:
+        return CurvePair.of(curve, (one, self.runs[one]), (other, self.runs[other]), self.resampling)
 
     # -- everything ---------------------------------------------------------------------------------
     def report(self) -> dict[str, Any]:
@@ -214,10 +208,11 @@ class Curves(MeanCurves, Result):
 
     def resampling_line(self) -> str:
         """Return the line that says how intervals and bands were made."""
-        how = self.resampling
+        sampling = self.resampling
         return (
-            f"intervals  {how.confidence:g} of {how.resamples:,} bootstrap samples of queries, "
-            f"seed {how.seed} · band {how.band[0]:g}–{how.band[1]:g} of queries"
+            f"intervals  {100 * sampling.confidence:g} % from {sampling.resamples:,} bootstrap samples "
+            f"of queries, seed {sampling.seed} · "
+            f"band: quantiles {sampling.band[0]:g}–{sampling.band[1]:g} of queries"
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -225,40 +220,40 @@ class Curves(MeanCurves, Result):
         return self.per_query
 
     def sheet(self, digits: int = 4, targets: Targets | None = None, *, which_k: bool = False) -> Sheet:
-        """Return the curves as a sheet: drawn, as tables, and what there is to say about them.
+        """Return the curves as charts, tables of means, and sentences.
 
         Parameters
         ----------
         digits
             Decimals.
         targets
-            As for :meth:`reach`, whose answers are told.
+            As for :meth:`reach`, whose results are shown.
         which_k
-            Whether :meth:`which_k` is shown.
+            True to show :meth:`which_k`, too.
         """
         return sheet(self, digits, targets, which_k=which_k)
 
 
 def _signed(alignment: Mapping[str, Any]) -> bool:
-    """Tell whether grades below zero may take part."""
+    """Return True if grades below zero may be used."""
     unjudged = alignment["unjudged"]
     return alignment["negative"] == "keep" or (isinstance(unjudged, (int, float)) and unjudged < 0)
 
 
 Row = dict[str, Any]
 
-#: rows of a table of means; longer curves are thinned out
+#: most rows of a table of means; longer curves are thinned out
 _MOST_ROWS = 15
 #: how round cutoffs begin: 1, 2, 3, 5, 10, 20 …
 _ROUND = ("1.000000e", "2.000000e", "3.000000e", "5.000000e")
-#: letters of a name in tables
+#: longest name in tables
 _LONGEST = 24
-#: means of so many runs stand beside their intervals
+#: up to this number of runs, means are shown with their intervals
 _FEW = 2
 
 
 def sheet(curves: Curves, digits: int, targets: Targets | None, *, which_k: bool) -> Sheet:
-    """Return what is shown; see :meth:`rankstone.diagnostics.curve_result.Curves.sheet`."""
+    """Return charts, tables and sentences; see :meth:`Curves.sheet`."""
     parts: list[Any] = []
     for curve in curves.curves:
         name, (x, y) = str(curve), curve.axes
@@ -270,7 +265,7 @@ def sheet(curves: Curves, digits: int, targets: Targets | None, *, which_k: bool
             log = is_logarithmic(next(iter(lines.values())).x)
             parts.append(Drawing(lines, top, logarithmic=log, named=False))
         parts.append(_means(means, list(curves.runs), x, digits))
-        parts.append(("", tuple(_said(curves, name, digits, targets))))
+        parts.append(("", tuple(_notes_on(curves, name, digits, targets))))
         if which_k and (rows := curves.which_k().filter(curve=name).to_dicts()):
             parts += [_choice(rows, digits), ("", tuple(_chosen(rows, curves)))]
     notes = (*curves.audit.lines(), curves.resampling_line(), *conventions_lines(curves.conventions))
@@ -318,8 +313,8 @@ def _thinned(places: list[float]) -> list[float]:
 
 
 def _choice(rows: list[Row], digits: int) -> Table:
-    """Return a table of what each cutoff tells apart."""
-    head = ("k", "pairs told apart", "order as at the deepest k", "order in samples", "in front", "again")
+    """Return a table of how well each cutoff separates runs."""
+    head = ("k", "significant", "tau, deepest k", "tau, samples", "best run", "best again")
     kept = set(_thinned([float(row["k"]) for row in rows]))
     body = tuple(_choosing(row, digits) for row in rows if float(row["k"]) in kept)
     return Table("", head, body, ("number", "number", "number", "interval", "id", "number"))
@@ -338,8 +333,8 @@ def _choosing(row: Row, digits: int) -> tuple[str, ...]:
 
 
 # -- sentences ---------------------------------------------------------------------------------------------
-def _said(curves: Curves, name: str, digits: int, targets: Targets | None) -> Iterator[str]:
-    """Yield what there is to say: queries without a curve, noise, comparisons, targets."""
+def _notes_on(curves: Curves, name: str, digits: int, targets: Targets | None) -> Iterator[str]:
+    """Yield notes: queries without a curve, noise, comparisons, targets."""
     for row in curves.counts().filter(curve=name).iter_rows(named=True):
         yield from _left_out(row)
     for row in curves.noise().filter(curve=name).iter_rows(named=True):
@@ -381,20 +376,22 @@ def _noise(row: Row, digits: int) -> str:
 def _crossing(row: Row) -> str:
     before, after = printable(row["before"]), printable(row["after"])
     ends = "" if row["ci_low"] is None else f" [{row['ci_low']:.3g}, {row['ci_high']:.3g}]"
-    found = "" if row["found"] is None else f", seen in {row['found']:.0%} of the samples"
-    return f"crossing at {row['x']:.3g}{ends}: {before} leads before, {after} behind{found}"
+    share = "" if row["found"] is None else f" (in {row['found']:.0%} of the samples)"
+    return f"crossing at {row['x']:.3g}{ends}: {before} is higher before, {after} after{share}"
 
 
 def _dominance(row: Row) -> str:
-    ways = f"above {printable(row['other'])} at {row['above']} places, equal at {row['equal']}, below nowhere"
-    p = "" if row["p"] is None else f"; p = {row['p']:.3g} (the samples in which it falls below somewhere)"
-    return f"{printable(row['run'])} is {ways}{p}"
+    places = (
+        f"above {printable(row['other'])} at {row['above']} points, equal at {row['equal']}, nowhere below"
+    )
+    p = "" if row["p"] is None else f"; p = {row['p']:.3g} (share of samples in which it is below somewhere)"
+    return f"{printable(row['run'])} is {places}{p}"
 
 
 def _reach(row: Row, cutoffs: str) -> str:
     run, target = printable(row["run"]), f"{row['target']:g}"
     if row["k"] is None:
-        return f"{run}  never reaches {target} at k = {cutoffs}"
+        return f"{run}  does not reach {target} at any k = {cutoffs}"
     ends = ""
     if row["never"] is not None:
         low, high = ("never" if end is None else end for end in (row["ci_low"], row["ci_high"]))
@@ -410,24 +407,25 @@ def _race(row: Row) -> str:
     if row["sooner"] is None:
         return f"{printable(row['run'])} against {printable(row['other'])}: no samples"
     return (
-        f"{printable(row['run'])} reaches {row['target']:g} sooner than {printable(row['other'])} in "
-        f"{row['sooner']:.0%} of the samples, later in {row['later']:.0%}"
+        f"{printable(row['run'])} reaches {row['target']:g} at a smaller k than {printable(row['other'])} in "
+        f"{row['sooner']:.0%} of the samples, at a larger k in {row['later']:.0%}"
     )
 
 
 def _chosen(rows: list[Row], curves: Curves) -> Iterator[str]:
-    """Yield what the table says, and how it was made."""
+    """Yield a summary of the table, and how it was computed."""
     known = [row for row in rows if row["apart"] is not None]
     if known:
         most = max(row["apart"] for row in known)
         first = next(row["k"] for row in known if row["apart"] == most)
         if most:
-            yield f"which k: most pairs, {most} of {rows[0]['pairs']}, are told apart first at k = {first}"
+            yield f"which k: most significant pairs, {most} of {rows[0]['pairs']}, first at k = {first}"
         else:
-            yield "which k: no pair is told apart at any k"
-    how = curves.resampling
+            yield "which k: no pair differs significantly at any k"
+    sampling = curves.resampling
     yield (
-        f"told apart: p ≤ {1 - how.confidence:.3g} of the paired t-test, {rows[0]['n']:,} queries; order: "
-        f"Kendall's tau_b with that at k = {rows[-1]['k']}, and its mean over the samples "
-        f"[lowest {how.ends[0]:.1%}]; again: the samples in which that run is in front, too"
+        f"significant: pairs with p ≤ {1 - sampling.confidence:.3g} in the paired t-test, "
+        f"{rows[0]['n']:,} queries; tau: Kendall's tau_b of the order of runs at k with that at "
+        f"k = {rows[-1]['k']}, and with those of samples, as mean [{sampling.ends[0]:.1%} quantile]; "
+        "best again: share of samples in which that run is best"
     )

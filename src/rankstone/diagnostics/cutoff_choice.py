@@ -1,10 +1,7 @@
-"""Which k?  How well a measure tells runs apart at each cutoff, and how steady their order is there.
+"""Choice of a cutoff: how well each k separates runs, how stable their order is; the bootstrap over queries.
 
-The bootstrap over queries: which queries a resample draws, and the mean curve of each resample.
-
-Every resample has a random stream of its own (Philox, keyed by seed and resample), and sums are sums
-of whole numbers.  So the same seed gives the same bits, whatever the machine, its threads or its
-library for matrix products.
+Every resample has its own random stream (Philox, keyed by seed and resample), and sums are sums of whole
+numbers.  So the same seed gives the same bits on any machine and any number of threads.
 """
 
 from __future__ import annotations
@@ -32,8 +29,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.curve import Curve
 
 
-__all__ = ["Resampling", "resampled_means", "tau_b", "which_k"]
-
 #: numbers worked on at a time
 _SLICE: Final = 1 << 23
 _MOST_RESAMPLES: Final = 1_000_000
@@ -41,7 +36,7 @@ _MOST_RESAMPLES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """How spread and certainty over queries are expressed.
+    """How the uncertainty over queries is estimated.
 
     Parameters
     ----------
@@ -50,7 +45,7 @@ class Resampling:
     seed
         Makes every interval reproducible, bit by bit.
     confidence
-        Probability content of intervals of means (percentiles, each place on the x axis for itself).
+        Confidence of intervals of means (percentiles, pointwise on the x axis).
     band
         Lower and upper quantile of the queries' own curves.
     """
@@ -61,11 +56,11 @@ class Resampling:
     band: tuple[float, float] = (0.1, 0.9)
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of resamples, seed, probability or pair of quantiles."""
+        """Refuse invalid resamples, seeds, confidences and quantiles."""
         for name, least in (("resamples", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise BadOption(f"{name}={value!r} is no number", expected=f"a whole number from {least} up")
+                raise BadOption(f"{name}={value!r} is not valid", expected=f"a whole number from {least} up")
         if self.resamples > _MOST_RESAMPLES:
             raise BadOption(
                 f"resamples={self.resamples} is out of range", expected=f"up to {_MOST_RESAMPLES:,}"
@@ -73,7 +68,9 @@ class Resampling:
         between_0_and_1("confidence", self.confidence)
         low, high = self.band
         if not 0 <= low <= high <= 1:
-            raise BadOption(f"band={self.band!r} are no quantiles", expected="0 ≤ low ≤ high ≤ 1: (0.1, 0.9)")
+            raise BadOption(
+                f"band={self.band!r} is not a pair of quantiles", expected="0 ≤ low ≤ high ≤ 1: (0.1, 0.9)"
+            )
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -85,7 +82,7 @@ class Resampling:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def resampled_means(numerator: Floats, denominator: Floats | None, how: Resampling) -> Floats:
+def resampled_means(numerator: Floats, denominator: Floats | None, resampling: Resampling) -> Floats:
     """Return the mean over queries in every resample, float64 ``[resamples, columns]``.
 
     Parameters
@@ -95,16 +92,16 @@ def resampled_means(numerator: Floats, denominator: Floats | None, how: Resampli
     denominator
         What sums are divided by the sum of, float64 ``[queries, columns]``; ``None`` for ones.  A
         resample whose denominators sum to zero has no mean: NaN.
-    how
+    resampling
         Number of resamples and seed.
     """
     queries = len(numerator)
     tables = [Whole.of(numerator)] if denominator is None else [Whole.of(numerator), Whole.of(denominator)]
-    sums = [np.empty((how.resamples, numerator.shape[1])) for _ in tables]
+    sums = [np.empty((resampling.resamples, numerator.shape[1])) for _ in tables]
     step = max(1, _SLICE // max(queries, 1))
-    for begin in range(0, how.resamples, step):
-        end = min(begin + step, how.resamples)
-        counts = draws(queries, how.seed, range(begin, end))
+    for begin in range(0, resampling.resamples, step):
+        end = min(begin + step, resampling.resamples)
+        counts = draws(queries, resampling.seed, range(begin, end))
         for table, into in zip(tables, sums, strict=True):
             into[begin:end] = table.summed(counts)
     if denominator is None:
@@ -121,28 +118,28 @@ _EQUAL: Final = 1e-9
 
 
 def which_k(
-    curves: Iterable[Curve], runs: Mapping[str, RunCurves], how: Resampling, correction: str
+    curves: Iterable[Curve], runs: Mapping[str, RunCurves], resampling: Resampling, correction: str
 ) -> list[Row]:
     """Return a row of WHICH_K for each cutoff of each curve over k whose queries are averaged."""
     if len(runs) < 2:  # noqa: PLR2004 - a pair
-        raise UsageError("which k tells runs apart is asked of at least two runs", given=f"{len(runs)} run")
+        raise UsageError("which_k compares runs, so it needs at least two", given=f"{len(runs)} run")
     averaged = [curve for curve in curves if isinstance(curve, AtK) and curve.averages]
     if not averaged:
         raise UsageError(
-            "no measure is traced over its cutoff and averaged over queries",
+            "there is no curve of a measure over k that is averaged over queries",
             given=" ".join(map(str, curves)),
-            fix='name one: "nDCG@1..100"',
+            fix='request one: "nDCG@1..100"',
         )
-    return [row for curve in averaged for row in _Field.of(curve, runs).rows(how, correction)]
+    return [row for curve in averaged for row in _Field.of(curve, runs).rows(resampling, correction)]
 
 
 def tau_b(one: Ints, other: Ints) -> Floats:
-    """Return Kendall's tau_b of two orders of the same things, NaN where one of them orders nothing.
+    """Return Kendall's tau_b of two orders, NaN where all things tie in one of them.
 
     Parameters
     ----------
     one, other
-        int64 ``[…, pairs]``: 1 where the first of a pair is before the second, -1 behind it, 0 beside it.
+        int64 ``[…, pairs]``: 1 where the first of a pair is before the second, -1 after it, 0 where they tie.
 
     >>> round(float(tau_b(np.array([1, 1, 1]), np.array([1, 1, 0]))), 4)
     0.8165
@@ -155,7 +152,7 @@ def tau_b(one: Ints, other: Ints) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Field:
-    """Values of all runs, float64 ``[runs, queries, cutoffs]``, for the queries in which all have one."""
+    """Values of all runs, float64 ``[runs, queries, cutoffs]``, for queries in which all runs have one."""
 
     curve: AtK
     names: tuple[str, ...]
@@ -169,21 +166,21 @@ class _Field:
         value = [run.traced[curve].value[shared[f"{at}"].to_numpy()] for at, run in enumerate(runs.values())]
         return cls(curve, tuple(runs), np.stack(value))
 
-    def rows(self, how: Resampling, correction: str) -> Iterator[Row]:
+    def rows(self, resampling: Resampling, correction: str) -> Iterator[Row]:
         """Yield a row for each cutoff."""
         runs, queries, _ = self.value.shape
         one, other = np.array(list(combinations(range(runs), 2))).T
         means = self.value.mean(axis=1) if queries else np.zeros((runs, len(self.curve.cutoffs)))
-        again = np.stack([resampled_means(run, None, how) for run in self.value]) if queries else None
+        again = np.stack([resampled_means(run, None, resampling) for run in self.value]) if queries else None
         better = -1 if self.curve.measure.card.direction == "lower" else 1
         order = _signs(means[one] - means[other])
         for at, k in enumerate(self.curve.cutoffs):
-            apart = self._apart(at, one, other, 1 - how.confidence, correction)
+            apart = self._apart(at, one, other, 1 - resampling.confidence, correction)
             steady: Row = (None, None)
             best, kept = None, None
             if again is not None:
                 steady = _steadiness(
-                    order[:, at], _signs(again[one, :, at] - again[other, :, at]).T, how.ends[0]
+                    order[:, at], _signs(again[one, :, at] - again[other, :, at]).T, resampling.ends[0]
                 )
                 front = int((better * means[:, at]).argmax())
                 behind = better * (again[front, :, at] - again[:, :, at]) >= -_EQUAL
@@ -193,7 +190,7 @@ class _Field:
             yield str(self.curve), k, queries, len(one), apart, share, tau, *steady, best, kept
 
     def _apart(self, at: int, one: Ints, other: Ints, alpha: float, correction: str) -> int | None:
-        """Count the pairs that the paired t-test tells apart."""
+        """Count the pairs that differ significantly by the paired t-test."""
         if self.value.shape[1] < 2:  # noqa: PLR2004 - a single query has no spread
             return None
         units = Units.of(self.value[:, :, at].T)
@@ -215,5 +212,5 @@ def _steadiness(observed: Ints, samples: Ints, low: float) -> tuple[float | None
     """Return mean and lower end of tau_b between the order observed and those of samples."""
     if not observed.any():
         return None, None
-    tau = np.nan_to_num(tau_b(observed[None, :], samples))  # a sample in which all are equal has no order
+    tau = np.nan_to_num(tau_b(observed[None, :], samples))  # all runs tie in the sample
     return float(tau.mean()), float(np.quantile(tau, low))

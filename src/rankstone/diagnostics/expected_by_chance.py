@@ -1,12 +1,10 @@
-"""What chance reaches, to read a score against: random order, an answer somewhere in the first k, skill.
+"""Expected scores of random orders, and the size of a gain from one mean to another.
 
-A random order of n documents is a list in which all of them tie, so every measure with a closed form for
-ties has one for chance; nothing is derived twice.
+A random order of n documents is a list in which all of them tie, so every measure with a closed form for ties
+has one for chance.
 
-What a step from one mean to another is worth, and whether 0.2 → 0.4 is the same gain as 0.7 → 0.9.
-
-A mean has no unit, so a step has several readings: as a difference, as a share of what was left to gain, or
-as ranks.  All are given; which one is meant is the reader's to say.
+Is 0.2 → 0.4 the same gain as 0.7 → 0.9?  Means have no unit, so a gain is given on several scales: as a
+difference, as a reduction of the error (the distance to the best value), and as ranks.
 """
 
 from __future__ import annotations
@@ -34,20 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-__all__ = [
-    "Gain",
-    "Gains",
-    "at_random",
-    "equivalent",
-    "gain",
-    "harmonic",
-    "mrr_depth",
-    "skill",
-    "uniform_depth",
-    "uniform_rr",
-    "uniform_rr_variance",
-]
-
 #: longer harmonic sums come from their expansion, whose error is then far below rounding
 _SUMMED: Final = 1000
 _EULER: Final = 0.577215664901532860606512090082402431
@@ -62,7 +46,7 @@ def at_random(
     grades: Sequence[float] | None = None,
     candidates: int | None = None,
 ) -> float | None:
-    """Return what a measure is on average over all orders of a list, each as likely as any other.
+    """Return the expected value of a measure over all orders of a list, all equally likely.
 
     Parameters
     ----------
@@ -75,7 +59,7 @@ def at_random(
     grades
         their grades, those of the rest being 0.
     candidates
-        How many documents there are beside the list's; ``n`` unless more.
+        How many documents there are in all; ``n`` by default.
 
     Returns
     -------
@@ -107,7 +91,7 @@ def at_random(
     options = AlignmentOptions(ties="expected", candidates=max(n, candidates or n))
     kind.check(options.ties)
     if not kind.claims.means_over_orders:
-        raise BadParameter(f"{kind} sees tied documents all at once, and is no mean over their orders")
+        raise BadParameter(f"{kind} scores tied documents together, and is not a mean over their orders")
     kind.check_needs(options)
     scored = kind.score(_tied(n, given, options.candidates or n))
     return None if scored.status[0] == Status.undefined else float(scored.value[0])
@@ -154,7 +138,7 @@ def uniform_rr(k: int, n: int | None = None) -> float:
     k
         The cutoff.
     n
-        Where the answer may stand, ``k`` or more; ``k`` unless given.
+        The number of possible ranks, ``k`` or more; ``k`` by default.
 
     >>> f"{uniform_rr(3):.4f} {uniform_rr(5):.4f} {uniform_rr(10):.4f}"
     '0.6111 0.4567 0.2929'
@@ -178,8 +162,8 @@ def uniform_depth(level: float) -> int:
     """Return the largest k at which an answer anywhere in the first k still has E[RR] ≥ level.
 
     H_k / k falls in k, so the last k that reaches the level is found by halving; about
-    −W₋₁(−level · e^−γ) / level, with Lambert's W.  Asked for an observed MRR, it is the depth of a system
-    that puts its single answer anywhere in that many ranks.
+    −W₋₁(−level · e^−γ) / level, with Lambert's W.  For an observed MRR it is the depth of a system that
+    puts its single answer at random among so many ranks.
 
     >>> [uniform_depth(level) for level in (0.75, 0.5, 0.3, 0.1, 0.01)]
     [2, 4, 9, 43, 715]
@@ -189,7 +173,9 @@ def uniform_depth(level: float) -> int:
     while uniform_rr(high) >= level:
         low, high = high, 2 * high
         if high > _DEEPEST:
-            raise BadValue(f"level={level:g} is reached at any depth that matters", expected="1e-12 or more")
+            raise BadValue(
+                f"level={level:g} is too small: it is reached at any depth", expected="1e-12 or more"
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if uniform_rr(middle) >= level else (low, middle)
@@ -212,7 +198,7 @@ def mrr_depth(reciprocal_ranks: Iterable[float], level: float) -> int | None:
     Raises
     ------
     BadValue
-        When a value is no reciprocal rank.
+        When a value is not a reciprocal rank.
 
     Examples
     --------
@@ -225,7 +211,7 @@ def mrr_depth(reciprocal_ranks: Iterable[float], level: float) -> int | None:
     queries, reached = sum(counts.values()), Fraction(0)
     for value in sorted(counts, reverse=True):
         if not 0 <= value <= 1 or (value and 1 / round(1 / value) != value):
-            raise BadValue(f"{value!r} is no reciprocal rank", expected="0, or 1 / a whole number")
+            raise BadValue(f"{value!r} is not a reciprocal rank", expected="0, or 1 / a whole number")
         reached += Fraction(value) * counts[value]  # exact: the same bits as the mean of RR@k
         if value and float(reached) / queries >= level:
             return round(1 / value)
@@ -233,7 +219,7 @@ def mrr_depth(reciprocal_ranks: Iterable[float], level: float) -> int | None:
 
 
 def skill(value: float, chance: float, best: float = 1.0) -> float:
-    """Return how much of the way from chance to the best value was made.
+    """Return (value − chance) / (best − chance), the share of the possible gain over chance.
 
     0 is what chance reaches, 1 the best; below 0 is worse than chance.
 
@@ -241,13 +227,13 @@ def skill(value: float, chance: float, best: float = 1.0) -> float:
     0.5
     """
     if best == chance:
-        raise BadValue(f"chance and the best value are both {best:g}: there is no way between them")
+        raise BadValue(f"chance and the best value are both {best:g}, so skill is not defined")
     return (value - chance) / (best - chance)
 
 
 def _check_level(level: float) -> None:
     if not 0 < level <= 1:
-        raise BadValue(f"level={level!r} is no level of MRR", expected="above 0, up to 1")
+        raise BadValue(f"level={level!r} is not an MRR", expected="above 0, up to 1")
 
 
 #: below this, the depth of a uniform answer says nothing
@@ -257,10 +243,10 @@ _ROUNDING: Final = 1e-9
 
 
 def equivalent(measure: Measure, value: float) -> float | None:
-    """Return a number of ranks that says the same as a mean; ``None`` where none does.
+    """Return a mean as a number of ranks; ``None`` for measures without such a reading.
 
-    AP: how many ranks apart relevant documents stand that have this AP, 1 / AP.  RR: the depth k of a single
-    answer that is equally likely at each of the first k ranks, H_k / k ≥ RR.
+    AP: the distance between evenly spaced relevant documents that have this AP, 1 / AP.  RR: the depth k of a
+    single relevant document that is equally likely at each of the first k ranks, H_k / k ≥ RR.
 
     >>> equivalent(parse_measure("AP"), 0.4), equivalent(parse_measure("RR"), 0.5)
     (2.5, 4.0)
@@ -274,7 +260,7 @@ def equivalent(measure: Measure, value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """A step from one mean to another, in several readings.
+    """A gain from one mean to another, on several scales.
 
     Attributes
     ----------
@@ -287,12 +273,12 @@ class Gain:
     relative
         The difference over ``before``; ``None`` from 0.
     error_reduction
-        The share of what was left to gain that was gained: (after − before) / (highest − before); where lower
-        is better, of what was left to lose.  ``None`` where the scale has no such end, or nothing was left.
+        (after − before) / (highest − before), the share of the possible gain; where lower is better, of the
+        possible reduction.  ``None`` where the scale has no such end, or ``before`` is at this end.
     ranks_before, ranks_after
-        :func:`equivalent` of both; ``None`` where nothing is.
+        :func:`equivalent` of both.
     scale
-        What is known of the measure's scale.
+        Notes on the measure's scale.
     """
 
     measure: str
@@ -306,10 +292,10 @@ class Gain:
     scale: str
 
     def words(self) -> str:
-        """Say all readings in a line.
+        """Return all readings in a line.
 
         >>> print(gain("AP", 0.2, 0.4).words())
-        AP 0.2 → 0.4: +0.2, ×2; relevant documents 5 → 2.5 ranks apart; 25.0% of what was left to gain
+        AP 0.2 → 0.4: +0.2, ×2; relevant documents 5 → 2.5 ranks apart; 25.0% of the possible gain
         """
         parts = [f"{self.difference:+.4g}"]
         if self.relative is not None:
@@ -318,16 +304,21 @@ class Gain:
             ranks = f"{self.ranks_before:.3g} → {self.ranks_after:.3g} ranks"
             spaced = self.measure.startswith("AP")
             parts.append(
-                f"relevant documents {ranks} apart" if spaced else f"one answer in the first {ranks}"
+                f"relevant documents {ranks} apart"
+                if spaced
+                else f"one relevant document in the first {ranks}"
             )
         if self.error_reduction is not None:
-            left = "of what was left to gain" if self.error_reduction >= 0 else "more is left to gain"
-            parts.append(f"{abs(self.error_reduction):.1%} {left}")
+            share = f"{abs(self.error_reduction):.1%}"
+            gained = self.error_reduction >= 0
+            parts.append(
+                f"{share} of the possible gain" if gained else f"distance to the best value up {share}"
+            )
         return f"{self.measure} {self.before:.4g} → {self.after:.4g}: {'; '.join(parts)}"
 
 
 def gain(measure: str | Measure, before: float, after: float) -> Gain:
-    """Say what a step from one mean to another is worth.
+    """Return the gain from one mean to another on several scales.
 
     Parameters
     ----------
@@ -339,11 +330,11 @@ def gain(measure: str | Measure, before: float, after: float) -> Gain:
     Raises
     ------
     BadParameter
-        When it is no measure of a ranking against judgments, or a mean is outside its range.
+        When it is not a measure of a ranking against judgments, or a mean is outside its range.
 
     Examples
     --------
-    From 0.2 to 0.4 a quarter of what was left is gained, from 0.7 to 0.9 two thirds:
+    From 0.2 to 0.4 is a quarter of the possible gain, from 0.7 to 0.9 two thirds:
 
     >>> [round(gain("AP", *step).error_reduction, 4) for step in ((0.2, 0.4), (0.7, 0.9))]
     [0.25, 0.6667]
@@ -355,7 +346,7 @@ def gain(measure: str | Measure, before: float, after: float) -> Gain:
     for value in (before, after):
         inside = (low is None or low - _ROUNDING <= value) and (high is None or value <= high + _ROUNDING)
         if not (inside and math.isfinite(value)):
-            raise BadParameter(f"{value!r} is no value of {kind}", expected=_between(low, high))
+            raise BadParameter(f"{value!r} is not a value of {kind}", expected=_between(low, high))
     best = {"higher": high, "lower": low}.get(kind.card.direction)
     left = None if best is None or best == before else (after - before) / (best - before)
     return Gain(
@@ -378,18 +369,18 @@ def _between(low: float | None, high: float | None) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gains(Result):
-    """Steps from one mean to another.
+    """Gains from one mean to another.
 
     Attributes
     ----------
     steps
-        The steps, in the order asked for.
+        The gains, in the order given.
     """
 
     steps: tuple[Gain, ...]
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a row for each step, with what :class:`Gain` has."""
+        """Return a row for each gain, with the fields of :class:`Gain`."""
         return pl.DataFrame([asdict(step) for step in self.steps])
 
     def report(self) -> dict[str, Any]:
@@ -397,7 +388,7 @@ class Gains(Result):
         return given(gains=self.to_frame())
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return the steps as a table, and a sentence for each with decimals of its own."""
+        """Return the gains as a table, and a sentence for each."""
         words = tuple(step.words() for step in self.steps)
         notes = dict.fromkeys(f"{step.measure}, scale: {step.scale}" for step in self.steps)
         numbers = Table.of(self.to_frame().drop("scale"), digits=digits)

@@ -1,11 +1,7 @@
-"""What is in the files, before anything is scored: findings, worst first, none of them fatal.
+"""Checks of judgments, runs and training data before anything is scored.
 
-Every file is looked at to the end of what can be read; a problem that would stop an evaluation is an
-``error``, one that moves numbers a ``warning``, the rest is worth knowing.
-
-What is in judgments, by themselves.
-
-A training file beside judgments and runs: what a model may have seen before it is tested.
+Every file is checked as far as it can be read; a problem that would stop an evaluation is an ``error``, one
+that changes numbers a ``warning``, everything else a ``note``.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._text import counted, queries, some
-from rankstone.diagnostics.checked_runs import look_at_run
+from rankstone.diagnostics.checked_runs import check_run
 from rankstone.diagnostics.findings import (
     CheckReport,
     FileReport,
@@ -48,22 +44,20 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = ["check", "look_at_copies", "look_at_judgments", "look_at_train", "run_against_train"]
-
 #: one-sided level of a gate with one rule
 _GATE: Final = 0.025
 
 
-def look_at_judgments(report: FileReport, frame: pl.DataFrame, measures: Sequence[Measure]) -> None:
-    """Say what is in judgments, and what that means for measures that are asked for."""
+def check_judgments(report: FileReport, frame: pl.DataFrame, measures: Sequence[Measure]) -> None:
+    """Add the facts and findings about judgments, and what they mean for the requested measures."""
     grades = frame["relevance"]
     levels = grades.drop_nulls().value_counts().sort("relevance").head(12)
     report.facts |= {
         "judgments": f"{frame.height:,}",
         "queries": f"{(n := frame['query_id'].n_unique()):,}",
-        "smallest margin": f"{unseen_share(n, _GATE):.2g} of the range, for a gate where few queries change",
+        "smallest margin": f"{unseen_share(n, _GATE):.2g} of the range, for a gate if few queries change",
         "grades": ", ".join(f"{grade:g} × {count:,}" for grade, count in levels.iter_rows()),
-        "judged a query": spread(frame.group_by("query_id").len()["len"]),
+        "judged per query": spread(frame.group_by("query_id").len()["len"]),
     }
     report.findings += [
         *missing_ids(frame),
@@ -85,7 +79,7 @@ def look_at_judgments(report: FileReport, frame: pl.DataFrame, measures: Sequenc
 
 
 def _relevant_alone(grades: pl.Series, measures: Sequence[Measure]) -> Iterator[Finding]:
-    """Name what means nothing where no document is judged not relevant."""
+    """Find measures that need documents judged not relevant, where there are none."""
     if not len(grades) or (grades <= 0).any():
         return
     found = grades.to_numpy()
@@ -95,12 +89,12 @@ def _relevant_alone(grades: pl.Series, measures: Sequence[Measure]) -> Iterator[
         if m.claims.reads_nonrelevant and (getattr(m, "rel", None) or ANY_GAIN)(found).all()
     ]
     if meaningless:
-        says = "says" if len(meaningless) == 1 else "say"
+        are = "is" if len(meaningless) == 1 else "are"
         yield Finding(
             "warning",
-            f"no document is judged not relevant, so {', '.join(map(str, meaningless))} {says} nothing",
+            f"no document is judged not relevant, so {', '.join(map(str, meaningless))} {are} meaningless",
             None,
-            "ask for measures that take unjudged documents for not relevant, such as AP and nDCG",
+            "use measures that treat unjudged documents as not relevant, such as AP and nDCG",
             doubtful=True,
         )
         return
@@ -108,12 +102,12 @@ def _relevant_alone(grades: pl.Series, measures: Sequence[Measure]) -> Iterator[
         "note",
         "no document is judged not relevant (no grade of 0 or below)",
         None,
-        "Bpref, infAP, AUC(negatives=judged) and unjudged=condensed say nothing then, and Judged@k is P@k",
+        "Bpref, infAP, AUC(negatives=judged) and unjudged=condensed have no meaning then, Judged@k is P@k",
     )
 
 
-def look_at_copies(report: FileReport, frame: pl.DataFrame, by_subtopic: Callable[[], Table]) -> None:
-    """Tell documents judged twice from documents judged once for each subtopic (or assessor)."""
+def check_duplicates(report: FileReport, frame: pl.DataFrame, by_subtopic: Callable[[], Table]) -> None:
+    """Find duplicate judgments, unless they are judgments of different subtopics (or assessors)."""
     twice = list(duplicates(frame, "duplicate_judgments=max, mean, majority, first or last"))
     if not twice:
         return
@@ -131,7 +125,7 @@ def look_at_copies(report: FileReport, frame: pl.DataFrame, by_subtopic: Callabl
             "note",
             "documents are judged once for each subtopic (the second column)",
             row(frame.filter(frame.select("query_id", "doc_id").is_duplicated())),
-            "for measures of diversity; for others the best of its grades is the document's",
+            "for measures of diversity; other measures use a document's best grade",
         )
     )
 
@@ -140,7 +134,7 @@ def _huge(frame: pl.DataFrame) -> Iterator[Finding]:
     huge = frame.filter(pl.col("relevance").is_finite() & (pl.col("relevance").abs() > LARGEST_GRADE))
     if len(huge):
         what = f"{counted(len(huge), 'grade')} beyond {LARGEST_GRADE:,.0f}"
-        yield Finding("error", what, row(huge), "are these ids, or scores, in the wrong column?")
+        yield Finding("error", what, row(huge), "are these ids or scores from another column?")
 
 
 def _negative(frame: pl.DataFrame) -> Iterator[Finding]:
@@ -160,67 +154,69 @@ def _score_like(frame: pl.DataFrame) -> Iterator[Finding]:
 _PAIR = ["query_id", "doc_id"]
 
 
-def look_at_train(report: FileReport, train: pl.DataFrame, judgments: pl.DataFrame | None) -> None:
-    """Say what is in a training file, and what of the judgments is in it, too."""
+def check_training(report: FileReport, train: pl.DataFrame, judgments: pl.DataFrame | None) -> None:
+    """Add the facts and findings about training data, and its overlap with the judgments."""
     report.facts |= {
         "rows": f"{train.height:,}",
         "queries": f"{train['query_id'].n_unique():,}",
         "documents": f"{train['doc_id'].n_unique():,}",
-        "rows a query": spread(train.group_by("query_id").len()["len"]),
+        "rows per query": spread(train.group_by("query_id").len()["len"]),
     }
     report.findings += missing_ids(train)
     if judgments is not None:
-        report.findings += _shared(_texts(train), _texts(judgments.filter(pl.col("relevance") > 0)))
+        report.findings += _judgments_in_training(
+            _text_ids(train), _text_ids(judgments.filter(pl.col("relevance") > 0))
+        )
 
 
-def run_against_train(frame: pl.DataFrame, train: pl.DataFrame) -> Iterator[Finding]:
+def training_overlap(frame: pl.DataFrame, train: pl.DataFrame) -> Iterator[Finding]:
     """Find retrieved pairs that are in the training file, and retrieved documents that are not."""
-    frame, train = _texts(frame), _texts(train)
+    frame, train = _text_ids(frame), _text_ids(train)
     seen = frame.join(train, on=_PAIR, how="semi")
     if len(seen):
         yield Finding(
             "note",
-            f"{counted(len(seen), 'retrieved row')} of {frame.height:,} in training, too",
+            f"{counted(len(seen), 'retrieved row')} of {frame.height:,} also in training",
             row(seen),
-            "if seen documents are no answers: exclude=FILE takes them out of every list",
+            "if known documents do not count as answers, exclude=FILE removes them from every list",
         )
-    documents, known = frame["doc_id"].unique(), train["doc_id"].unique()
-    unseen = documents.filter(~documents.is_in(known.implode())).sort()
+    documents, tables = frame["doc_id"].unique(), train["doc_id"].unique()
+    unseen = documents.filter(~documents.is_in(tables.implode())).sort()
     if len(unseen):
         none = len(unseen) == len(documents)
         yield Finding(
             "warning" if none else "note",
-            f"{len(unseen):,} of {counted(len(documents), 'retrieved document')} never seen in training",
+            f"{len(unseen):,} of {counted(len(documents), 'retrieved document')} not in training",
             some(unseen),
-            f"do document ids match? in training {some(known.sort())}" if none else None,
+            f"do document ids match? in training {some(tables.sort())}" if none else None,
             doubtful=none,
         )
 
 
-def _shared(train: pl.DataFrame, relevant: pl.DataFrame) -> Iterator[Finding]:
-    """Tell what relevant judgments share with a training file."""
+def _judgments_in_training(train: pl.DataFrame, relevant: pl.DataFrame) -> Iterator[Finding]:
+    """Find relevant judgments that are in the training data, and ids that are not."""
     pairs = relevant.unique(_PAIR, maintain_order=True)
     both = pairs.join(train, on=_PAIR, how="semi")
     if len(both):
         share = len(both) / len(pairs)
         yield Finding(
             "warning",
-            f"{len(both):,} of {counted(len(pairs), 'relevant judgment')} ({share:.1%}) in training, too",
+            f"{len(both):,} of {counted(len(pairs), 'relevant judgment')} ({share:.1%}) also in training",
             row(both),
-            "a model may know these answers: split again, or leave them out with exclude=FILE and "
+            "the model may know these answers: split again, or remove them with exclude=FILE and "
             "exclude_from=both",
             doubtful=True,
         )
     for column, noun in (("query_id", queries), ("doc_id", _relevant_documents)):
-        ids, known = pairs[column].unique(), train[column].unique()
-        unseen = ids.filter(~ids.is_in(known.implode())).sort()
+        ids, tables = pairs[column].unique(), train[column].unique()
+        unseen = ids.filter(~ids.is_in(tables.implode())).sort()
         if len(unseen):
-            what = f"{len(unseen):,} of {noun(len(ids))} never seen in training"
+            what = f"{len(unseen):,} of {noun(len(ids))} not in training"
             if len(unseen) < len(ids):
                 yield Finding("note", what, some(unseen))
             else:
                 fix = (
-                    f"fine for a split by this id; otherwise, do ids match? in training {some(known.sort())}"
+                    f"fine for a split by this id; otherwise, do ids match? in training {some(tables.sort())}"
                 )
                 yield Finding("note", what, some(unseen), fix)
 
@@ -229,12 +225,12 @@ def _relevant_documents(count: int) -> str:
     return counted(count, "relevant document")
 
 
-def _texts(frame: pl.DataFrame) -> pl.DataFrame:
+def _text_ids(frame: pl.DataFrame) -> pl.DataFrame:
     """Return pairs whose ids are texts, as numbers are texts in many files."""
     return frame.select(pl.col(_PAIR).cast(pl.String))
 
 
-#: the cutoffs that are looked at where nobody asks for measures
+#: the default cutoffs
 _DEPTHS: Final = (10, 100)
 
 
@@ -251,22 +247,22 @@ def check(
     decimal: str | None = None,
     depths: Sequence[int] = (),
 ) -> CheckReport:
-    """Look at judgments, and at runs beside them.
+    """Check judgments, runs and training data for problems.
 
     Parameters
     ----------
     qrels, columns, format_in, order, csv_separator, decimal
         As for :func:`rankstone.evaluate`.
     runs
-        As for :func:`rankstone.evaluate`; none, and judgments are looked at alone.
+        As for :func:`rankstone.evaluate`; without runs only judgments are checked.
     measures
-        What is to be measured: its cutoffs are looked at, and what has no meaning here is named.
+        The measures to be computed: their cutoffs are used, and meaningless ones are reported.
     train
-        What a model has learnt from, judgments or interactions: pairs that are judged, too, and documents
-        that are not in it.
+        The training data, judgments or interactions: overlap with the judgments, and documents that are not
+        in it, are reported.
     depths
-        The cutoffs at which unjudged documents are counted, and nDCG is looked at; those of the measures, or
-        10 and 100, unless given.
+        The cutoffs at which unjudged documents are counted and nDCG is checked; by default those of the
+        measures, or 10 and 100.
 
     Examples
     --------
@@ -278,46 +274,46 @@ def check(
     wanted = of_rankings(measures) if measures else ()
     cutoffs = tuple(depths) or _cutoffs(wanted)
     judged = FileReport("judgments", _source(qrels, "judgments"), "judgments")
-    known: list[Table] = []
+    tables: list[Table] = []
 
     def judgments() -> Table:
-        known.append(read_judgments(qrels, columns, format_in))
-        return known[0]
+        tables.append(read_judgments(qrels, columns, format_in))
+        return tables[0]
 
     def listed(run: object, name: str) -> Table:
         table = read_run(run, columns, format_in, order=order, name=name, ranks=True)
         if judged_rows is not None:
-            known[0].text_ids_for(table, "texts on both sides, or whole numbers on both sides")
+            tables[0].text_ids_for(table, "texts on both sides, or whole numbers on both sides")
         return table
 
-    judged_rows = _opened(judged, judgments)
-    declared = None if judged_rows is None else known[0].unanswered
+    judged_rows = _read_frame(judged, judgments)
+    declared = None if judged_rows is None else tables[0].unanswered
     if judged_rows is not None:
-        look_at_judgments(judged, judged_rows, wanted)
-        look_at_copies(
+        check_judgments(judged, judged_rows, wanted)
+        check_duplicates(
             judged, judged_rows, lambda: read_judgments(qrels, columns, format_in, further=["subtopic"])
         )
-    files, learnt = [judged], None
+    files, training = [judged], None
     if train is not None:
         files.append(FileReport("training", _source(train, "training"), "training"))
-        learnt = _opened(files[-1], partial(read_interactions, train, columns, format_in))
-        if learnt is not None:
-            look_at_train(files[-1], learnt, judged_rows)
+        training = _read_frame(files[-1], partial(read_interactions, train, columns, format_in))
+        if training is not None:
+            check_training(files[-1], training, judged_rows)
     reports = []
     for name, run in ({} if runs is None else name_runs(runs)).items():
         report = FileReport(name, _source(run, name), "run")
         reports.append(report)
-        frame = _opened(report, partial(listed, run, name))
+        frame = _read_frame(report, partial(listed, run, name))
         if frame is None:
             continue
-        look_at_run(report, frame, judged_rows, declared, order, cutoffs)
-        if learnt is not None:
-            report.findings += run_against_train(frame, learnt)
+        check_run(report, frame, judged_rows, declared, order, cutoffs)
+        if training is not None:
+            report.findings += training_overlap(frame, training)
     return CheckReport([*files, *sorted(reports, key=lambda report: -report.worst)])
 
 
 def _cutoffs(measures: Sequence[Measure]) -> tuple[int | None, ...]:
-    """Return the cutoffs of measures, in their order; ``None`` where one looks at whole lists."""
+    """Return the cutoffs of measures in order; ``None`` for a measure of whole lists."""
     found = sorted({measure.deepest for measure in measures if measure.deepest is not None})
     whole = any(measure.deepest is None for measure in measures)
     return (*found, *([None] if whole else [])) or _DEPTHS
@@ -327,8 +323,8 @@ def _source(value: object, name: str) -> str:
     return display_name(value) if isinstance(value, (str, os.PathLike)) else name
 
 
-def _opened(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN401 - a function
-    """Read a table with row numbers; what stops the reading becomes the first finding."""
+def _read_frame(report: FileReport, read: Any) -> pl.DataFrame | None:  # noqa: ANN401 - a function
+    """Read a table; an error that stops the reading becomes a finding."""
     try:
         table: Table = read()
         frame = table.collect()

@@ -1,8 +1,6 @@
-"""What was found in files: by file, worst first, as plain values.
+"""Findings of file checks, by file, and the checks that judgments and runs share: ids, numbers, duplicates.
 
-What rows of judgments and of runs have in common: ids, numbers, copies.
-
-Ids that nearly match: the same thing, written in two ways.
+Ids that nearly match are one id written in two ways.
 """
 
 from __future__ import annotations
@@ -22,25 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-__all__ = [
-    "CheckReport",
-    "FileReport",
-    "Finding",
-    "bad_numbers",
-    "duplicates",
-    "missing_ids",
-    "nearly_alike",
-    "padded_ids",
-    "row",
-    "spread",
-]
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing found: ``level`` is ``error``, ``warning`` or ``note``; ``fix`` is what to do.
+    """A problem in a file: ``level`` is ``error``, ``warning`` or ``note``; ``fix`` is what to do.
 
-    Where ``doubtful``, an evaluation would probably not mean what it seems to.
+    ``doubtful`` is True if an evaluation would probably be misleading.
     """
 
     level: str
@@ -58,7 +42,7 @@ def _badness(finding: Finding) -> int:
 
 @dataclass
 class FileReport:
-    """What there is to say about one file: facts to read, findings to act on."""
+    """The facts and findings about one file."""
 
     name: str
     source: str
@@ -68,19 +52,19 @@ class FileReport:
 
     @property
     def worst(self) -> int:
-        """How bad the worst finding is: 3 an error, 2 a doubt, 1 a warning, 0 nothing to act on."""
+        """The severity of the worst finding: 3 an error, 2 a doubt, 1 a warning, 0 none of these."""
         return max((_badness(finding) for finding in self.findings), default=0)
 
 
 @dataclass(frozen=True, repr=False)
 class CheckReport(Result):
-    """The files' reports: judgments, training, runs; of these first the ones with the worst findings."""
+    """Reports on judgments, training data and runs; runs with the worst findings come first."""
 
     files: list[FileReport]
 
     @property
     def ok(self) -> bool:
-        """Whether nothing found would stop an evaluation."""
+        """True if no finding would stop an evaluation."""
         return not self.count("error")
 
     def count(self, level: str) -> int:
@@ -91,12 +75,12 @@ class CheckReport(Result):
     def verdict(self) -> str:
         """How many errors and warnings there are: ``ok``, ``ok, 3 warnings``, ``2 errors, 1 warning``."""
         errors, warnings = self.count("error"), self.count("warning")
-        told = [counted(errors, "error") if errors else "ok"]
-        return ", ".join(told + ([counted(warnings, "warning")] if warnings else []))
+        counts = [counted(errors, "error") if errors else "ok"]
+        return ", ".join(counts + ([counted(warnings, "warning")] if warnings else []))
 
     @property
     def doubts(self) -> list[str]:
-        """What speaks against believing an evaluation."""
+        """Findings that make an evaluation doubtful."""
         return [finding.what for file in self.files for finding in file.findings if finding.doubtful]
 
     def report(self) -> dict[str, Any]:
@@ -104,7 +88,7 @@ class CheckReport(Result):
         return {"ok": self.ok, "verdict": self.verdict, "files": [asdict(file) for file in self.files]}
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a row for each finding: ``name``, ``kind``, and what :class:`Finding` has."""
+        """Return a row for each finding: ``name``, ``kind``, and the fields of :class:`Finding`."""
         rows = [
             {"name": file.name, "kind": file.kind, **asdict(one)}
             for file in self.files
@@ -119,30 +103,30 @@ class CheckReport(Result):
         Parameters
         ----------
         digits
-            Of no use here: facts are texts.
+            Not used: facts are texts.
         fix
-            How what to do is spelt: the command line puts flags in the place of options.
+            Rewrites suggested fixes: the command line shows options as flags.
         """
         del digits
         parts = tuple(
-            (f"{printable(file.name)}  ({file.kind}, {printable(file.source)})", tuple(_said(file, fix)))
+            (f"{printable(file.name)}  ({file.kind}, {printable(file.source)})", tuple(_lines(file, fix)))
             for file in self.files
         )
         verdict = self.verdict
         if not self.ok:
             verdict += ": cannot be evaluated; fix the errors above"
         elif self.doubts:
-            verdict += f"; look at this first: {'; '.join(self.doubts)}"
+            verdict += f"; check this first: {'; '.join(self.doubts)}"
         return Sheet("", parts=parts, notes=(verdict,))
 
 
-def _said(file: FileReport, fix: Callable[[str], str]) -> Iterator[str]:
-    yield from (f"{what:<15} {fact}" for what, fact in file.facts.items())
+def _lines(file: FileReport, fix: Callable[[str], str]) -> Iterator[str]:
+    yield from (f"{what:<16} {fact}" for what, fact in file.facts.items())
     for one in file.findings:
         example = f" ({one.example})" if one.example else ""
         yield f"{one.level + ':':<8} {one.what}{example}{f'; {fix(one.fix)}' if one.fix else ''}"
     if not file.findings:
-        yield "nothing to report"
+        yield "no problems found"
 
 
 def missing_ids(frame: pl.DataFrame) -> Iterator[Finding]:
@@ -153,12 +137,12 @@ def missing_ids(frame: pl.DataFrame) -> Iterator[Finding]:
 
 
 def bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
-    """Find rows whose grade, score or rank is none, or infinite."""
+    """Find rows whose grade, score or rank is missing, not a number, or infinite."""
     bad = frame.filter(pl.col(column).is_null() | pl.col(column).is_nan())
     if len(bad):
         yield Finding(
             "error",
-            f"{counted(len(bad), 'row')} whose {column} is no number",
+            f"{counted(len(bad), 'row')} whose {column} is not a number",
             row(bad),
             "repair or remove them",
         )
@@ -169,20 +153,20 @@ def bad_numbers(frame: pl.DataFrame, column: str) -> Iterator[Finding]:
 
 
 def duplicates(frame: pl.DataFrame, fix: str) -> Iterator[Finding]:
-    """Find pairs that stand in the table more than once."""
+    """Find duplicate pairs of query and document."""
     pairs = frame.select("query_id", "doc_id")
-    twice = frame.filter(pairs.is_duplicated())
-    if len(twice):
+    copies = frame.filter(pairs.is_duplicated())
+    if len(copies):
         yield Finding(
             "error",
-            f"{counted(len(twice), 'row')} with a (query, document) that stands there twice",
-            row(twice),
+            f"{counted(len(copies), 'row')} with a duplicate (query, document)",
+            row(copies),
             f"choose {fix}",
         )
 
 
 def spread(lengths: pl.Series) -> str:
-    """Return the least, the greatest and the median of counts as text."""
+    """Return the minimum, maximum and median of counts as text."""
     values = lengths.to_numpy()
     low, high = int(values.min()), int(values.max())
     return f"{low}" if low == high else f"{low}–{high}, median {np.median(values):g}"
@@ -193,7 +177,7 @@ def row(frame: pl.DataFrame) -> str:
     return f"query {printable(frame['query_id'][0], 40)}, document {printable(frame['doc_id'][0], 40)}"
 
 
-#: ids that are shown with what they may be
+#: examples of ids that are shown
 _SHOWN: Final = 3
 
 
@@ -217,32 +201,32 @@ def _all(ids: pl.Expr) -> pl.Expr:
     return _without_zeros(_without_blanks(_lower(_composed(ids))))
 
 
-#: what ids may differ in, what is the same then, and what to do
-_WAYS: Final[tuple[tuple[str, Callable[[pl.Expr], pl.Expr], str], ...]] = (
-    ("blanks around them", _without_blanks, "take the blanks off"),
-    ("leading zeros", _without_zeros, "read ids as texts on both sides: as numbers they lose their zeros"),
-    ("case", _lower, "write ids alike on both sides"),
-    ("Unicode form", _composed, "write ids on both sides in one Unicode form (NFC)"),
-    ("several of blanks, zeros, case and Unicode form", _all, "write ids alike on both sides"),
+#: ways in which ids differ: name, function that removes the difference, fix
+_SPELLINGS: Final[tuple[tuple[str, Callable[[pl.Expr], pl.Expr], str], ...]] = (
+    ("spaces around them", _without_blanks, "remove the spaces"),
+    ("leading zeros", _without_zeros, "read ids as texts on both sides: numbers lose leading zeros"),
+    ("case", _lower, "use the same spelling of ids on both sides"),
+    ("Unicode form", _composed, "use one Unicode form (NFC) on both sides"),
+    ("spaces, zeros, case or Unicode form", _all, "use the same spelling of ids on both sides"),
 )
 
 
-def nearly_alike(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Finding]:
-    """Find ids that would be judged if they were written as the judgments write them.
+def near_matches(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Finding]:
+    """Find ids that would match the judgments if they were spelled in the same way.
 
     Parameters
     ----------
     what
         ``query`` or ``document``.
     found, judged
-        The different ids of a run and of the judgments.
+        The distinct ids of a run and of the judgments.
     """
     if found.dtype != pl.String:
         return
     known = found.is_in(judged.implode())
     matched = int(known.sum())
-    strange = _pairs(_all, found.filter(~known), judged)  # most ids are merely unknown
-    for differ, fold, fix in _WAYS:
+    strange = _pairs(_all, found.filter(~known), judged)  # most ids have no judgment at all
+    for differ, fold, fix in _SPELLINGS:
         alike = _pairs(fold, strange["id"].unique(), strange["judged"].unique()).unique("id").sort("id")
         if not len(alike):
             continue
@@ -251,7 +235,7 @@ def nearly_alike(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Fin
         one, other = (printable(repr(alike[name][0]), 40) for name in ("id", "judged"))
         yield Finding(
             "warning",
-            f"{counted(len(alike), f'{what} id')} would be judged but for {differ}{why}",
+            f"{counted(len(alike), f'{what} id')} would match the judgments but for {differ}{why}",
             f"{one} in the run, {other} in the judgments",
             fix,
             doubtful=few,
@@ -260,14 +244,14 @@ def nearly_alike(what: str, found: pl.Series, judged: pl.Series) -> Iterator[Fin
 
 
 def _pairs(fold: Callable[[pl.Expr], pl.Expr], ids: pl.Series, judged: pl.Series) -> pl.DataFrame:
-    """Return ``id`` and ``judged`` of ids that are the same once they are folded."""
+    """Return ``id`` and ``judged`` of ids that are equal after folding."""
     keyed = ids.to_frame("id").select("id", key=fold(pl.col("id")))
     theirs = judged.to_frame("judged").select("judged", key=fold(pl.col("judged")))
     return keyed.join(theirs, on="key").select("id", "judged")
 
 
 def padded_ids(frame: pl.DataFrame) -> Iterator[Finding]:
-    """Find ids with blanks before or behind them, which belong to the id."""
+    """Find ids with spaces around them, which are part of the id."""
     for column, what in (("query_id", "query"), ("doc_id", "document")):
         if frame.schema[column] != pl.String:
             continue
@@ -275,5 +259,7 @@ def padded_ids(frame: pl.DataFrame) -> Iterator[Finding]:
         padded = ids.filter(ids != ids.str.strip_chars()).sort()
         if len(padded):
             example = ", ".join(printable(repr(one), 40) for one in padded.head(_SHOWN))
-            said = f"{counted(len(padded), f'{what} id')} with blanks around"
-            yield Finding("note", said, example, "the blanks belong to the id: take them off, or match them")
+            problem = f"{counted(len(padded), f'{what} id')} with spaces around"
+            yield Finding(
+                "note", problem, example, "spaces are part of an id: remove them, or use them on both sides"
+            )

@@ -1,10 +1,10 @@
-"""Ranked lists with holes: documents without a grade, which may be given any."""
+"""Ranked lists with holes: unjudged documents, which may have any grade."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.measure import Measure
 
-
-__all__ = ["Lists", "chosen"]
+#: columns with a value per entry of a list
+_ENTRY: Final = ("rank", "first", "last", "grade", "hole")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Lists:
         int64 ``[queries]``: holes altogether.  They are numbered in rank order; those below the entries
         (deeper than the cutoff, or in another run only) come last.
     empty
-        What a query without a relevant document is worth, as in the alignment options.
+        The score of a query without a relevant document, as in the alignment options.
     """
 
     hits: Hits
@@ -63,7 +63,7 @@ class Lists:
     def of(cls, hits: Hits, empty: str = "zero") -> Lists:
         """Merge hits and the holes that alignment brought along."""
         holes = hits.holes
-        assert holes is not None  # noqa: S101 - bounds ask alignment for them
+        assert holes is not None  # noqa: S101 - alignment was asked for holes
         query = np.concatenate((hits.query, holes.query))
         rank = np.concatenate((hits.rank, holes.rank))
         order = np.lexsort((rank, query))
@@ -85,16 +85,15 @@ class Lists:
 
     @classmethod
     def joined(cls, parts: Sequence[Lists]) -> Lists:
-        """Put the lists of several parts one behind the other."""
+        """Concatenate the lists of several parts."""
 
         def column(name: str) -> Any:  # noqa: ANN401 - an array
             return np.concatenate([getattr(part, name) for part in parts])
 
-        names = ("rank", "first", "last", "grade", "hole", "listed", "holes")
         return cls(
             hits=_joined([part.hits for part in parts]),
             offsets=_end_to_end([part.offsets for part in parts]),
-            **{name: column(name) for name in names},
+            **{name: column(name) for name in (*_ENTRY, "listed", "holes")},
             empty=parts[0].empty,
         )
 
@@ -120,24 +119,23 @@ class Lists:
         return Lists(
             hits=chosen(self.hits, queries),
             offsets=np.concatenate(([0], np.cumsum(lengths))),
-            rank=self.rank[at],
-            first=self.first[at],
-            last=self.last[at],
-            grade=self.grade[at],
-            hole=self.hole[at],
+            **self._entries(at),
             listed=self.listed[queries],
             holes=self.holes[queries],
             empty=self.empty,
         )
 
+    def _entries(self, at: Ints) -> dict[str, Any]:
+        return {name: getattr(self, name)[at] for name in _ENTRY}
+
     def seen_by(self, measure: Measure) -> Lists:
-        """Return the entries that a measure looks at; deeper holes stay holes, outside the entries."""
+        """Return the entries that a measure uses; deeper holes stay holes, outside the entries."""
         if measure.k is None or measure.claims.looks_deeper:
             return self
         return self._down_to(measure.k)
 
     def shown_to(self, measure: Measure) -> Lists:
-        """Return the entries that a measure looks at, and no holes beside them."""
+        """Return the entries that a measure uses, without deeper holes."""
         seen = self.seen_by(measure)
         holes = np.bincount(seen.query[seen.hole >= 0], minlength=seen.queries)
         return replace(seen, listed=holes, holes=holes)
@@ -150,16 +148,12 @@ class Lists:
             self,
             hits=self.hits.down_to(k),
             offsets=np.searchsorted(inside, self.offsets),
-            rank=self.rank[inside],
-            first=self.first[inside],
-            last=self.last[inside],
-            grade=self.grade[inside],
-            hole=self.hole[inside],
+            **self._entries(inside),
         )
 
     @cached_property
     def tied(self) -> Bools:
-        """Whether ranks are open in a query's list, bool ``[queries]``."""
+        """True for queries whose list has tied ranks, bool ``[queries]``."""
         if not self.hits.expected:
             return np.zeros(self.queries, bool)
         tied = np.zeros(self.queries, bool)
@@ -172,7 +166,7 @@ def _end_to_end(offsets: Sequence[Ints]) -> Ints:
 
 
 def _joined(parts: Sequence[Hits]) -> Hits:
-    """Return the hits of several parts as one, without what was brought along beside them."""
+    """Return the hits of several parts as one, without row numbers, pools and holes."""
 
     def column(name: str) -> Any:  # noqa: ANN401 - an array
         return np.concatenate([getattr(part, name) for part in parts])

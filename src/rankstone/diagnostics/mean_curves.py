@@ -1,8 +1,6 @@
-"""Curves of one or more runs: every query's points first, mean curves and noise derived from them.
+"""Curves per query, and the mean curves, spreads and noise figures computed from them.
 
-Heights of many queries as a mean curve with its spread, and as figures of noise.
-
-The frames curves come as: their columns, and how arrays become one.
+The columns of the frames in which curves are returned are defined here, too.
 """
 
 from __future__ import annotations
@@ -28,26 +26,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure, Scored
 
 
-__all__ = [
-    "COUNTS",
-    "CROSSINGS",
-    "DOMINANCE",
-    "MEAN",
-    "MICRO",
-    "NOISE",
-    "POINTS",
-    "RACES",
-    "REACH",
-    "MeanCurves",
-    "RunCurves",
-    "mean_curve",
-    "noise",
-    "quantiles",
-    "resampled",
-    "spread",
-]
-
-
 def mean_curve(curve: Curve, traced: Traced) -> Floats:
     """Return the mean over the queries that have a value, float64 ``[grid]``; NaN where none has.
 
@@ -65,14 +43,14 @@ def _ratio(numerator: Floats, denominator: Floats) -> float:
     return math.fsum(numerator.tolist()) / norm if norm else math.nan
 
 
-def spread(value: Floats, how: Resampling) -> dict[str, Floats]:
+def spread(value: Floats, resampling: Resampling) -> dict[str, Floats]:
     """Return how queries differ at each place on the x axis.
 
     Parameters
     ----------
     value
         float64 ``[queries, grid]``, NaN for no value.
-    how
+    resampling
         Which quantiles make the band.
 
     Returns
@@ -83,16 +61,16 @@ def spread(value: Floats, how: Resampling) -> dict[str, Floats]:
     """
     value = value[~np.isnan(value).all(axis=1)]
     if not np.isnan(value).any():
-        return _spread(value, how)
-    columns = [_spread(column[~np.isnan(column), None], how) for column in value.T]
+        return _spread(value, resampling)
+    columns = [_spread(column[~np.isnan(column), None], resampling) for column in value.T]
     return {name: np.concatenate([column[name] for column in columns]) for name in columns[0]}
 
 
-def _spread(value: Floats, how: Resampling) -> dict[str, Floats]:
+def _spread(value: Floats, resampling: Resampling) -> dict[str, Floats]:
     count, width = value.shape
     none = np.full(width, np.nan)
     sd = value.std(axis=0, ddof=1) if count > 1 else none
-    low, high = np.quantile(value, how.band, axis=0) if count else (none, none)
+    low, high = np.quantile(value, resampling.band, axis=0) if count else (none, none)
     return {
         "n": np.full(width, count),
         "sd": sd,
@@ -104,7 +82,7 @@ def _spread(value: Floats, how: Resampling) -> dict[str, Floats]:
     }
 
 
-def resampled(curve: Curve, traced: Traced, how: Resampling) -> Floats | None:
+def resampled(curve: Curve, traced: Traced, resampling: Resampling) -> Floats | None:
     """Return the mean curve of every resample of queries, float64 ``[resamples, grid]``.
 
     ``None`` where queries are not averaged but made one number by a median or the like.
@@ -112,15 +90,15 @@ def resampled(curve: Curve, traced: Traced, how: Resampling) -> Floats | None:
     some = traced.has_value
     value = traced.value[some]
     if traced.numerator is not None and traced.denominator is not None:
-        return resampled_means(traced.numerator[some], traced.denominator[some], how)
+        return resampled_means(traced.numerator[some], traced.denominator[some], resampling)
     if not curve.averages:
         return None
     if not len(value):
-        return np.full((how.resamples, value.shape[1]), np.nan)
+        return np.full((resampling.resamples, value.shape[1]), np.nan)
     known = ~np.isnan(value)
     if known.all():
-        return resampled_means(value, None, how)
-    return resampled_means(np.where(known, value, 0.0), known.astype(np.float64), how)
+        return resampled_means(value, None, resampling)
+    return resampled_means(np.where(known, value, 0.0), known.astype(np.float64), resampling)
 
 
 def quantiles(table: Floats, shares: tuple[float, float]) -> Floats:
@@ -132,7 +110,7 @@ def quantiles(table: Floats, shares: tuple[float, float]) -> Floats:
     return np.stack([np.quantile(column, shares) if len(column) else none for column in columns], axis=1)
 
 
-def noise(value: Floats, below: float, how: Resampling) -> tuple[float, ...]:
+def noise(value: Floats, below: float, resampling: Resampling) -> tuple[float, ...]:
     """Return how noisy a mean over queries is.
 
     Parameters
@@ -141,7 +119,7 @@ def noise(value: Floats, below: float, how: Resampling) -> tuple[float, ...]:
         float64 ``[queries]``, without NaN.
     below
         Queries under this value count as failed.
-    how
+    resampling
         Resamples and confidence of the interval.
 
     Returns
@@ -154,7 +132,7 @@ def noise(value: Floats, below: float, how: Resampling) -> tuple[float, ...]:
         return (math.nan,) * 13
     mean = math.fsum(value.tolist()) / len(value)
     sd = float(value.std(ddof=1)) if len(value) > 1 else math.nan
-    low, high = np.quantile(resampled_means(value[:, None], None, how)[:, 0], how.ends)
+    low, high = np.quantile(resampled_means(value[:, None], None, resampling)[:, 0], resampling.ends)
     q25, median, q75 = np.quantile(value, (0.25, 0.5, 0.75))
     figures = (
         *(mean, low, high, sd, sd / math.sqrt(len(value)), sd / mean if mean else math.nan),
@@ -162,8 +140,6 @@ def noise(value: Floats, below: float, how: Resampling) -> tuple[float, ...]:
     )
     return tuple(map(float, figures))
 
-
-__all__ += ["WHICH_K", "curve_frame", "frame_of", "joined", "points_frame"]
 
 Schema = dict[str, Any]
 
@@ -212,12 +188,12 @@ WHICH_K: Final[Schema] = {
 
 
 def frame_of(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame:
-    """Return rows as a frame; what is no number is null."""
+    """Return rows as a frame; NaN becomes null."""
     return pl.DataFrame(list(rows), schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def curve_frame(run: str, curve: Curve, columns: Mapping[str, Any], schema: Schema) -> pl.DataFrame:
-    """Return arrays as a frame behind the names of run and curve; what is no number is null."""
+    """Return arrays as a frame behind the names of run and curve; NaN becomes null."""
     frame = pl.DataFrame(dict(columns)).with_columns(
         pl.lit(run).alias("run"), pl.lit(str(curve)).alias("curve"), pl.col(pl.Float64).fill_nan(None)
     )
@@ -251,14 +227,14 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False)
 class RunCurves:
-    """One run's curves: the queries, each curve over all of them, and the numbers that sum curves up."""
+    """One run's curves: queries, curves, and the measure that summarises each curve."""
 
     queries: pl.Series
     traced: Mapping[Curve, Traced]
     scored: Mapping[Measure, Scored]
 
     def summaries(self, curve: Curve) -> Floats:
-        """Return the number that sums up each query's curve, NaN without a curve, float64 ``[queries]``."""
+        """Return the summary of each query's curve, NaN without a curve, float64 ``[queries]``."""
         traced = self.traced[curve]
         if isinstance(curve, AtK):
             return traced.value[:, -1]
@@ -267,7 +243,7 @@ class RunCurves:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeanCurves:
-    """Curves of one or more runs, each run for itself."""
+    """Curves of one or more runs, without comparisons between runs."""
 
     runs: Mapping[str, RunCurves]
     curves: tuple[Curve, ...]
@@ -292,7 +268,7 @@ class MeanCurves:
         return joined(parts, POINTS)
 
     def counts(self) -> pl.DataFrame:
-        """Return how many queries each curve is made of, and why others have none.
+        """Return how many queries have a curve, and why others have none.
 
         Columns ``run``, ``curve``, ``n`` (queries with a curve), ``n_missing`` (of these, not answered
         by the run), ``n_no_relevant`` and ``n_undefined`` (queries without a curve).
@@ -307,14 +283,14 @@ class MeanCurves:
 
     # -- means -------------------------------------------------------------------------------------
     def mean(self) -> pl.DataFrame:
-        """Return the macro curves: at each x the mean over queries, its spread and its certainty.
+        """Return the macro curves: at each x the mean over queries, its spread and its interval.
 
         Returns
         -------
         polars.DataFrame
             ``run``, ``curve``, ``x``, ``mean``; ``n`` queries; ``sd`` and ``se`` over queries;
             ``band_low`` and ``band_high``, quantiles of the queries' own curves; ``min``, ``max``;
-            ``ci_low`` and ``ci_high``, the bootstrap interval of the mean, each x for itself (null
+            ``ci_low`` and ``ci_high``, the pointwise bootstrap interval of the mean (null
             where queries are not averaged).
         """
         return self._once("mean", self._mean)
@@ -346,8 +322,8 @@ class MeanCurves:
     def micro(self) -> pl.DataFrame:
         """Return the micro curves: relevant documents of all queries pooled at each rank.
 
-        Precision is Σ h_k / (k · queries), recall Σ h_k / Σ R.  Only PR has one; what pools a measure
-        at a cutoff is its own ``agg=pooled``.
+        Precision is Σ h_k / (k · queries), recall Σ h_k / Σ R.  Only PR has one; to pool
+        another measure, use ``agg=pooled``.
 
         Returns
         -------
@@ -362,7 +338,7 @@ class MeanCurves:
         return joined(parts, MICRO)
 
     def noise(self, below: float = 0.1) -> pl.DataFrame:
-        """Return how noisy the means are, by the number that sums up a query's curve.
+        """Return how noisy the means are, by the measure that summarises a query's curve.
 
         That is AP for PR, AUC for ROC and, for a measure over k, its value at the deepest cutoff.
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = ["RandomLists"]
-
 #: whose value is a sum over ranks of what stands there, as ``Claims.bounds_by`` says
 _BY_RANK: Final = frozenset({"additive", "first", "precisions"})
 #: so many grades are held in memory at once; where lists can hold grades in more ways, nothing is known

@@ -1,8 +1,8 @@
-"""Relevant documents that were ranked among sampled others: their ranks taken from runs, and corrected.
+"""Evaluation with sampled candidates: ranks of relevant documents among sampled ones, and their correction.
 
-Recommenders are often evaluated on lists of one held-out item and a hundred sampled ones.  What measures give
-there is not what they give among all items (Krichene and Rendle, KDD 2020); the road is walked as ever, the
-ranks are taken down, and the estimators of :func:`~rankstone.rankings.correct_sampled` do the rest.
+Recommenders are often evaluated on lists of one held-out item and a hundred sampled ones.  Measures of such
+lists differ from those among all items (Krichene and Rendle, KDD 2020).  Ranks come from the pipeline, the
+estimators from :func:`~rankstone.rankings.correct_sampled`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["Sampled", "sampled"]
-
 
 def sampled(
     qrels: QrelsLike,
@@ -56,7 +54,7 @@ def sampled(
     progress: Progress | None = None,
     **options: Unpack[EvaluationKeywords],
 ) -> Sampled:
-    """Bound and estimate what measures would give among all items, from lists of relevant and sampled ones.
+    """Bound and estimate measures among all items, from lists of relevant and sampled ones.
 
     Parameters
     ----------
@@ -100,20 +98,22 @@ def sampled(
     """
     line = Threshold(0.0, strict=True) if rel is None else Threshold(rel)
     if options.get("ties") == "expected":
-        raise BadParameter("ties=expected gives no rank to correct", fix="another rule, such as ties=worst")
+        raise BadParameter(
+            "ties=expected has no ranks to correct", fix="use another rule, such as ties=worst"
+        )
     ready = Prepared(qrels, "RR", **options)
     ranked: dict[str, tuple[Ints, Ints, int]] = {}
 
-    def along(name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
-        def each(chunk: Chunk, hits: Hits) -> _Landed:
+    def score_run(name: str, pipeline: Pipeline, table: Table) -> tuple[RunScores, RunAudit]:
+        def each(chunk: Chunk, hits: Hits) -> _RankedPart:
             plain = pipeline.measure(chunk, hits)
-            return _Landed(**vars(plain), among=_among_others(hits, line))
+            return _RankedPart(**vars(plain), among=_candidate_ranks(hits, line))
 
         parts, audit = pipeline.map_chunks(table, each)
         ranked[name] = _checked(parts, table.source, ready.options.missing)
         return pipeline.assemble(parts), audit
 
-    found = ready.score_runs(name_runs(runs), along, progress=progress)
+    found = ready.score_runs(name_runs(runs), score_run, progress=progress)
     rows, warnings = [], dict[str, None]()
     for name, (rank, query, others) in ranked.items():
         fixed = correct_sampled(
@@ -159,7 +159,7 @@ class Sampled(Result):
         agree), ``naive`` (what the sampled lists have), ``sampled`` (others in a list), ``relevant``
         (documents ranked), ``queries``.
     warning
-        What a reader of such numbers should know.
+        What to know before using such numbers.
     audit, conventions, inputs
         As of :class:`~rankstone.evaluation.scores.Scores`.
     """
@@ -185,22 +185,22 @@ class Sampled(Result):
         )
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return what people read; ``digits`` are decimals."""
-        said = " ".join(f"{k}={v}" for k, v in self.conventions["sampled"].items() if v is not None)
+        """Return the estimates as people read them; ``digits`` are decimals."""
+        settings = " ".join(f"{k}={v}" for k, v in self.conventions["sampled"].items() if v is not None)
         table = Shown.of(self.values, digits=digits, kinds={"measure": "id"})
-        notes = (f"warning  {self.warning}", f"sampled  {said}", *self._notes())
+        notes = (f"warning  {self.warning}", f"sampled  {settings}", *self._notes())
         return Sheet("", parts=(table,), notes=notes)
 
 
 @dataclass(frozen=True, eq=False)
-class _Landed(Part):
-    """A part of a run: its scores, and where relevant documents stand among the others."""
+class _RankedPart(Part):
+    """A part of a run: its scores, and the ranks of relevant documents among the others."""
 
-    among: _Among
+    among: _CandidateRanks
 
 
-class _Among(NamedTuple):
-    """Ranks of relevant documents and their lists' places; how many of these and of others a list holds."""
+class _CandidateRanks(NamedTuple):
+    """Ranks of relevant documents, the lists they are in, and numbers of relevant and other documents."""
 
     rank: Ints
     lists: Ints
@@ -208,8 +208,8 @@ class _Among(NamedTuple):
     others: Ints
 
 
-def _checked(parts: Sequence[_Landed], source: str, missing: str) -> tuple[Ints, Ints, int]:
-    """Put the parts together; refuse lists that are not relevant documents among sampled ones."""
+def _checked(parts: Sequence[_RankedPart], source: str, missing: str) -> tuple[Ints, Ints, int]:
+    """Join the parts; refuse lists that are not relevant documents among sampled ones."""
     names = pl.concat([part.names for part in parts])
     wanted = np.concatenate([part.among.relevant for part in parts])
     others = np.concatenate([part.among.others for part in parts])
@@ -244,11 +244,11 @@ def _checked(parts: Sequence[_Landed], source: str, missing: str) -> tuple[Ints,
     return ranks, np.unique(lists, return_inverse=True)[1].astype(np.int64), most
 
 
-def _among_others(hits: Hits, line: Threshold) -> _Among:
-    """Return where each relevant document stands among the others of its list, as if it were the only one."""
+def _candidate_ranks(hits: Hits, line: Threshold) -> _CandidateRanks:
+    """Return the rank of each relevant document among the others, as if it were the only relevant one."""
     is_relevant = hits.relevant(line)
     above = hits.running_count(is_relevant) - 1
-    return _Among(
+    return _CandidateRanks(
         rank=(hits.rank - above)[is_relevant],
         lists=hits.query[is_relevant],
         relevant=hits.ideal.relevant_count(line),

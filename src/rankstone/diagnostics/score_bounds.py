@@ -1,4 +1,4 @@
-"""Bounds of scores: every run is scored as ever, and brings its unjudged documents along."""
+"""Bounds of scores over all possible grades of the unjudged documents."""
 
 from __future__ import annotations
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = ["LIMIT", "bounds"]
-
 #: assignments of one query tried at most
 LIMIT: Final = 4096
 #: holes of two runs that are worked on at a time
@@ -59,23 +57,23 @@ def bounds(
 ) -> Bounds:
     """Return the lowest and highest scores over every assignment of grades to unjudged documents.
 
-    A retrieved document that nobody judged might have any grade, and so might all the others; a score
-    can be anything between the lowest and the highest value that these possibilities leave open.  All
-    of a list's unjudged documents are graded, also those below a cutoff, since they enter the ideal
-    list and R; documents that were neither judged nor retrieved are outside the question.
+    A retrieved document without a judgment might have any grade, so a score can be anything between the
+    lowest and the highest value over these grades.  All unjudged documents of a list get grades, also those
+    below a cutoff, since they enter the ideal list and R; documents that were neither judged nor retrieved
+    are not considered.
 
     Parameters
     ----------
     qrels, runs, measures, progress, **options
         As for :func:`rankstone.evaluate`.
     grades
-        The grades a document can have; the judgments' own grades and 0 unless given.
+        The grades a document can have; by default 0 and the grades of the judgments.
     difference
-        Names of two runs: their difference is bounded, too.  An unjudged document of both lists has
+        Names of two runs whose difference is bounded, too.  An unjudged document of both lists has
         one grade, and all unjudged documents of either list enter the ideal list and R of both.
     limit
-        How many assignments of one query are tried at most where only trying helps; beyond that the
-        interval is certain but may be too wide (``certificate`` says ``outer``).
+        How many assignments of grades are tried per query, where the extremes have no closed form; beyond
+        that the bounds hold but may be too wide (``certificate`` is ``outer``).
 
     Returns
     -------
@@ -102,7 +100,7 @@ def bounds(
     for name in difference or ():
         if name not in named:
             known = ", ".join(map(printable, named))
-            raise UsageError(f"there is no run {printable(name)!r} to compare", expected=known)
+            raise UsageError(f"there is no run {printable(name)!r}", expected=known)
     wanted = of_rankings(measures)
     for measure in wanted:
         check_measure(measure)
@@ -112,7 +110,7 @@ def bounds(
 
 def _check_limit(limit: object) -> None:
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise BadOption(f"limit={limit!r} is no count", expected="a whole number from 1 up")
+        raise BadOption(f"limit={limit!r} is not a count", expected="a whole number from 1 up")
 
 
 def _scale(grades: Sequence[float] | None) -> Floats | None:
@@ -122,7 +120,7 @@ def _scale(grades: Sequence[float] | None) -> Floats | None:
     scale = np.unique(np.array(list(grades), np.float64))
     if not len(scale) or not (scale <= LARGEST_GRADE).all() or scale[0] < 0:
         raise BadOption(
-            f"grades={list(grades)!r} is no scale", expected="numbers of 0 or more, such as 0, 1, 2"
+            f"grades={list(grades)!r} is not a scale", expected="numbers of 0 or more, such as 0, 1, 2"
         )
     return scale
 
@@ -221,10 +219,10 @@ class _Bounder:
         padded = [measure for measure in self._measures if measure.claims.reads_lowest_grade]
         if padded and bottom < judgments.lowest_grade:
             raise BadOption(
-                f"{padded[0]}: one document of grade {bottom:g} would change what pads the lists of every "
-                f"query, whose lowest is {judgments.lowest_grade:g}, so queries cannot be bounded one by one",
+                f"{padded[0]}: one document of grade {bottom:g} would change the lowest grade, which pads "
+                f"all lists ({judgments.lowest_grade:g}), so queries cannot be bounded one by one",
                 given=f"grades {', '.join(f'{grade:g}' for grade in self._scale)}",
-                fix=f"name grades from {judgments.lowest_grade:g} up",
+                fix=f"use grades from {judgments.lowest_grade:g} up",
             )
 
     def _differences(self, first: str, second: str) -> list[pl.DataFrame]:
@@ -269,10 +267,10 @@ def _check_pair(measures: Sequence[Measure], extra: str) -> None:
     for measure in measures:
         if measure.agg not in ("mean", "sum"):
             raise BadOption(
-                f"{measure}: the difference of two agg={measure.agg} is not one of queries' differences",
+                f"{measure}: differences under agg={measure.agg} are not made of differences of queries",
                 fix="bound differences under agg=mean",
             )
     if extra == "keep":
         raise BadOption(
-            "extra=keep: queries that nobody judged have no difference to bound", fix="use extra=drop"
+            "extra=keep: queries without judgments have no difference to bound", fix="use extra=drop"
         )
