@@ -111,7 +111,7 @@ def test_mistakes(log: Path, tmp_path: Path) -> None:
         (("--min-propensity", "0.5"), 2, "--method ips"),
         (("--lists", "sort"), 2, "error, keep, drop"),
         (("-o", tmp_path / "q.pdf"), 2, "no known suffix"),
-        (("-o", log), 2, "is an input, too"),
+        (("-o", log), 2, "is also an input"),
         (("--format", "xml"), 2, "--format xml is not known"),
         (("--method", "ips"), 3, "there is no column propensity"),
         (("--method", "ips", "--propensities", "1"), 3, "no propensity for position 2"),

@@ -151,7 +151,7 @@ def test_named_runs(files: tuple[Path, Path]) -> None:
     done = run("eval", files[0], f"mine={files[1]}", "-m", "RR", "--format", "json")
 
     assert list(json.loads(done.stdout)["runs"]) == ["mine"]
-    assert "two runs are called 'a'" in run("eval", files[0], files[1], files[1], code=2).stderr
+    assert "two runs have the name 'a'" in run("eval", files[0], files[1], files[1], code=2).stderr
 
 
 def test_labelled_tables(tmp_path: Path) -> None:
@@ -322,11 +322,11 @@ def test_check_reports_all_at_once(tmp_path: Path) -> None:
     out = run("check", qrels, ranking, code=3).stdout
 
     for expected in (
-        "2 rows with a (query, document) that stands there twice",
+        "2 rows with a duplicate (query, document)",
         "1 grade below zero",
         "2 queries without a relevant document",
         "2 tied rows in 1 query",
-        "1 row whose score is no number",
+        "1 row whose score is not a number",
         "2 queries missing",
         "1 query without judgments",
         "rows are not in the order of score",
@@ -359,9 +359,9 @@ def test_check_looks_at_measures_and_training(files: tuple[Path, Path]) -> None:
     assert "unjudged@3: " in out
     assert "unjudged@10" not in out
     assert "(training, " in out
-    assert "leave them out with --exclude FILE and --exclude-from both" in " ".join(out.split())
+    assert "remove them with --exclude FILE and --exclude-from both" in " ".join(out.split())
     assert out.splitlines()[-1].startswith("ok, ")
-    assert "; look at this first: " in out.splitlines()[-1]
+    assert "; check this first: " in out.splitlines()[-1]
 
 
 def test_rising_scores_are_noticed(files: tuple[Path, Path]) -> None:
@@ -457,7 +457,7 @@ def test_check_survives_missing_values(tmp_path: Path, files: tuple[Path, Path])
     out = run("check", qrels, files[1], code=3).stdout
 
     assert "1 row without query_id" in out
-    assert "1 row whose relevance is no number" in out
+    assert "1 row whose relevance is not a number" in out
 
 
 def test_help_keeps_its_lines() -> None:
@@ -480,7 +480,7 @@ def test_thresholds_are_compared(tmp_path: Path) -> None:
     ends = r" \[0\.\d{4}, \d\.\d{4}\]"  # of a single query: wide
     assert re.search(rf"AP +≥ 1 +0\.8333{ends} +1\.0000{ends} +33% +0\n", text)
     assert re.search(r"AP +spread +0\.1667 +0\.5000\n", text)
-    assert "AP: from 1 to 2 picky and broad change places" in text
+    assert "AP: from 1 to 2 picky and broad swap places" in text
     strict = run("thresholds", qrels, a, b, "-m", "AP", "--strict", "--plot", env=wide).stdout
     assert "AP over the threshold" in strict
     assert re.search(rf"AP +> 1 +1\.0000{ends} +0\.5000{ends} +33% +0\n", strict)

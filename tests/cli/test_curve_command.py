@@ -32,9 +32,9 @@ def test_a_curve_is_drawn_and_told() -> None:
     text = "\n".join(lines)
     assert "bm25  31 queries have a curve; left out: 1 without a relevant document" in text
     assert " · SD " in text
-    assert "bm25 is above tfidf at 11 places" in text
+    assert "bm25 is above tfidf at 11 points" in text
     assert "1 query missing" in text
-    assert "intervals  0.95 of 1,000 bootstrap samples of queries, seed 0" in text
+    assert "intervals  95 % from 1,000 bootstrap samples of queries, seed 0" in text
     assert lines[-1].startswith("conventions  order=score")
     assert "PR.interp=exact" in lines[-1]
 
@@ -79,8 +79,8 @@ def test_targets_are_answered(tmp_path: Path) -> None:
 
     assert "a  first reaches 0.5 at k = 1 [1, 1]; at or above it at k = 1, 2" in out
     assert "b  reaches 0.5 at k = 2 [2, 2]" in out
-    assert "b  never reaches 0.9 at k = 1..3" in out
-    assert "a reaches 0.5 sooner than b in 100% of the samples, later in 0%" in out
+    assert "b  does not reach 0.9 at any k = 1..3" in out
+    assert "a reaches 0.5 at a smaller k than b in 100% of the samples, at a larger k in 0%" in out
 
 
 def test_the_smallest_k_of_a_measure() -> None:
@@ -125,8 +125,8 @@ def test_which_k() -> None:
     rows = run(*asked, "--format", "jsonl").stdout.splitlines()
     frame = rankstone.curve(demo.QRELS, demo.RUNS, "nDCG RR@1,2", k="1..3").which_k()
 
-    assert out.count("k   pairs") == 2
-    assert "told apart: p ≤ 0.05 of the paired t-test, 32 queries" in out
+    assert out.count("k  significant") == 2
+    assert "significant: pairs with p ≤ 0.05 in the paired t-test, 32 queries" in out
     assert [json.loads(row) for row in rows] == frame.to_dicts()
     both = (*asked, "--target", "RR=0.5", "--format", "csv")
     assert "holds one table" in run(*both, code=2).stderr
@@ -203,7 +203,7 @@ def test_names_are_untrusted(tmp_path: Path) -> None:
         (["--target", "PR=0.5"], "no measure is traced over its cutoff"),
         (["-m", "P@1..3", "--target", "RR=0.5"], "RR is not among the measures traced"),
         (["--kind", "metric"], "did you mean metric-k"),
-        (["--kind", "roc", "-m", "PR"], "--kind roc does not trace PR"),
+        (["--kind", "roc", "-m", "PR"], "--kind roc does not fit PR"),
     ],
 )
 def test_mistakes_are_explained(arguments: list[str], message: str) -> None:
@@ -213,7 +213,7 @@ def test_mistakes_are_explained(arguments: list[str], message: str) -> None:
 
 def test_outputs_spare_inputs(tmp_path: Path) -> None:
     """An output that is an input is refused before anything is read."""
-    assert "is an input" in run("curve", demo.QRELS, BM25, "-o", BM25, code=2).stderr
+    assert "is also an input" in run("curve", demo.QRELS, BM25, "-o", BM25, code=2).stderr
     run("curve", demo.QRELS, BM25, "-o", tmp_path / "out.txt", "--quiet")
     assert (tmp_path / "out.txt").read_text().startswith("PR: precision over recall")
 

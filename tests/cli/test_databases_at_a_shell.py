@@ -121,7 +121,7 @@ def test_the_database_is_not_written_over(shell: Shell, tmp_path: Path) -> None:
     before = (tmp_path / "runs.db").read_bytes()
     _, err = shell("eval duckdb:runs.db#qrels bm25=duckdb:runs.db#bm25 -o runs.db", 2)
 
-    assert "is an input, too" in err
+    assert "is also an input" in err
     assert (tmp_path / "runs.db").read_bytes() == before
 
 

@@ -57,7 +57,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         ("eval q.txt a.run --depth 0", 2, "--depth 0 is not a count"),
         ("eval q.txt a.run --score-above 1 --order input", 2, "--score-above 1.0 needs scores, and --order"),
         ("eval q.txt a.run --ties docid-asc", 2, "--ties 'docid-asc' is not a value"),
-        ("curve q.txt a.run --resamples 0", 2, "--resamples 0 is no number"),
+        ("curve q.txt a.run --resamples 0", 2, "--resamples 0 is not valid"),
         ("beyond a.run --catalogue-size 0", 2, "--catalogue-size 0 is no number of items"),
         ("diff a.run b.run -m RBO(p=0.9,ties=x)", 2, "RBO: ties='x' is not known"),
     ],
@@ -115,7 +115,7 @@ def test_names_of_columns_that_some_table_has(shell: Shell) -> None:
     [
         ("-o folder", "-o folder is a folder"),
         ("-o none/x.txt", "there is no folder"),
-        ("-o a.run", "-o a.run is an input, too"),
+        ("-o a.run", "-o a.run is also an input"),
     ],
 )
 def test_outputs_are_tried_before_any_work(shell: Shell, command: str, output: str, message: str) -> None:
@@ -252,4 +252,4 @@ def test_ignored_interrupts_do_not_cut_files_short(tmp_path: Path) -> None:
         except subprocess.TimeoutExpired:
             continue
     with process.stdout as out, process.stderr as err:
-        assert f"rows            {rows:,}" in out.read(), err.read()
+        assert f"rows             {rows:,}" in out.read(), err.read()

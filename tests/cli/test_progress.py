@@ -95,17 +95,17 @@ def test_what_is_told(clock: list[float]) -> None:
         clock.append(4.0)
         tell(500_000)
         assert ticker.visible
-        assert list(ticker.told().values()) == ["1,000,000 rows", "250.0 k rows/s", "25%", "0:12 left"]
+        assert list(ticker.fields().values()) == ["1,000,000 rows", "250.0 k rows/s", "25%", "0:12 left"]
         with ticker.stream(lambda: None) as other:  # beside it, something without an end
             other(4_000_000)
-            assert ticker.told() == {
+            assert ticker.fields() == {
                 "count": "5,000,000 rows",
                 "rate": "1.2 M rows/s",
                 "share": "",
                 "left": "",
             }
         tell(3_500_000)  # more than was thought
-        assert ticker.told()["share"] == "99%"
+        assert ticker.fields()["share"] == "99%"
 
 
 def test_a_second_run_begins_anew(clock: list[float]) -> None:
@@ -115,8 +115,8 @@ def test_a_second_run_begins_anew(clock: list[float]) -> None:
         for _ in range(2):
             with ticker.stream(lambda: 100) as tell:
                 tell(40)
-                assert ticker.told()["share"] == "40%"
-        assert ticker.told()["count"] == "80 rows"
+                assert ticker.fields()["share"] == "40%"
+        assert ticker.fields()["count"] == "80 rows"
 
 
 def at_a_terminal(folder: Path, *arguments: str, **environment: str) -> str:

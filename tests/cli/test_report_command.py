@@ -50,7 +50,7 @@ def test_from_saved_scores(tmp_path: Path) -> None:
     done = run("--scores", str(saved), "-o", str(tmp_path / "report.html"))
 
     assert done.exit_code == 0
-    assert "b is better than a by AP" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "b is better than a on AP" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_language(tmp_path: Path) -> None:

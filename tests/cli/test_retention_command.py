@@ -172,5 +172,5 @@ def test_the_input_is_spared(log: Path) -> None:
     """No output may be the input."""
     done = run("online", "retention", log, *NAMED, "--cohorts", log, code=2)
 
-    assert "is an input, too" in done.stderr
+    assert "is also an input" in done.stderr
     assert log.read_text().startswith("uid,ts")

@@ -156,7 +156,7 @@ def test_files_and_folders_are_quoted(
     assert exit_code(["eval", "q.csv", "my run.csv", "-o", "not here/scores.csv"]) != 0
     said = capsys.readouterr().err
     assert f"there is no folder {tmp_path / 'not here'}" in said
-    assert "make the folder first" in said
+    assert "create the folder first" in said
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_epsilon_for_the_truth(files: dict[str, Path]) -> None:
             "--exclude cannot go with",
         ),
         (("--labeled", "{queries}", "--intents", "{intents}"), 2, "--intents cannot go with --labeled"),
-        (("{qrels}", "{a}", "--queries", "{queries}", "-o", "{queries}"), 2, "is an input, too"),
+        (("{qrels}", "{a}", "--queries", "{queries}", "-o", "{queries}"), 2, "is also an input"),
     ],
 )
 def test_mistakes(files: dict[str, Path], arguments: tuple[str, ...], code: int, message: str) -> None:

@@ -20,39 +20,39 @@ __all__ = ["cli", "main"]
 _SECTIONS = {
     "Score": {
         "eval": "score runs against judgments, or one labelled table",
-        "curve": "precision over recall, ROC, or a measure over its cutoff, averaged over queries",
-        "sampled": "what measures would give among all items, from lists of a few sampled ones",
-        "trec-eval": "print what trec_eval prints, by its own options",
+        "curve": "precision-recall and ROC curves, or a measure over its cutoff",
+        "sampled": "estimate measures among all items from lists of sampled candidates",
+        "trec-eval": "print what trec_eval prints, with its options",
     },
     "Compare": {
-        "compare": "which run is better, and how sure that is: tests, intervals, verdicts",
-        "gate": "may this run replace that one: margins, floors and guards for continuous integration",
-        "report": "a comparison as one HTML page that opens offline",
-        "power": "how many queries would show a difference",
-        "diff": "how alike two runs are, without judgments: RBO, tau, overlap, what moved",
+        "compare": "which run is better: tests, confidence intervals, verdicts",
+        "gate": "release gate for continuous integration: margins, floors, guards",
+        "report": "write a comparison as one HTML page that opens offline",
+        "power": "how many queries are needed to detect a difference",
+        "diff": "compare two rankings without judgments: RBO, tau, overlap",
     },
     "Trust": {
-        "check": "what is in the files: duplicates, ties, missing queries, NaN, score order",
-        "explain": "how a number came about: the table a score is the sum of",
-        "identify": "how a reported number was computed: measure, conventions, library",
-        "bounds": "what scores could be if the unjudged documents were judged",
-        "baseline": "what a mean is worth: chance, the worst and the best order",
-        "thresholds": "what the threshold between relevant and not relevant decides",
+        "check": "check files: duplicates, ties, missing queries, NaN, score order",
+        "explain": "how a score was computed: the table that it is the sum of",
+        "identify": "find how a reported number was computed: measure, library",
+        "bounds": "the lowest and highest score if unjudged documents were judged",
+        "baseline": "compare a mean with a random, the worst and the best order",
+        "thresholds": "how results depend on the relevance threshold",
     },
     "Recommend and online": {
         "beyond": "beyond accuracy: coverage, novelty, diversity, popularity, calibration, fairness",
-        "online": "what users did: retention, clicks, counterfactual, interleave, ab",
+        "online": "user behaviour: retention, clicks, counterfactual, interleave, ab",
     },
     "Learn": {
-        "ltr": "learning to rank: train, tune, score and compare rankers on documents with features",
+        "ltr": "learning to rank: train, tune, score and compare rankers",
     },
     "Reference": {
-        "measures": "the measures there are, and the card of each",
-        "conventions": "what other libraries mean by the same names, and by how much it moves a number",
-        "demo": "score the two runs of the collection that comes with the package",
+        "measures": "list the measures, and show their definitions",
+        "conventions": "how other libraries define measures of the same name",
+        "demo": "score the demo collection",
     },
 }
-#: commands that were at the top once
+#: commands that have moved into a group
 _MOVED = {name: f"online {name}" for name in ("retention", "clicks", "counterfactual", "interleave", "ab")}
 
 cli = Group(
@@ -60,13 +60,13 @@ cli = Group(
     _SECTIONS,
     moved=_MOVED,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Say how good a ranking is, by which convention, and to the last digit.",
+    help="Evaluate rankings: scores, comparisons, and how every number was computed.",
 )
 click.version_option(package_name="rankstone", prog_name="rankstone")(cli)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit; a user's mistake never shows a traceback."""
+    """Run the command line and exit; a usage error never shows a traceback."""
     # one command is over before cycles of garbage add up; looking for them costs a tenth of the time
     gc.disable()
     open_streams()

@@ -1,6 +1,6 @@
-"""What command lines are made of: files, runs by name, measures, numbers, names of columns.
+"""Arguments of commands: files, runs by name, measures, numbers, names of columns.
 
-Options as the shell spells them, in messages that name them as Python does.
+Errors name options as Python does; here they are rewritten as flags.
 """
 
 from __future__ import annotations
@@ -17,46 +17,33 @@ import click
 
 from rankstone._text import quoted
 from rankstone.cli.options import DEFAULT_MEASURES, LISTS, PANELS
+from rankstone.errors import (
+    BadParameter,
+    BadRuns,
+    RankstoneError,
+    UnknownMeasure,
+    UsageError,
+    did_you_mean,
+    printable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankstone.errors import RankstoneError, UsageError
     from rankstone.io import Renames
 
 
-__all__ = [
-    "as_flags",
-    "chosen_measures",
-    "judged_runs",
-    "keep_inputs",
-    "named_runs",
-    "no_command",
-    "no_files",
-    "numbers",
-    "present",
-    "read_once",
-    "refuse_with",
-    "split_columns",
-    "told",
-    "words",
-]
-
-
 def no_command(given: str, known: Iterable[str], fix: str | None = None) -> UsageError:
-    """Return the error for a command that there is not."""
-    from rankstone.errors import UsageError, nearest, printable
-
-    close = nearest(given, known, n=1)
+    """Return the error for an unknown command."""
     return UsageError(
         f"there is no command {printable(given)!r}",
         expected=", ".join(known),
-        fix=fix or (f"did you mean {close[0]}?" if close else None),
+        fix=fix or (did_you_mean(given, known)),
     )
 
 
 def present(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was given; ``--unjudged 0.5`` is a grade, and all else is read where it is defined."""
+    """Return the options that were given; ``--unjudged 0.5`` becomes a number."""
     found = {name: value for name, value in given.items() if value is not None}
     if "unjudged" in found:
         with suppress(ValueError):
@@ -65,14 +52,12 @@ def present(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def words(text: str | None) -> list[str]:
-    """Return the parts of a list with commas."""
+    """Split a list separated by commas."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 def numbers(flag: str, text: str, expected: str = "such as 0.5,0.8") -> list[float]:
-    """Return the numbers of a list with commas."""
-    from rankstone.errors import UsageError, printable
-
+    """Return the numbers of a list separated by commas."""
     try:
         found = [float(part) for part in text.split(",")]
     except ValueError:
@@ -85,46 +70,42 @@ def numbers(flag: str, text: str, expected: str = "such as 0.5,0.8") -> list[flo
 
 
 def refuse_with(flag: str, given: Mapping[str, Any], names: Iterable[str] | None = None) -> None:
-    """Refuse options that make no sense together with another one.
+    """Refuse options that cannot be combined with another one.
 
     Parameters
     ----------
     flag
         The other one.
     given
-        Name → value; what is ``None``, false or empty was not given.
+        Name → value; ``None``, false and empty values were not given.
     names
-        Those that are refused; all, if not said.
+        Those that are refused; all by default.
     """
-    from rankstone.errors import UsageError
-
     others = [name for name in (given if names is None else names) if given.get(name)]
     if others:
         flags = " and ".join(f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in others)
         raise UsageError(f"{flags} cannot go with {flag}")
 
 
-#: keywords that are called otherwise than their options
+#: keywords whose option has another name
 _FLAGS = {"labelled": "labeled", "price": "c", "start": "init"}
 
 
 def chosen_measures(
     measures: Sequence[str], convention: str | None = None, rel: float | None = None
 ) -> Sequence[Any]:
-    """Return what is computed: what was named, a library's own measures, or the usual ones.
+    """Return the measures to compute: those named, those of a library, or the default ones.
 
     Parameters
     ----------
     measures
-        As they were named.
+        The measures as typed.
     convention
         The library, if any.
     rel
-        The lowest relevant grade, for all measures of relevant documents that do not say it themselves;
+        The lowest relevant grade, for all measures of relevant documents without a threshold of their own;
         graded measures keep all grades, as in ``trec_eval -l``.
     """
-    from rankstone.errors import UsageError
-
     if convention is not None:
         from rankstone.conventions import convention as known
 
@@ -144,7 +125,7 @@ def chosen_measures(
 
 
 def _with_threshold(measure: Any, rel: float) -> Any:
-    """Return a measure with this threshold, also of the measure it is made of."""
+    """Return a measure with this threshold, also in a measure inside it."""
     changes: dict[str, Any] = {}
     graded = getattr(measure, "gain", "binary") != "binary"
     for field in fields(measure):
@@ -157,7 +138,7 @@ def _with_threshold(measure: Any, rel: float) -> Any:
 
 
 def split_columns(columns: str | None) -> Renames:
-    """Read --columns, and what --csv-separator and --decimal said."""
+    """Read --columns, --csv-separator and --decimal."""
     import click
 
     from rankstone.io import CsvOptions, parse_columns
@@ -170,14 +151,12 @@ def split_columns(columns: str | None) -> Renames:
 
 def named_runs(arguments: Sequence[str]) -> dict[str, object]:
     """Read RUN arguments: paths or addresses of databases, or one of them with its name=."""
-    from rankstone.errors import UsageError
-
     named: dict[str, object] = {}
     for argument in arguments:
         name, path = _name_and_path(argument)
         if name in named:
             raise UsageError(
-                f"two runs are called {name!r}",
+                f"two runs have the name {name!r}",
                 fix="give them names: bm25=runs/a/run.txt dense=runs/b/run.txt",
             )
         named[name] = path
@@ -204,10 +183,8 @@ def judged_runs(command: str, files: Sequence[str], *, else_try: str | None = No
     files
         Its arguments.
     else_try
-        What may have been meant.
+        A suggestion for the error.
     """
-    from rankstone.errors import UsageError
-
     if len(files) < 2:  # noqa: PLR2004 - judgments and a run
         raise UsageError(
             "judgments and at least one run are needed",
@@ -220,17 +197,14 @@ def judged_runs(command: str, files: Sequence[str], *, else_try: str | None = No
 
 def no_files(files: Sequence[str]) -> None:
     """Refuse files where --labeled names the one table."""
-    from rankstone.errors import UsageError
-
     if files:
         raise UsageError("--labeled takes one table and no other files", given=" ".join(files))
 
 
 def read_once(inputs: Iterable[str]) -> None:
-    """Refuse standard input in two places; what it and pipes hold is kept until the command ends."""
+    """Refuse standard input in two places; its content, and that of pipes, is kept until the command ends."""
     import click
 
-    from rankstone.errors import UsageError
     from rankstone.io import keeping_streams
 
     streams = [name for name in inputs if name == "-" or name.endswith("=-")]
@@ -240,7 +214,7 @@ def read_once(inputs: Iterable[str]) -> None:
 
 
 def keep_inputs(inputs: Iterable[str], outputs: Mapping[str, str | None]) -> None:
-    """Refuse, before any work, inputs read twice and outputs that cannot be written or spoil other files.
+    """Refuse, before any work, inputs read twice and outputs that cannot be written or overwrite inputs.
 
     Parameters
     ----------
@@ -249,8 +223,6 @@ def keep_inputs(inputs: Iterable[str], outputs: Mapping[str, str | None]) -> Non
     outputs
         Flag → file that is written, or ``None``.
     """
-    from rankstone.errors import UsageError
-
     inputs = list(inputs)
     read_once(inputs)
     taken = {
@@ -263,7 +235,7 @@ def keep_inputs(inputs: Iterable[str], outputs: Mapping[str, str | None]) -> Non
             continue
         place = Path(name).resolve()
         if place in taken and (place.is_file() or not place.exists()):
-            raise UsageError(f"{flag} {name} is {taken[place]}, too", fix="name another file")
+            raise UsageError(f"{flag} {name} is also {taken[place]}", fix="choose another file")
         taken[place] = "the other output"
         _writable(flag, Path(name))
 
@@ -276,29 +248,28 @@ def _file_of(path: str) -> str:
 
 
 def _writable(flag: str, target: Path) -> None:
-    """Refuse what no file can be; files appear whole, so their folder must let in a new one."""
-    from rankstone.errors import UsageError
-
+    """Refuse targets that cannot be written; files are written whole, so their folder must be writable."""
     if target.is_dir():
         raise UsageError(
-            f"{flag} {target} is a folder", fix=f"name a file in it: {quoted(str(target / 'scores'))}"
+            f"{flag} {target} is a folder", fix=f"choose a file in it: {quoted(str(target / 'scores'))}"
         )
     special = target.exists() and not target.is_file()  # a pipe or a device
     place = target if special else target.resolve().parent
     if not special and not place.is_dir():
         raise UsageError(
-            f"{flag} {target}: there is no folder {place}", fix="make the folder first, or name another file"
+            f"{flag} {target}: there is no folder {place}",
+            fix="create the folder first, or choose another file",
         )
     if not os.access(place, os.W_OK):
-        raise UsageError(f"{flag} {target} may not be written", fix="name a file in a folder of your own")
+        raise UsageError(f"{flag} {target} cannot be written", fix="choose a folder in which you may write")
 
 
-#: what messages name like this is something else than the option
+#: keywords that messages use for something other than the option
 _NO_FLAGS: Final = ("columns", "form", "k")
 
 
 def as_flags(text: str) -> str:
-    """Return a text in which options stand as flags; measures' parameters and columns stay.
+    """Return a text with options as flags; parameters of measures and columns are kept.
 
     >>> as_flags("choose score_dtype=float32, or a measure: AUC(negatives=judged, ties=half)")
     'choose --score-dtype float32, or a measure: AUC(negatives=judged, ties=half)'
@@ -320,13 +291,11 @@ def _flags() -> dict[str, str]:
     return found
 
 
-def told(error: RankstoneError) -> str:
-    """Return an error's message for somebody at a shell; measures' parameters are the same in both worlds."""
-    from rankstone.errors import BadParameter, BadRuns, UnknownMeasure
-
+def with_flags(error: RankstoneError) -> str:
+    """Return an error's message with options as flags; parameters of measures are kept."""
     if isinstance(error, BadRuns):
         for one in error.errors.values():
-            told(one)
+            with_flags(one)
     if not isinstance(error, (BadParameter, UnknownMeasure)):
         error.what = as_flags(error.what)
         error.expected = error.expected and as_flags(error.expected)

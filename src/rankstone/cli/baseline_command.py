@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.answering import answer, of_runs
 from rankstone.cli.arguments import chosen_measures
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import audit_lines, execute, on_runs
 from rankstone.cli.options import ALIGNMENT, PRINTED, READING
+from rankstone.cli.outputs import check_format, deliver, written
+from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from rankstone.diagnostics import Gain
@@ -25,19 +27,17 @@ def command(
     gain: tuple[str, ...],
     **given: Any,
 ) -> None:
-    """Say what a mean is worth.
+    """Compare each mean with a random, the worst and the best order of the same documents.
 
-    Shows next to each mean what the same documents in any order (chance), in the worst and in the best
-    order reach, and which share of the way from chance to the best was made (skill).  With --candidates
-    N, these are lists as long as the run's own, drawn from so many documents.  Of several runs, also what
-    the step from the first one's mean is worth: in ranks, and as a share of what was left to gain.
+    chance is the mean over all orders, skill = (value - chance) / (best - chance).  With --candidates N,
+    lists as long as the run's are drawn from N documents instead.  With several runs, the gain over the
+    first is shown, too: in ranks, and as a share of the possible gain.
 
     rankstone baseline qrels.txt bm25.run -m "nDCG@10 RR"
     rankstone baseline qrels.txt recs.parquet --candidates 50000 -m "R@100"
     rankstone baseline --gain AP=0.2,0.4 --gain AP=0.7,0.9
     """
     from rankstone import baseline
-    from rankstone.cli.outputs import check_format, deliver, written
     from rankstone.diagnostics import Gains
 
     if gain:
@@ -45,27 +45,24 @@ def command(
         _refuse_files(files, measures)
         deliver(None, written(Gains(tuple(map(_step, gain))), given["form"]), given["output"], None)
         return
-    find = of_runs(baseline, files, chosen_measures(measures, rel=rel))
-    answer(given, find, files, audit=lambda found: found.scores.audit)
+    find = on_runs(baseline, files, chosen_measures(measures, rel=rel))
+    execute(given, find, files, notes=lambda found: audit_lines(found.scores))
 
 
 # -- steps between two means, without files --------------------------------------------------------------
 def _refuse_files(files: tuple[str, ...], measures: tuple[str, ...]) -> None:
-    """Refuse files and measures that --gain would not look at."""
-    from rankstone.errors import UsageError
-
+    """Refuse files and measures together with --gain."""
     if files or measures:
         raise UsageError(
             "--gain takes two means as they are, and no files or -m",
             given=" ".join([*files, *measures]),
-            fix="leave --gain out: of several runs the steps are told anyway",
+            fix="leave --gain out: gains between several runs are shown anyway",
         )
 
 
 def _step(text: str) -> Gain:
     """Read ``AP=0.2,0.4``."""
     from rankstone.diagnostics import gain
-    from rankstone.errors import UsageError, printable
 
     measure, _, means = text.rpartition("=")
     try:

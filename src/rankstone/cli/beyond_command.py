@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.answering import AUDIT, answer
 from rankstone.cli.arguments import named_runs, refuse_with, words
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import audit_lines, execute
+from rankstone.cli.explain_command import check_explanation
 from rankstone.cli.options import ORDERING, PRINTED, READING, WITHOUT_JUDGMENTS
 from rankstone.cli.outputs import written
+from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
     from rankstone import BeyondScores
@@ -46,8 +48,6 @@ def command(
     rankstone beyond recs.parquet --history train.parquet --explain Novelty@10 -q u42
     """
     from rankstone import beyond
-    from rankstone.cli.explain_command import check_explanation
-    from rankstone.errors import UsageError
 
     if explain is None:
         refuse_with("a table", {"query": query, "lang": lang, "width": width})
@@ -64,7 +64,7 @@ def command(
         if explain is None:
             rows = scores.mean(by=segments) if form in ("csv", "jsonl") else None
             whole = scores.report(segments) if form == "json" else None
-            return written(scores, form, digits, frame=rows, told=whole, by=segments)
+            return written(scores, form, digits, frame=rows, content=whole, by=segments)
         ways = [(run, measure) for run in scores.runs for measure in scores.measures]
         found = [scores.explain(measure, query, run=run, lang=lang or "en") for run, measure in ways]
         return written(found, form, width=width)
@@ -74,4 +74,4 @@ def command(
     def find(**options: Any) -> BeyondScores:
         return beyond(named_runs(runs), measures or explain, **options)
 
-    answer(given, find, inputs, show=show, audit=AUDIT if explain is None else None)
+    execute(given, find, inputs, show=show, notes=audit_lines if explain is None else None)

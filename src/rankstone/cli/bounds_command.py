@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.answering import answer, of_runs
 from rankstone.cli.arguments import chosen_measures, numbers
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import execute, on_runs
 from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
 from rankstone.cli.outputs import written
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 def command(
     files: tuple[str, ...], measures: tuple[str, ...], rel: float | None, grades: str | None, **given: Any
 ) -> None:
-    """Say what scores could be if the unjudged documents were judged.
+    """Show the lowest and highest scores if the unjudged documents were judged.
 
-    The lowest and the highest score over every assignment of grades to the documents that were
-    retrieved and never judged.  With two runs their difference is bounded, too: a document that both
-    retrieve has one grade, and the last column says whether it is certain which run is above.
+    Bounds hold for every assignment of grades to the retrieved documents without a judgment.  With two runs
+    their difference is bounded, too (a document that both retrieve has one grade), and the last column says
+    whether it is certain which run is above.
 
     rankstone bounds qrels.txt bm25.run -m "nDCG@10 AP"
     rankstone bounds qrels.txt bm25.run dense.run --scale 0,1,2,3
@@ -45,8 +45,8 @@ def command(
     def show(found: Bounds, form: str, digits: int | None) -> str:
         return written(found, form, digits, frame=found.mean())
 
-    find = of_runs(bounded, files, chosen_measures(measures, rel=rel))
-    answer(given, find, [*files, given["exclude"]], show=show)
+    find = on_runs(bounded, files, chosen_measures(measures, rel=rel))
+    execute(given, find, [*files, given["exclude"]], show=show)
 
 
 def _pair(runs: Mapping[str, object]) -> tuple[str, str] | None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from rankstone.cli.arguments import named_runs, present, read_once, split_columns
+from rankstone.cli.arguments import as_flags, named_runs, present, read_once, split_columns
 from rankstone.cli.declaring import declare
 from rankstone.cli.options import READING
+from rankstone.cli.outputs import check_format, written
 
 _INVALID = 3
 
@@ -22,17 +23,15 @@ _INVALID = 3
     },
 )
 def command(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], form: str, **given: Any) -> None:
-    """Say what is in the files: duplicates, ties, missing queries, unjudged documents, NaN, order.
+    """Check files for problems: duplicates, ties, missing queries, unjudged documents, NaN, order.
 
-    Judgments may be looked at alone.  Of several runs those with errors come first, then those with warnings.
-    Exit code 3 when something found would stop an evaluation.
+    Runs are optional; those with errors come first, then those with warnings.  The exit code is 3 if a
+    problem would stop an evaluation.
 
     rankstone check qrels.txt bm25.run -m "nDCG@10 AP"
     rankstone check test.csv recommended.csv --train train.csv -m R@20
     """
     from rankstone import AlignmentOptions, check
-    from rankstone.cli.arguments import as_flags
-    from rankstone.cli.outputs import check_format, written
 
     check_format(form)
     read_once([qrels, *runs, *filter(None, [given["train"]])])

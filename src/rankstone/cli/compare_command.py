@@ -9,21 +9,20 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.cli.answering import answer
 from rankstone.cli.arguments import chosen_measures, judged_runs, named_runs, refuse_with, words
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
+from rankstone.cli.execution import execute
 from rankstone.cli.options import ALIGNMENT, COMPARING, PRINTED, READING
 from rankstone.cli.outputs import written
 from rankstone.cli.standard_error import Ticker
+from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankstone import Comparison
 
-
-__all__ = ["comparison", "of_files"]
 
 #: what is about judgments and runs, and means nothing for saved scores
 _OF_RUNS: Final = (
@@ -61,7 +60,6 @@ def of_files(
 
 def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[str, Any]) -> Comparison:
     from rankstone import compare_scores
-    from rankstone.errors import UsageError
 
     refuse_with("--scores", given, _OF_RUNS)
     if not files:
@@ -79,10 +77,11 @@ def _of_scores(files: tuple[str, ...], measures: tuple[str, ...], given: dict[st
     f"{COMPARING} per-query width {PRINTED} {READING} {ALIGNMENT}",
 )
 def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
-    """Say which run is better, and how sure that is.
+    """Compare runs: which is better, with tests, confidence intervals and verdicts.
 
-    Two runs: B against A.  More with --baseline: each against it; without: every pair.  The first measure
-    (or --primary) decides, the others explore.  Runs called system/seed1, system/seed2 … are one system.
+    With two runs, B is compared with A.  With more runs, each is compared with --baseline, or every pair is
+    compared.  The first measure (or --primary) gives the verdict, the others are exploratory.  Runs called
+    system/seed1, system/seed2 … are replicates of one system.
 
     rankstone compare qrels.txt bm25.run dense.run -m "nDCG@10 AP"
     rankstone compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25 --margin 0.01
@@ -90,5 +89,5 @@ def command(files: tuple[str, ...], width: int | None, **given: Any) -> None:
     """
     find, inputs = comparison(files, given)
     show = partial(written, width=width)
-    found = answer(given, find, inputs, show=show, rows=attrgetter("per_query"))
+    found = execute(given, find, inputs, show=show, rows=attrgetter("per_query"))
     end_with_bad_runs({} if found.audit is None else found.audit.bad_runs)

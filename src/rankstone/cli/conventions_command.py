@@ -12,15 +12,15 @@ import click
 
 from rankstone.cli.arguments import chosen_measures, named_runs, no_command, read_once, split_columns
 from rankstone.cli.declaring import declare
+from rankstone.cli.outputs import check_format
 from rankstone.cli.standard_error import Ticker
+from rankstone.errors import UnknownConvention, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankstone.conventions import Convention, Entry
 
-
-__all__ = ["page", "pages"]
 
 _NUMBERS = 6
 
@@ -32,7 +32,6 @@ class _Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         from rankstone.conventions import convention
-        from rankstone.errors import UnknownConvention
 
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             try:
@@ -53,8 +52,7 @@ def command(ctx: click.Context) -> None:
 
 @declare("list", {}, "format", but={"format": {"values": "text|json", "default": "text"}})
 def listing(form: str = "text") -> None:
-    """List the libraries, a line each: versions, and when they were last compared with the real thing."""
-    from rankstone.cli.outputs import check_format
+    """List the libraries: versions, and when they were last compared with the library itself."""
     from rankstone.conventions import conventions
 
     check_format(form, ("text", "json"))
@@ -68,13 +66,12 @@ def listing(form: str = "text") -> None:
     for one in known:
         checked = one.checked[-1] if one.checked else "not compared live"
         click.echo(f"{one!s:<{width}}  {len(one.entries):>3} measures  {checked}")
-    click.echo("\nrankstone conventions show NAME tells what a library means")
+    click.echo("\nrankstone conventions show NAME shows the definitions of a library")
 
 
 @declare("show", {"name": "NAME"}, "format", but={"format": {"values": "text|md|json", "default": "text"}})
 def show(name: str, form: str) -> None:
-    """Tell what a library means by its measures, in our words."""
-    from rankstone.cli.outputs import check_format
+    """Show how a library defines its measures, in terms of rankstone's."""
     from rankstone.conventions import convention
 
     check_format(form, ("text", "md", "json"))
@@ -117,14 +114,13 @@ def diff(
     columns: str | None,
     quiet: bool,
 ) -> None:
-    """Say in which options two libraries differ, and by how much on your data.
+    """Show in which options two libraries differ, and by how much on your data.
 
     rankstone conventions diff sklearn xgboost
     rankstone conventions diff sklearn xgboost qrels.txt bm25.run -m nDCG@10
     rankstone conventions diff --all qrels.txt bm25.run -m nDCG@10
     """
     from rankstone.conventions import convention, conventions, values_by
-    from rankstone.errors import UsageError
 
     libraries, files = (names[:0], names) if everybody else (names[:2], names[2:])
     if len(libraries) != (0 if everybody else 2) or len(files) not in ((2,) if everybody else (0, 2)):
@@ -155,7 +151,6 @@ for _one in (listing, show, write_pages, diff):
 def _require_known(texts: list[str], known: Sequence[Convention]) -> None:
     """Refuse a measure that is neither one of ours nor a library's."""
     from rankstone import parse_measure
-    from rankstone.errors import UsageError
 
     for text in texts:
         try:
@@ -166,7 +161,6 @@ def _require_known(texts: list[str], known: Sequence[Convention]) -> None:
 
 
 def _reads(library: Convention, text: str) -> bool:
-    from rankstone.errors import UsageError
 
     try:
         return bool(library.read(text))

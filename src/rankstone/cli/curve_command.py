@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.answering import answer
 from rankstone.cli.arguments import judged_runs, no_files, numbers, refuse_with
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import audit_lines, execute
 from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
+from rankstone.cli.outputs import check_charts, written
+from rankstone.errors import UsageError, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,18 +49,16 @@ def command(
     band: str,
     **given: Any,
 ) -> None:
-    """Trace curves of runs against judgments, averaged over queries.
+    """Compute curves of runs, averaged over queries: precision-recall, ROC, or a measure over k.
 
-    PR is precision over recall; a measure with several cutoffs, or with -k, is traced over k.  The
-    table shows means with their bootstrap intervals; csv, json and jsonl hold spread and bands, too
-    (with --target or --which-k, csv and jsonl hold their rows instead).
+    A measure with several cutoffs, or with -k, gives a curve over k.  The table shows means with bootstrap
+    intervals; csv, json and jsonl also contain spread and bands (with --target or --which-k, csv and jsonl
+    contain those rows instead).
 
     rankstone curve qrels.txt bm25.run dense.run -m "PR ROC(negatives=judged)" --cloud cloud.svg
     rankstone curve qrels.txt bm25.run dense.run --target RR=0.5 --target R=0.8,0.9 -k 1..1000
     rankstone curve qrels.txt bm25.run dense.run other.run -m nDCG -k 1..10,20,50,100 --which-k
     """
-    from rankstone.cli.outputs import check_charts, written
-
     targets = _targets(target)
     check_charts({"chart": chart, "cloud": cloud})
     curves = _curves(kind, measures, targets, cutoffs, which_k=which_k)
@@ -82,7 +82,7 @@ def command(
 
         whole, rows = _parts(traced, targets, which_k=which_k, form=form)
         view: dict[str, Any] = {"targets": targets or None, "which_k": which_k}
-        text = written(traced, form, digits, frame=rows, told=whole, **view)
+        text = written(traced, form, digits, frame=rows, content=whole, **view)
         for name, file in (("means", chart), ("cloud", cloud)):
             if file is not None:
                 plots.write(getattr(plots, name)(traced), file)
@@ -90,7 +90,14 @@ def command(
 
     charts = {"--chart": chart, "--cloud": cloud}
     inputs = [*files, labelled, given["exclude"], given["queries"], given["intents"]]
-    answer(given, find, inputs, show=show, outputs=charts, audit=_Notes)
+    execute(
+        given,
+        find,
+        inputs,
+        show=show,
+        outputs=charts,
+        notes=lambda traced: [*audit_lines(traced), traced.resampling_line()],
+    )
 
 
 def _parts(
@@ -106,17 +113,6 @@ def _parts(
     return None, traced.which_k() if which_k else traced.reach(targets) if targets else traced.mean()
 
 
-class _Notes:
-    """What is noted of curves: what was found in the data, and how samples were drawn."""
-
-    def __init__(self, traced: Curves) -> None:
-        self._traced = traced
-
-    def lines(self) -> list[str]:
-        """Return the lines."""
-        return [*self._traced.audit.lines(), self._traced.resampling_line()]
-
-
 def _curves(
     kind: str | None,
     curves: tuple[str, ...],
@@ -126,7 +122,6 @@ def _curves(
     which_k: bool,
 ) -> tuple[Curve, ...]:
     """Return what is traced; -m, --kind and --target must agree."""
-    from rankstone.errors import UsageError, one_of
     from rankstone.measures import DEFAULT_CUTOFFS, parse_curves, targets_of
 
     if kind is not None:
@@ -136,7 +131,7 @@ def _curves(
     found = parse_curves(texts, cutoffs, _EVERY if targets else DEFAULT_CUTOFFS)
     others = [curve for curve in found if kind is not None and curve.name != _NAMES[kind]]
     if others:
-        raise UsageError(f"--kind {kind} does not trace {others[0]}", fix="leave --kind out, -m says it all")
+        raise UsageError(f"--kind {kind} does not fit {others[0]}", fix="leave --kind out: -m is enough")
     if targets:
         targets_of(found, targets)  # refuses what is not traced before any work
     return found
@@ -155,18 +150,15 @@ def _one_table(
     form: str, targets: Mapping[str, list[float]], files: tuple[str, ...], *, which_k: bool
 ) -> None:
     """Refuse two tables in a format that holds one, and a choice among systems for a single one."""
-    from rankstone.errors import UsageError
-
     if form in ("csv", "jsonl") and targets and which_k:
         raise UsageError(
             f"--format {form} holds one table: that of --target or that of --which-k", fix="--format json"
         )
     if which_k and len(files) < 3:  # noqa: PLR2004 - judgments and two runs
-        raise UsageError("--which-k asks how well runs are told apart", expected="two runs or more")
+        raise UsageError("--which-k compares runs", expected="two runs or more")
 
 
 def _two(flag: str, text: str) -> tuple[float, float]:
-    from rankstone.errors import UsageError
 
     found = numbers(flag, text)
     if len(found) != 2:  # noqa: PLR2004 - low and high

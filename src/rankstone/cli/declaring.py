@@ -1,4 +1,4 @@
-"""How commands are declared, by the names of their options, and how their help is written, in panels."""
+"""Declaration of commands by the names of their options, and their help in panels."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from rankstone.cli.arguments import no_command
+from rankstone.cli.arguments import no_command, with_flags
 from rankstone.cli.options import PANELS, REMOVED, Declared
+from rankstone.errors import RankstoneError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-__all__ = ["Command", "Group", "Option", "declare"]
-
 _ADVANCED: Final = "Alignment"
 _EPILOG: Final = "The first value listed is the default; docs/options.md has all options."
 _PANEL_OF: Final = {name: panel for panel, options in PANELS.items() for name in options}
-#: options that reach deep into a command: they wait in the context instead of being handed on
+#: options that are kept in the context instead of being passed to the command
 _KEPT: Final = ("csv-formulas", "csv-separator", "decimal")
 
 
 class Option(click.Option):
-    """An option with its place in the help, and what the table says of it."""
+    """An option with its panel of the help and its row of the table."""
 
     def __init__(self, name: str, declared: Declared, **settings: Any) -> None:
         self.declared, self.listed, self.panel = declared, name, _PANEL_OF[name]
@@ -49,7 +48,7 @@ class Option(click.Option):
         super().__init__(flags, help=declared.text + usual, **settings)
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return what stands behind the help: that it must be given."""
+        """Return the mark of required options."""
         extra = super().get_help_extra(ctx)
         return {"required": extra["required"]} if "required" in extra else {}
 
@@ -83,9 +82,9 @@ def declare(
     name
         Its name.
     arguments
-        Name → what stands for it in the help; several words or ``…`` stand for several values.
+        Name → placeholder in the help; several words or ``…`` mean several values.
     *options
-        Names of options with blanks between them.
+        Names of options, separated by spaces.
     but
         Option → fields in which this command differs; ``DIFFERS`` says why.
     required
@@ -115,17 +114,14 @@ def _argument(name: str, shown: str) -> click.Argument:
 
 
 class Command(click.Command):
-    """A command whose help is in panels, and whose errors name options as the shell spells them."""
+    """A command whose help has panels, and whose errors show options as flags."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        from rankstone.cli.arguments import told
-        from rankstone.errors import RankstoneError
-
         try:
             return super().invoke(ctx)
         except RankstoneError as error:
-            told(error)
+            with_flags(error)
             raise
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -137,7 +133,7 @@ class Command(click.Command):
             raise
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters; ``--help-all`` is one where something is left out of ``--help``."""
+        """Return the parameters, with ``--help-all`` where ``--help`` omits some."""
         params = super().get_params(ctx)
         if any(getattr(param, "panel", "") == _ADVANCED for param in params):
             text = "show this and the options of alignment, and exit"
@@ -177,7 +173,6 @@ class Command(click.Command):
 
 
 def _refuse_renamed(*spellings: str) -> None:
-    from rankstone.errors import UsageError
 
     for spelling in spellings:
         if spelling in REMOVED:
@@ -203,7 +198,7 @@ class Group(click.Group):
     module
         The module of a command, with ``{}`` for its name; there it is ``NAME_command``, or ``command``.
     moved
-        Command that stands elsewhere now → its new spelling.
+        Command that has moved → its new spelling.
     """
 
     def __init__(
@@ -234,13 +229,12 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is meant; refuse one that there is not, or not any more."""
+        """Return the command; refuse one that does not exist or has moved."""
         if args and args[0] not in self._names and not args[0].startswith("-"):
             self._refuse(args[0])
         return super().resolve_command(ctx, args)
 
     def _refuse(self, name: str) -> NoReturn:
-        from rankstone.errors import UsageError
 
         if name in self._moved:
             raise UsageError(f"rankstone {name} is now: rankstone {self._moved[name]}")

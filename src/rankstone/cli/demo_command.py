@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from rankstone.cli.declaring import declare
+from rankstone.cli.outputs import written
 
 
 @declare("demo", {}, "where")
 def command(*, where: bool) -> None:
     """Score the shipped collection's two rankers, BM25 and TF-IDF."""
     from rankstone import evaluate
-    from rankstone.cli.outputs import written
     from rankstone.demo import FOLDER, QRELS, RUNS
 
     if where:

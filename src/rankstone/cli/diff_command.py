@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.answering import AUDIT, answer
 from rankstone.cli.arguments import named_runs, refuse_with
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import audit_lines, execute
+from rankstone.cli.explain_command import check_explanation
 from rankstone.cli.options import ORDERING, PRINTED, READING, WITHOUT_JUDGMENTS
+from rankstone.cli.outputs import written
+from rankstone.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from rankstone import Similarity
@@ -38,7 +41,7 @@ def command(
     width: int | None,
     **given: Any,
 ) -> None:
-    """Say how alike two runs are, without judgments.
+    """Compare two rankings without judgments.
 
     A is the reference (the old run), B is compared with it.  Both are files as `rankstone eval` takes
     them; name=FILE names a run.
@@ -48,9 +51,6 @@ def command(
     rankstone diff old.run new.run -q 1037798 --explain "RBO(p=0.9)"
     """
     from rankstone import diff
-    from rankstone.cli.explain_command import check_explanation
-    from rankstone.cli.outputs import written
-    from rankstone.errors import UsageError, printable
 
     if explain is None:
         refuse_with("a table", {"lang": lang, "width": width})
@@ -67,7 +67,7 @@ def command(
         if explain is not None:
             return written(alike.explain(alike.measures[0], query, lang=lang or "en"), form, width=width)
         whole, rows = _parts(alike, form, **view)
-        text = written(alike, form, digits, frame=rows, told=whole, **view)
+        text = written(alike, form, digits, frame=rows, content=whole, **view)
         if form == "csv" and output is None and sys.stdout.isatty():  # nothing in a text reaches the terminal
             text = "".join(f"{printable(line, len(text))}\n" for line in text.split("\n")[:-1])
         return text
@@ -76,13 +76,11 @@ def command(
         (first, a), (second, b) = _two(files).items()
         return diff(a, b, measures or (explain or _MEASURES,), names=(first, second), **options)
 
-    answer(given, find, files, show=show, audit=AUDIT if explain is None else None)
+    execute(given, find, files, show=show, notes=audit_lines if explain is None else None)
 
 
 def _two(files: tuple[str, ...]) -> dict[str, object]:
     """Return the two runs by name."""
-    from rankstone.errors import UsageError
-
     if len(files) != 2:  # noqa: PLR2004 - this and that
         raise UsageError(
             "two runs are needed", given=" ".join(files) or "nothing", expected="rankstone diff A B"

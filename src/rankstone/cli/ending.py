@@ -1,7 +1,4 @@
-"""How a command ends: its message on standard error, and the exit code.
-
-Packages that are older than rankstone needs: installed by other means, or held back by another package.
-"""
+"""How a command ends: the error message and the exit code; packages that are too old are named."""
 
 from __future__ import annotations
 
@@ -17,39 +14,38 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
 
+from rankstone.cli.arguments import with_flags
 from rankstone.errors import InputError, MissingExtra, RankstoneError, masked, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-__all__ = ["BUG", "end_with_bad_runs", "ended", "leave", "open_streams", "outdated"]
-
 BUG: Final = 70
 _INTERRUPTED: Final = 130
-#: what the system says when output cannot be taken in, as on a full disk
+#: errors of the system when output cannot be written, as on a full disk
 _FULL: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
-#: what other tools have options for, and where it stands here
+#: options of other tools → what to use here
 _ELSEWHERE: Final = {
     **dict.fromkeys(("--level", "--threshold", "-l"), "--rel 2 for all measures, or of one: AP(rel=2)"),
     **dict.fromkeys(
         ("--cutoff", "--at", "--topk", "--top-k", "-k"),
-        "that belongs to a measure: nDCG@10; --depth cuts every list",
+        "the cutoff is part of a measure: nDCG@10; --depth cuts every list",
     ),
-    **dict.fromkeys(("--gain", "--gains"), "that belongs to a measure: nDCG(gain=exp2)@10"),
-    "-q": "--per-query FILE writes the values of every query; --quiet leaves notes out",
+    **dict.fromkeys(("--gain", "--gains"), "the gain is part of a measure: nDCG(gain=exp2)@10"),
+    "-q": "--per-query FILE writes values per query; --quiet hides notes",
 }
 
 
 def open_streams() -> None:
-    """Open what the shell has closed, so that nothing else is written where output should go."""
+    """Reopen standard streams that the shell has closed, so that no other file takes their place."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for good
 
 
 def leave(code: int) -> NoReturn:
-    """End the process now: nothing is left to clean up, and Python would look through every object."""
+    """End the process at once, without Python's slow clean-up."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -61,7 +57,7 @@ def leave(code: int) -> NoReturn:
 
 
 def ended(error: BaseException) -> int:
-    """Say what ended a command, and return the exit code."""
+    """Print the error that ended a command, and return the exit code."""
     if isinstance(error, RankstoneError):
         _say(f"error: {error}")
         return error.exit_code
@@ -76,7 +72,7 @@ def ended(error: BaseException) -> int:
         _say("interrupted")
         return _INTERRUPTED
     if isinstance(error, (BrokenPipeError, SystemExit)):  # the latter is how click ends on a broken pipe
-        # the reader of our output went away; say nothing, also not while Python shuts down
+        # the reader of the output has gone: print nothing, not even while Python shuts down
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
         return 0
     if isinstance(error, OSError) and error.filename is None and error.errno in _FULL:
@@ -86,11 +82,9 @@ def ended(error: BaseException) -> int:
 
 
 def end_with_bad_runs(bad: Mapping[str, InputError]) -> None:
-    """Name the runs that were left out, once the result is written, and end as with bad input."""
-    from rankstone.cli.arguments import told
-
+    """Print which runs were left out, after the result is written, and exit as with bad input."""
     for name, error in bad.items():
-        _say(f"error: {printable(name)} is left out: {told(error)}")
+        _say(f"error: {printable(name)} is left out: {with_flags(error)}")
     if bad:
         raise click.exceptions.Exit(InputError.exit_code)
 
@@ -117,7 +111,7 @@ def _say(text: str) -> None:
 
 
 def outdated() -> MissingExtra | None:
-    """Return the error for the first package that is too old, of those rankstone cannot do without."""
+    """Return the error for the first required package that is too old."""
     try:
         wanted = requires("rankstone") or []
     except PackageNotFoundError:  # run from a folder
@@ -140,7 +134,7 @@ def outdated() -> MissingExtra | None:
 
 
 def _numbers(text: str) -> list[int]:
-    """Return a version as numbers, of which zeros at the end say nothing.
+    """Return a version as numbers, without zeros at the end.
 
     >>> _numbers("2.10.0rc1") > _numbers("2.9"), _numbers("2.0") == _numbers("2")
     (True, True)

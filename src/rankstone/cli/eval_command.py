@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rankstone._text import quoted
-from rankstone.cli.answering import answer
 from rankstone.cli.arguments import (
     chosen_measures,
     judged_runs,
@@ -20,9 +19,11 @@ from rankstone.cli.arguments import (
 )
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
+from rankstone.cli.execution import execute
 from rankstone.cli.options import ALIGNMENT, LISTS, PRINTED, READING
-from rankstone.cli.outputs import FORMATS, written
+from rankstone.cli.outputs import FORMATS, formulas, written
 from rankstone.cli.standard_error import Ticker
+from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -78,9 +79,6 @@ def command(
     rankstone eval qrels.txt bm25.run --ci -m "nDCG@10 AP"
     rankstone eval qrels.parquet runs/ --memory 4GB --per-query scores.parquet
     """
-    from rankstone.cli.outputs import formulas
-    from rankstone.errors import one_of
-
     spark, cluster, queries, columns = engine == "spark", given["cluster"], given["queries"], given["columns"]
     ways = {"engine spark": spark, "memory": memory, "labeled": labelled, "exact-run": exact_run}
     every = {**given, "labelled": labelled, "exact_run": exact_run, "memory": memory}
@@ -119,7 +117,7 @@ def command(
             view |= _with_intervals(scores, chosen | {"queries": queries}, quiet=quiet)
         return _shown(scores, form, digits, view)
 
-    scores = answer(given, find, inputs, show=show, formats=_FORMATS, outputs=outputs)
+    scores = execute(given, find, inputs, show=show, formats=_FORMATS, outputs=outputs)
     end_with_bad_runs(scores.audit.bad_runs)
 
 
@@ -138,7 +136,6 @@ def _evaluation(
 
 def _segments(by: str | None, queries: str | None, columns: str | None) -> list[str]:
     """Return the columns that means are grouped by; the table of queries has them."""
-    from rankstone.errors import UsageError
     from rankstone.io import read_attributes
 
     segments = list(dict.fromkeys(words(by)))
@@ -154,7 +151,6 @@ def _segments(by: str | None, queries: str | None, columns: str | None) -> list[
 def _with_intervals(scores: AnyScores, chosen: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
     """Find an interval for every mean, and say how."""
     from rankstone import Scores, intervals
-    from rankstone.errors import printable
     from rankstone.stats import FEW_CLUSTERS, METHODS, RESAMPLED
 
     with Ticker(quiet=quiet, what="blocks drawn") as drawing:
@@ -173,8 +169,6 @@ def _with_intervals(scores: AnyScores, chosen: dict[str, Any], *, quiet: bool) -
 
 def _shown(scores: AnyScores, form: str, digits: int | None, view: dict[str, Any]) -> str:
     """Return the means in a format, with their segments and intervals."""
-    from rankstone.errors import UsageError
-
     by, intervals = view["by"], view.get("intervals")
     if form == "trec":
         if by or intervals is not None:
@@ -190,12 +184,11 @@ def _shown(scores: AnyScores, form: str, digits: int | None, view: dict[str, Any
         if intervals is not None:
             ends = intervals.select("run", "measure", "low", "high")
             frame = frame.join(ends, on=["run", "measure"], how="left", maintain_order="left")
-    return written(scores, form, digits, frame=frame, told=whole, **view)
+    return written(scores, form, digits, frame=frame, content=whole, **view)
 
 
 def _trec(scores: AnyScores, digits: int | None) -> str:
     """Return trec_eval's three columns; a ``runid`` line begins each run."""
-    from rankstone.errors import printable
     from rankstone.measures import trec_name
 
     lines = []
@@ -249,7 +242,6 @@ def _on_spark(
 def _against_run(exact: str, files: tuple[str, ...], measures: Sequence[Any], **options: Any) -> Scores:
     """Score approximate runs against the head of an exact one."""
     from rankstone import evaluate
-    from rankstone.errors import UsageError
     from rankstone.evaluation import head_of_run
 
     depth, within = options.pop("depth", None), options.pop("within", 0.0)
@@ -273,8 +265,6 @@ def _against_run(exact: str, files: tuple[str, ...], measures: Sequence[Any], **
 
 def _need(given: object, flag: str, others: Mapping[str, object]) -> None:
     """Refuse options that make no sense without another one."""
-    from rankstone.errors import UsageError
-
     names = [name for name, value in others.items() if value is not None]
     if names and given is None:
         raise UsageError(f"{' and '.join(names)} needs {flag}")

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankstone.cli.answering import answer
+from rankstone.cli.arguments import refuse_with
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import execute
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, LISTS, READING
 from rankstone.cli.outputs import written
+from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +24,11 @@ if TYPE_CHECKING:
 
     Found = list[Explanation | ExplainedDifference]
 
-__all__ = ["check_explanation", "typed_list"]
-
 
 def typed_list(
     grades: str, judged: str | None, others: Sequence[str]
 ) -> tuple[dict[str, dict[str, float]], dict[str, list[str]]]:
     """Return judgments and a run of what was typed in; no file or query goes with it."""
-    from rankstone.errors import UsageError
     from rankstone.explanation import QUERY, typed_in
 
     if others:
@@ -40,8 +39,6 @@ def typed_list(
 
 def check_explanation(others: dict[str, Any]) -> None:
     """Refuse options (name → what was given for it) that play no part in an explanation."""
-    from rankstone.cli.arguments import refuse_with
-
     source = click.get_current_context().get_parameter_source("digits")
     digits = "yes" if source == click.core.ParameterSource.COMMANDLINE else None
     refuse_with("--explain", {**others, "digits": digits})
@@ -65,14 +62,13 @@ def command(
     width: int | None,
     **given: Any,
 ) -> None:
-    """Unfold a score: the table it is the sum of, the rules that fired, what would change it.
+    """Explain a score: the table that it is the sum of, the rules that applied, what would change it.
 
     rankstone explain qrels.txt bm25.run -q 301 -m nDCG@10
     rankstone explain qrels.txt bm25.run -q 301 -m AP --versus dense.run
     rankstone explain qrels.txt bm25.run --worst 5
     rankstone explain --grades 5,3,2,1,2 --judged 5,3,2,1,2,4,0 -m "nDCG(gain=exp2)@5"
     """
-    from rankstone.errors import UsageError
     from rankstone.explanation import explain_queries
     from rankstone.io import stem
 
@@ -100,4 +96,4 @@ def command(
         return explain_queries(qrels, run, wanted, queries, worst=worst or 0, vs=other, **options)
 
     show = partial(written, width=width)
-    answer(given, find, [*files, given["exclude"], versus], show=show, audit=None)
+    execute(given, find, [*files, given["exclude"], versus], show=show, notes=None)

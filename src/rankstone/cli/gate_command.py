@@ -6,8 +6,11 @@ from typing import Any
 
 import click
 
+from rankstone.cli.arguments import keep_inputs
 from rankstone.cli.declaring import declare
+from rankstone.cli.outputs import check_format, deliver, written
 from rankstone.cli.standard_error import Ticker
+from rankstone.errors import UsageError
 
 DEFAULT_CONFIG = "rankstone.toml"
 
@@ -34,18 +37,16 @@ def command(
     quiet: bool,
     **runs: Any,
 ) -> int:
-    """Say whether a candidate may replace the baseline: rules with margins on intervals, floors, guards.
+    """Decide whether a candidate may replace the baseline: allowed losses, floors, guards.
 
-    Exit codes: 0 passed, 1 a rule failed, 2 usage, or a margin that so few queries cannot pass, 3 not
-    comparable (a guard does not hold, or the input is invalid), 4 inconclusive (0 with warn or pass).
+    Exit codes: 0 passed, 1 a rule failed, 2 usage error, or a margin that cannot pass with so few queries,
+    3 not comparable (a guard failed, or the input is invalid), 4 inconclusive (0 with warn or pass).
 
     rankstone gate --candidate runs/new.run
     rankstone gate --check
     rankstone gate --config ci/rankstone.toml --inconclusive warn --junit gate.xml
     """
     from rankstone import gate
-    from rankstone.cli.arguments import keep_inputs
-    from rankstone.cli.outputs import check_format, deliver, written
 
     check_format(form)
     rules = config or _configuration()
@@ -67,11 +68,10 @@ def command(
 
 def _checked(config: str, runs: dict[str, str | None], output: str | None) -> int:
     """Write a line for each margin; refuse one that cannot pass."""
-    from rankstone.cli.outputs import deliver
     from rankstone.comparison import plan
 
     margins = plan(config, **runs)
-    lines = [margin.text() for margin in margins] or ["no rule has a margin that can be planned for"]
+    lines = [margin.text() for margin in margins] or ["no rule has a margin that can be checked in advance"]
     deliver(None, "\n".join(lines) + "\n", output, None)
     for margin in margins:
         margin.refuse()
@@ -81,8 +81,6 @@ def _checked(config: str, runs: dict[str, str | None], output: str | None) -> in
 def _configuration() -> str:
     """Return the configuration of this folder."""
     from pathlib import Path
-
-    from rankstone.errors import UsageError
 
     for name in (DEFAULT_CONFIG, "pyproject.toml"):
         if Path(name).exists():

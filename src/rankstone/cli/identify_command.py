@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.answering import answer
 from rankstone.cli.arguments import judged_runs
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import execute
 from rankstone.cli.explain_command import typed_list
 from rankstone.cli.options import ALIGNMENT, LISTS, READING
 from rankstone.cli.outputs import written
+from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
     from rankstone import QrelsLike, RunLike
@@ -33,12 +34,12 @@ def command(
     width: int | None,
     **given: Any,
 ) -> None:
-    """Find out how a number that was reported for a run was computed.
+    """Find out how a reported number was computed.
 
-    Searches rankstone's measures and their parameters, the options of alignment (what is given is where it
-    starts), and what every known library means.  Says which print as the number, and how far off the
-    nearest others are.  Of several runs it says whose value the number is; it is taken for the first, or
-    with as many numbers as runs, each for the run in its place.
+    Searches measures and their parameters, options of alignment (starting from those given), and the
+    definitions of all known libraries.  Shows which of them print the number, and how close others come.
+    With several runs, the number is taken for the first, or one number for each run, in their order; it also
+    shows which run has this value.
 
     rankstone identify qrels.txt bm25.run --value 0.4132 -m nDCG@10
     rankstone identify qrels.txt bm25.run dense.run --value 0.4132 --value 39.9% -m nDCG@10
@@ -46,14 +47,13 @@ def command(
     rankstone identify --grades 5,3,2,1,2 --judged 5,3,2,1,2,4,0 --value 0.827 -m "nDCG(gain=exp2)@5"
     """
     from rankstone import identify
-    from rankstone.errors import UsageError
 
     if not value:
         raise UsageError("which number?", expected="--value as it was printed: --value 0.827")
     qrels, runs = typed_list(grades, judged, files) if grades is not None else _files(files)
 
     find = partial(identify, qrels, runs, value, measure, digits=digits)
-    answer(given, find, [*files, given["exclude"]], show=partial(written, width=width), audit=None)
+    execute(given, find, [*files, given["exclude"]], show=partial(written, width=width), notes=None)
 
 
 def _files(files: tuple[str, ...]) -> tuple[QrelsLike, RunLike]:

@@ -8,13 +8,11 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankstone.errors import RankstoneError, UsageError, printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankstone.errors import UsageError
-
-
-__all__ = ["own_mistake", "register"]
 
 #: files that were imported, as tracebacks name them
 _imported: set[str] = set()
@@ -28,8 +26,6 @@ def register(files: Iterable[str]) -> None:
 
 def _run(path: Path) -> None:
     """Run a file for what it registers."""
-    from rankstone.errors import RankstoneError, UsageError, printable
-
     if not path.is_file():
         raise UsageError(f"--import {path}: there is no such file", expected="a Python file")
     place = str(path.resolve())
@@ -67,8 +63,6 @@ def _vocabulary() -> tuple[int, ...]:
 def own_mistake(error: BaseException) -> UsageError | None:
     """Return the error for what went wrong in an imported file: where, and in its own words."""
     import traceback
-
-    from rankstone.errors import UsageError, printable
 
     places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):

@@ -31,8 +31,10 @@ from rankstone.cli.arguments import (
 )
 from rankstone.cli.declaring import Group, declare
 from rankstone.cli.options import DEFAULT_MEASURES, PRINTED, STATISTICS
-from rankstone.cli.outputs import formulas
+from rankstone.cli.outputs import check_format, check_rows, deliver, formulas, written
+from rankstone.cli.report_command import command_line
 from rankstone.cli.standard_error import Ticker
+from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from rankstone import Comparison
     from rankstone.ltr import Dataset, LinearModel, RankSVM, Selection
 
-
-__all__ = ["DATA", "FORMS", "LEARNING", "data_of", "noting"]
 
 _COMMANDS: Final = {
     "train": "learn a linear ranker: a rank SVM, or coordinate ascent on a measure",
@@ -118,7 +118,6 @@ def train_command(data: tuple[str, ...], output: str, method: str, measure: str 
     rankstone ltr train train.txt -o svm.json --c 0.1
     rankstone ltr train train.txt -o best.json --method ascent --init svm.json -m "nDCG(gain=exp2)@10"
     """
-    from rankstone.errors import one_of
     from rankstone.ltr import checked_measure
 
     one_of("--method", method, ("svm", "ascent"))
@@ -149,7 +148,6 @@ def _trained(
 
 
 def _start(path: str, data: Dataset) -> Any:
-    from rankstone.errors import UsageError
     from rankstone.ltr import LinearModel, load
 
     model = load(path)
@@ -171,7 +169,6 @@ def _refuse_others(method: str, options: dict[str, Any]) -> None:
 
 def _told(model: LinearModel, data: Dataset, measure: str) -> str:
     """Return what a person wants to know of a new model."""
-    from rankstone.errors import printable
     from rankstone.ltr import mean_of, queries_of
 
     queries = queries_of(data.qid, len(data))
@@ -222,8 +219,6 @@ def tune_command(
     rankstone ltr tune train.txt -m "nDCG(gain=exp2)@10" --model svm.json
     rankstone ltr tune train.txt --valid vali.txt --values 0.01,0.1,1 --choose 1se --model svm.json
     """
-    from rankstone.cli.outputs import check_format, check_rows, deliver, written
-    from rankstone.errors import UsageError, one_of
     from rankstone.ltr import LinearModel, checked_measure
 
     check_format(form)
@@ -352,7 +347,6 @@ def eval_command(
     rankstone ltr eval test.txt svm.json lambdarank=pred.txt -m "nDCG(gain=exp2)@10"
     rankstone ltr eval test.txt svm=svm.json trees=model.txt --baseline svm --report report.html
     """
-    from rankstone.cli.outputs import check_format, check_rows, deliver, written
     from rankstone.ltr import judgments, run_of
 
     check_format(form)
@@ -394,7 +388,6 @@ def _page(found: Comparison, path: str, digits: int, *, quiet: bool) -> None:
     from dataclasses import replace
 
     import rankstone
-    from rankstone.cli.report_command import command_line
 
     with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
         shown = replace(found, digits=digits)

@@ -16,6 +16,8 @@ import click
 
 from rankstone.cli.arguments import no_command
 from rankstone.cli.declaring import declare
+from rankstone.cli.outputs import check_format
+from rankstone.errors import UnknownMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,7 +38,6 @@ class _Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from rankstone.errors import UnknownMeasure
 
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             try:
@@ -75,7 +76,6 @@ command.add_command(show)
 
 
 def _written(form: str, writers: dict[str, Callable[[Kinds], str]]) -> Callable[[Kinds], str]:
-    from rankstone.cli.outputs import check_format
 
     check_format(form, writers)
     return writers[form]

@@ -17,20 +17,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rankstone.cli.answering import AUDIT, answer, note_audit
 from rankstone.cli.arguments import refuse_with
 from rankstone.cli.declaring import Group, declare
+from rankstone.cli.execution import audit_lines, execute, print_notes
 from rankstone.cli.options import PRINTED, READING, WITHIN_LOGS
+from rankstone.cli.outputs import check_charts, check_rows, formulas, write_rows, written
+from rankstone.cli.report_command import command_line
+from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
     from rankstone.online import Clicks, Found, Retention
 
 
 _COMMANDS: Final = {
-    "retention": "how many users come back: new and returning users, cohorts, day-N retention",
-    "clicks": "judgments from a log of clicks: click rates, corrected for positions on request",
+    "retention": "how many users come back: cohorts, day-N retention",
+    "clicks": "judgments from click logs, corrected for position bias on request",
     "counterfactual": "what another ranking would have earned, from a log: IPS, SNIPS, doubly robust",
-    "interleave": "two rankings shown as one list, and which of them users prefer",
+    "interleave": "merge two rankings into one list, and test which users prefer",
     "ab": "A/B tests of rankings: click-through, click ranks, abandonment, and how users were assigned",
 }
 
@@ -38,7 +41,7 @@ command = Group(
     "online",
     {"Commands": _COMMANDS},
     "rankstone.cli.online_command",
-    help="Evaluate what users did, from logs.",
+    help="Evaluate user behaviour from logs.",
 )
 
 #: what is printed
@@ -64,17 +67,16 @@ def retention_command(
     lang: str | None,
     **given: Any,
 ) -> None:
-    """Say how many users come back: new, returning and login users, cohorts, day-N retention.
+    """Compute how many users come back: new, returning and login users, cohorts, day-N retention.
 
     EVENTS is a table with user_id and time, an event a row: CSV, TSV, JSON lines, Parquet, Arrow, a folder of
-    parts, a table of a database.  It may be larger than memory.  Cohorts that were not watched for N days are
-    left out of the retention after N days; they never count as 0.
+    parts, a table of a database.  It may be larger than memory.  Cohorts that were not observed for N days
+    are left out of the retention after N days; they never count as 0.
 
     rankstone online retention events.parquet --tz Europe/Berlin
     rankstone online retention log.csv --columns uid=user_id,ts=time --unit week --show cohorts
     rankstone online retention events.parquet --by app_version --versus 1.0 --plot --report retention.html
     """
-    from rankstone.cli.outputs import check_charts, check_rows, write_rows, written
     from rankstone.online import retention
 
     _check_shown(show, given["by"])
@@ -91,11 +93,10 @@ def retention_command(
 
     outputs = {"--cohorts": cohorts, "--chart": chart, "--heatmap": heatmap, "--report": report}
     find = partial(retention, events)
-    answer(given, find, [events, given["registrations"]], show=shown, outputs=outputs)
+    execute(given, find, [events, given["registrations"]], show=shown, outputs=outputs)
 
 
 def _check_shown(show: str, by: str | None) -> None:
-    from rankstone.errors import UsageError, one_of
 
     one_of("show", show, SHOWN)
     if show == "differences" and by is None:
@@ -106,7 +107,6 @@ def _write(found: Retention, charts: dict[str, str | None], report: str | None, 
     """Write charts and the page, each whole or not at all."""
     import rankstone
     from rankstone import plots
-    from rankstone.cli.report_command import command_line
 
     for kind, name in charts.items():
         if name is not None:
@@ -145,7 +145,6 @@ def clicks_command(log: str, output: str | None, positions: str | None, top: int
     rankstone online clicks log.csv --columns item=doc_id,click=clicked --method pbm -o qrels.parquet
     rankstone online clicks log.csv --method ips --propensities 1,0.6,0.4 --thresholds 0.02,0.1 -o qrels.txt
     """
-    from rankstone.cli.outputs import check_rows, formulas, write_rows, written
     from rankstone.online import clicks
 
     _check_output(output)
@@ -164,13 +163,11 @@ def clicks_command(log: str, output: str | None, positions: str | None, top: int
         return text
 
     files = {"-o": output, "--positions": positions}
-    answer(given, partial(clicks, log), inputs, show=show, outputs=files)
+    execute(given, partial(clicks, log), inputs, show=show, outputs=files)
 
 
 def _check_output(output: str | None) -> None:
     """Refuse, before any work, a file of judgments whose suffix is no known one."""
-    from rankstone.errors import UsageError
-
     if output is not None and Path(output).suffix.lower() not in (*_TABLES, *_TREC):
         raise UsageError(f"-o {output}: no known suffix", expected=", ".join((*_TABLES, *_TREC)))
 
@@ -196,7 +193,7 @@ def counterfactual_command(log: str, target: str | None, **given: Any) -> None:
 
     if given["discount"] is not None:
         given["discount"] = _weights(given["discount"])
-    answer(given, partial(counterfactual, log, target), [log, target])
+    execute(given, partial(counterfactual, log, target), [log, target])
 
 
 def _weights(text: str) -> str | list[float]:
@@ -218,7 +215,7 @@ _TESTING = ("cluster", "unknown", "invalid", "margin", "confidence")
     but={**WITHIN_LOGS, "method": {"values": "team_draft|balanced|optimised"}},
 )
 def interleave_command(files: tuple[str, ...], clicks: str | None, **given: Any) -> None:
-    """Interleave two rankings, and say which of them users prefer.
+    """Interleave two rankings, or test which of them users prefer.
 
     A and B are runs: the lists to show are written to -o, or printed.  With --clicks, LISTS is that file, and
     LOG has a row a click: query_id, doc_id or position, and where there are such draw, impression_id, and
@@ -227,24 +224,21 @@ def interleave_command(files: tuple[str, ...], clicks: str | None, **given: Any)
     rankstone online interleave a.run b.run -o lists.parquet --draws 20
     rankstone online interleave lists.parquet --clicks log.parquet --cluster user_id
     """
-    from rankstone.cli.outputs import check_rows, write_rows
-
     find, inputs = partial(_found, files, clicks), [*files, clicks]
     output, quiet = given["output"], given["quiet"]
     if output is None or clicks is not None:
-        answer(given, find, inputs)
+        execute(given, find, inputs)
         return
     check_rows(output, "-o")
     given["output"] = None
-    found = answer(given, find, inputs, show=lambda *_: "", outputs={"-o": output}, audit=None)
+    found = execute(given, find, inputs, show=lambda *_: "", outputs={"-o": output}, notes=None)
     write_rows(found, output)
     if not quiet:
-        note_audit(AUDIT(found))
+        print_notes(audit_lines(found))
 
 
 def _found(files: tuple[str, ...], clicks: str | None, **given: Any) -> Found:
     """Make lists of two runs, or test clicks on lists."""
-    from rankstone.errors import UsageError
     from rankstone.online import interleave, interleaving_preference
 
     if clicks is None:
@@ -289,13 +283,11 @@ def ab_command(log: str, **given: Any) -> None:
     find = partial(ab, log)
     if given["cluster"] == "impression_id":
         find, given["cluster"] = partial(find, cluster=None), None
-    answer(given, find, [log])
+    execute(given, find, [log])
 
 
 def _shares(text: str) -> dict[str, float]:
     """Read --shares."""
-    from rankstone.errors import UsageError, printable
-
     shares = {}
     for part in text.split(","):
         name, _, share = part.rpartition("=")

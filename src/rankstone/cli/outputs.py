@@ -1,4 +1,4 @@
-"""What commands do with results: print them, or write files that spare the inputs."""
+"""Output of commands: formats, files, and checks of both."""
 
 from __future__ import annotations
 
@@ -9,23 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from rankstone.errors import UsageError, did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-__all__ = [
-    "FORMATS",
-    "check_charts",
-    "check_format",
-    "check_rows",
-    "deliver",
-    "formulas",
-    "keep_freed_memory",
-    "write_rows",
-    "written",
-]
-
-#: what every result can be printed as
+#: formats of every result
 FORMATS: Final = ("table", "csv", "json", "jsonl", "md", "latex", "html")
 _ROWS: Final = (".parquet", ".pq", ".csv", ".jsonl", ".ndjson")
 _CHARTS = (".svg", ".png", ".pdf", ".html")
@@ -38,30 +28,23 @@ _ENDLESS: Final = 10_000
 
 def check_format(form: str, known: Iterable[str] = FORMATS) -> None:
     """Refuse a --format that does not exist."""
-    from rankstone.errors import UsageError, nearest
-
     names = list(known)
     if form not in names:
-        close = nearest(form, names, n=1)
         raise UsageError(
             f"--format {form} is not known",
             expected=", ".join(names),
-            fix=f"did you mean {close[0]}?" if close else None,
+            fix=did_you_mean(form, names),
         )
 
 
 def check_rows(path: str | None, flag: str = "--per-query") -> None:
-    """Refuse, before any work is done, a file of rows whose suffix is no known one."""
-    from rankstone.errors import UsageError
-
+    """Refuse, before any work, a file of rows with an unknown suffix."""
     if path is not None and Path(path).suffix.lower() not in _ROWS:
         raise UsageError(f"{flag} {path}: no known suffix", expected=", ".join(_ROWS))
 
 
 def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> None:
     """Refuse, before any work, charts (flag → file) and pages that cannot be written."""
-    from rankstone.errors import UsageError
-
     for flag, name in charts.items():
         if name is not None and Path(name).suffix.lower() not in _CHARTS:
             raise UsageError(f"--{flag} {name}: no known suffix", expected=", ".join(_CHARTS))
@@ -72,7 +55,7 @@ def check_charts(charts: Mapping[str, str | None], page: str | None = None) -> N
 
 
 def deliver(rows: Any, text: str, output: str | None, per_query: str | None) -> None:
-    """Write rows (values per query) where that was asked for, and print the text or write it to a file."""
+    """Write rows (values per query) if requested, and print the text or write it to a file."""
     from rankstone.io import atomic
 
     if per_query is not None:
@@ -92,7 +75,7 @@ def write_rows(rows: Any, path: str) -> None:
 
 
 def formulas() -> str:
-    """Return what becomes of texts in CSV that a spreadsheet would compute."""
+    """Return the option for CSV texts that a spreadsheet would compute."""
     context = click.get_current_context(silent=True)
     return "keep" if context is None else str(context.meta.get("rankstone.csv_formulas") or "keep")
 
@@ -118,7 +101,7 @@ def written(
     *,
     width: int | None = None,
     frame: Any = None,
-    told: Any = None,
+    content: Any = None,
     **view: Any,
 ) -> str:
     """Return a result in one of :data:`FORMATS`, ending in a newline.
@@ -126,7 +109,7 @@ def written(
     Parameters
     ----------
     found
-        What is shown, or several of a kind.
+        A result, or several of a kind.
     form
         The format.
     digits
@@ -134,11 +117,11 @@ def written(
     width
         Columns of a table; those of the page unless given.
     frame
-        The rows of ``csv`` and ``jsonl``, where these are not the result's own.
-    told
-        What ``json`` holds, where that is not everything.
+        The rows for ``csv`` and ``jsonl``; by default the result's own.
+    content
+        The content for ``json``; by default the whole report.
     **view
-        What is to be shown: arguments of the result's ``sheet``.
+        Arguments of the result's ``sheet``.
     """
     from rankstone.tables import markup
     from rankstone.tables import sheet as terminal
@@ -146,7 +129,7 @@ def written(
 
     results = list(found) if isinstance(found, (list, tuple)) else [found]
     if form == "json":
-        whole = [one.report() for one in results] if told is None else [told]
+        whole = [one.report() for one in results] if content is None else [content]
         return as_json(whole[0] if len(whole) == 1 else whole)
     if form in ("csv", "jsonl"):
         rows = results[0].to_frame() if frame is None else frame

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.answering import answer
 from rankstone.cli.arguments import numbers, present
+from rankstone.cli.compare_command import of_files
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import execute
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, PRINTED, READING
+from rankstone.errors import UsageError
 
 if TYPE_CHECKING:
     from rankstone import Plan
@@ -32,24 +34,21 @@ def command(
     scores: bool,
     **given: Any,
 ) -> None:
-    """Say how many queries would show a difference, by the paired t-test.
+    """Compute how many queries are needed to detect a difference with the paired t-test.
 
-    How much differences vary from query to query is taken from runs at hand (a pilot), or given.
+    The standard deviation of the differences per query is estimated from existing runs (a pilot), or given.
 
     rankstone power qrels.txt bm25.run dense.run -m nDCG@10 -d 0.01,0.02,0.05
     rankstone power --deviation 0.2 -d 0.02 --power 0.9
     """
-    from rankstone.cli.compare_command import of_files
-    from rankstone.errors import UsageError
-
     wanted = numbers("--difference", differences, "such as 0.01,0.05")
     if (deviation is None) == (not files):
         raise UsageError(
-            "either runs or --deviation say how much differences vary",
+            "give either runs or --deviation",
             given=" ".join(files) or "neither",
             fix="rankstone power QRELS A B -d 0.02, or rankstone power --deviation 0.2 -d 0.02",
         )
-    settings = {name: given.pop(name) for name in ("power", "confidence", "questions")}
+    settings = {name: given.pop(name) for name in ("power", "confidence", "comparisons")}
     names = measures if scores else measures or (_MEASURE,)
 
     def find(**options: Any) -> Plan:
@@ -60,4 +59,4 @@ def command(
             pilot = of_files(files, names, scores=scores, test="t", primary=names or None, **options)
         return power(pilot, wanted, **present(settings))
 
-    answer(given, find, [*files, given["queries"]], audit=None)
+    execute(given, find, [*files, given["queries"]], notes=None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankstone.cli.answering import options_of
 from rankstone.cli.compare_command import comparison
 from rankstone.cli.declaring import declare
 from rankstone.cli.ending import end_with_bad_runs
+from rankstone.cli.execution import keyword_options
 from rankstone.cli.options import ALIGNMENT, COMPARING, READING
 from rankstone.cli.standard_error import Ticker
 
@@ -27,7 +27,7 @@ _KEPT = 1 << 28
     required="output",
 )
 def command(files: tuple[str, ...], output: str, digits: int, **given: Any) -> None:
-    """Put a comparison on one HTML page: verdict, queries side by side, curves, statistics, provenance.
+    """Write a comparison as one HTML page: verdict, queries side by side, curves, statistics, provenance.
 
     The page opens offline and fetches nothing.  It needs the extra: pip install "rankstone[report]"
 
@@ -40,7 +40,7 @@ def command(files: tuple[str, ...], output: str, digits: int, **given: Any) -> N
     require()
     quiet = given["quiet"]
     find, inputs = comparison(files, given, keep_runs=_small(files))
-    with options_of(given, inputs, {"-o": output}) as options:
+    with keyword_options(given, inputs, {"-o": output}) as options:
         found = find(**options)
     with Ticker(quiet=quiet, what="lists unfolded") as unfolded:
         shown = replace(found, digits=digits)

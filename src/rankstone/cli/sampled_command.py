@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankstone.cli.answering import answer, of_runs
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import execute, on_runs
 from rankstone.cli.options import ALIGNMENT, PRINTED, READING
 
 #: those that have bounds and estimators, of the usual kinds
@@ -24,15 +24,15 @@ _MEASURES = "nDCG@10 R@10 RR"
     required="catalogue-size",
 )
 def command(files: tuple[str, ...], measures: tuple[str, ...], **given: Any) -> None:
-    """Bound and estimate what measures would give among all items.
+    """Estimate measures among all items from lists of sampled candidates.
 
-    Every list holds a query's relevant documents and so many sampled ones.  Measures of such lists are other
-    measures, which may order systems otherwise.  lower and upper are the least and the most that the
-    measure can be among all N items; value is a guess.
+    Every list holds the relevant documents of a query and a fixed number of sampled ones.  Measures of such
+    lists differ from those among all items and may order systems differently.  lower and upper bound the
+    measure among all N items; value is an estimate.
 
     rankstone sampled test.csv als.csv knn.csv --catalogue-size 20000 -m "nDCG@10 R@10"
     """
     from rankstone import sampled
 
-    find = of_runs(sampled, files, measures or (_MEASURES,))
-    answer(given, find, files)
+    find = on_runs(sampled, files, measures or (_MEASURES,))
+    execute(given, find, files)

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-__all__ = ["NativeErrors", "Ticker"]
-
 #: seconds before a bar appears
 _PATIENCE: Final = 1.0
 #: what may be said before the end: the number of rows of a text is an estimate
@@ -78,15 +76,15 @@ class Ticker:
         if self._progress is not None and self._task is not None:
             share, _ = self._share()
             total = None if share is None else 1.0
-            self._progress.update(self._task, completed=share or 0.0, total=total, **self.told())
+            self._progress.update(self._task, completed=share or 0.0, total=total, **self.fields())
 
     @property
     def visible(self) -> bool:
         """Whether there is a bar by now."""
         return self._progress is not None
 
-    def told(self) -> dict[str, Any]:
-        """Return what the bar says: the count, the rate, the share and the time left, as texts."""
+    def fields(self) -> dict[str, Any]:
+        """Return the texts of the bar: count, rate, share and time left."""
         share, left = self._share()
         return {
             "count": f"{self._count:,} {self._what}",
@@ -133,12 +131,12 @@ class Ticker:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        told = ("count", "rate", "share", "left")
+        fields = ("count", "rate", "share", "left")
         self._progress = Progress(
             BarColumn(bar_width=20),
-            *(TextColumn(f"{{task.fields[{name}]}}") for name in told[:2]),
+            *(TextColumn(f"{{task.fields[{name}]}}") for name in fields[:2]),
             TimeElapsedColumn(),
-            *(TextColumn(f"{{task.fields[{name}]}}") for name in told[2:]),
+            *(TextColumn(f"{{task.fields[{name}]}}") for name in fields[2:]),
             console=Console(stderr=True),
             transient=True,
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from rankstone.cli.answering import answer, of_runs
 from rankstone.cli.arguments import numbers
 from rankstone.cli.declaring import declare
+from rankstone.cli.execution import audit_lines, execute, on_runs
 from rankstone.cli.options import ALIGNMENT, DEFAULT_MEASURES, PRINTED, READING
 from rankstone.cli.outputs import written
 
@@ -28,10 +28,10 @@ def command(
     plot: bool,
     **given: Any,
 ) -> None:
-    """Score runs with every threshold on the grades.
+    """Score runs with every relevance threshold on the grades.
 
-    Shows each value by threshold with its interval, how far it moves, where runs change places, and how many
-    preferences between documents a threshold wipes out.
+    Shows the value at each threshold with its interval, the spread over thresholds, where runs swap places,
+    and how many preferences between documents are lost.
 
     rankstone thresholds qrels.txt bm25.run dense.run -m "AP P@10"
     rankstone thresholds ratings.csv als.csv knn.csv --strict --levels 2,3,4 --plot
@@ -40,6 +40,6 @@ def command(
 
     if levels is not None:
         given["levels"] = numbers("--levels", levels, "grades separated by commas: 1,2,3")
-    find = of_runs(thresholds, files, measures or (_MEASURES,))
+    find = on_runs(thresholds, files, measures or (_MEASURES,))
     show = partial(written, drawn=plot)
-    answer(given, find, files, show=show, audit=lambda found: found.scores.audit)
+    execute(given, find, files, show=show, notes=lambda found: audit_lines(found.scores))

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from rankstone.cli.declaring import Command
+from rankstone.cli.measures_command import show
+from rankstone.errors import UsageError
 
 
 @click.command("trec-eval", cls=Command, context_settings={"help_option_names": ["--help"]})
@@ -75,7 +77,6 @@ def command(
     rankstone trec-eval --compat 9 -m ndcg_cut.10 -m map qrels.txt bm25.run
     """
     from rankstone import __version__
-    from rankstone.errors import UsageError
 
     if version:
         click.echo(f"rankstone {__version__}, printing what trec_eval {compat} prints")
@@ -117,7 +118,6 @@ _NO_DEBUG = ("-D chooses the query, and prints nothing of the inner workings",)
 
 def _describe(measures: tuple[str, ...], version: int) -> None:
     """Print the cards of the measures that were named."""
-    from rankstone.cli.measures_command import show
     from rankstone.conventions import requested_measures
 
     asked, _ = requested_measures(measures, version)

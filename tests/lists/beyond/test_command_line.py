@@ -72,7 +72,7 @@ def test_values_per_user(files: dict[str, str], tmp_path: Path) -> None:
 
     assert pl.read_parquet(out)["query_id"].to_list() == ["u1", "u2"]
     spared = call(files["one.run"], "-m", "Entropy", "-o", files["one.run"], code=2)
-    assert "is an input, too" in spared.stderr
+    assert "is also an input" in spared.stderr
 
 
 def test_what_is_missing_is_said(files: dict[str, str]) -> None:

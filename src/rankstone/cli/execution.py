@@ -1,9 +1,8 @@
-"""One way from a command line to an answer: check, read, compute with a progress bar, show, write."""
+"""What commands share: check files, compute with a progress bar, show and write the result."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -16,16 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
-__all__ = ["AUDIT", "answer", "note_audit", "of_runs", "options_of"]
-
 Found = TypeVar("Found")
-#: what results say of the data
-AUDIT: Final = attrgetter("audit")
-#: formats of rows alone, which have no room for what was found in the data
+#: formats without room for the audit, which then goes to standard error
 _ROWS: Final = ("csv", "jsonl")
 
 
-def answer(
+def audit_lines(result: Any) -> list[str]:
+    """Return what was found in the data of a result; nothing for saved scores."""
+    return [] if result.audit is None else list(result.audit.lines())
+
+
+def execute(
     given: dict[str, Any],
     find: Callable[..., Found],
     inputs: Iterable[str | None],
@@ -34,30 +34,29 @@ def answer(
     formats: Iterable[str] = FORMATS,
     rows: Callable[[Found], Any] = lambda found: found,
     outputs: Mapping[str, str | None] | None = None,
-    audit: Callable[[Found], Any] | None = AUDIT,
+    notes: Callable[[Found], list[str]] | None = audit_lines,
 ) -> Found:
-    """Have a public function find the answer, show it, write it, and return it.
+    """Compute a result with a public function, show it, write it, and return it.
 
     Parameters
     ----------
     given
-        Values of the options.  Those of reading and printing are used here; the others are handed to
-        ``find``, by name, if they were given.
+        Values of the options.  Those for reading and printing are used here; the others are passed to
+        ``find`` by name, if they were given.
     find
-        Finds the answer; also takes ``columns`` and ``progress``.
+        Computes the result; also takes ``columns`` and ``progress``.
     inputs
         Files that are read.
     show
-        Returns the answer in a format, with so many decimals.
+        Formats the result: result, format, decimals.
     formats
-        The formats in which it can be shown.
+        The possible formats.
     rows
-        Returns what ``--per-query`` writes, of the answer.
+        Returns what ``--per-query`` writes.
     outputs
-        Flag → file, of outputs beside those of ``-o`` and ``--per-query``, which the caller writes.
-    audit
-        Returns what was found in the data, of the answer; it is shown on standard error where the format
-        has no room for it.  ``None`` shows nothing.
+        Flag → file, of further outputs, which the caller writes.
+    notes
+        Returns lines for standard error, where the format has no room for them; ``None`` for none.
     """
     form, digits, output, per_query = (
         given.pop(name, None) for name in ("form", "digits", "output", "per_query")
@@ -65,21 +64,23 @@ def answer(
     quiet = given["quiet"]
     check_format(form, formats)
     check_rows(per_query)
-    with options_of(given, inputs, {"-o": output, "--per-query": per_query, **(outputs or {})}) as options:
+    with keyword_options(
+        given, inputs, {"-o": output, "--per-query": per_query, **(outputs or {})}
+    ) as options:
         found = find(**options)
     deliver(None if per_query is None else rows(found), show(found, form, digits), output, per_query)
-    if audit is not None and not quiet and form in _ROWS:
-        note_audit(audit(found))
+    if notes is not None and not quiet and form in _ROWS:
+        print_notes(notes(found))
     return found
 
 
 @contextmanager
-def options_of(
+def keyword_options(
     given: dict[str, Any], inputs: Iterable[str | None], outputs: Mapping[str, str | None]
 ) -> Iterator[dict[str, Any]]:
-    """Yield what a public function takes by name, with a progress bar; arguments as for :func:`answer`.
+    """Yield keyword arguments for a public function, with a progress bar; arguments as for :func:`execute`.
 
-    Before, files are checked, the outputs by flag; afterwards, that named columns were found.
+    Files are checked before, and whether renamed columns exist afterwards.
     """
     keep_inputs(filter(None, inputs), outputs)
     quiet, named = given.pop("quiet"), split_columns(given.pop("columns"))
@@ -89,10 +90,10 @@ def options_of(
     named.require_present()
 
 
-def of_runs(
+def on_runs(
     study: Callable[..., Found], files: Sequence[str], measures: Sequence[Any]
 ) -> Callable[..., Found]:
-    """Return what has a function look at judgments, runs and measures, once it is called with the rest."""
+    """Return a function that applies ``study`` to judgments, runs and measures."""
 
     def find(**options: Any) -> Found:
         runs = judged_runs(click.get_current_context().info_name or "", files)
@@ -101,7 +102,7 @@ def of_runs(
     return find
 
 
-def note_audit(audit: Any) -> None:
-    """Say on standard error what was found in the data; of saved scores that is nothing."""
-    for line in [] if audit is None else audit.lines():
+def print_notes(lines: Iterable[str]) -> None:
+    """Print lines on standard error."""
+    for line in lines:
         click.echo(line, err=True)
