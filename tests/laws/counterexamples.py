@@ -93,10 +93,10 @@ def candidates(law: Law, kind: Measure) -> Iterator[World]:
         below = -draw.integers(1, 3, world.judgments.height).astype(np.float64)
         kept_grades = draw.random(world.judgments.height) < _POSITIVE
         mixed = pl.when(pl.Series(kept_grades)).then(pl.col("relevance")).otherwise(pl.Series(below))
-        negative = replace(world, judgments=world.judgments.with_columns(relevance=mixed))
+        many = replace(world, judgments=world.judgments.with_columns(relevance=mixed))
         for rule in ("keep", "zero"):
-            yield negative.under(negative=rule)
-            yield negative.under(negative=rule, depth=2)
+            yield many.under(negative=rule)
+            yield many.under(negative=rule, depth=2)
     yield _long(kind, law.ties)
 
 
