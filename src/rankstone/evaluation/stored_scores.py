@@ -242,7 +242,7 @@ class StoredScores(SummedScores):
 
     Attributes
     ----------
-    measures, told, options, queries, judged, listed, bad_runs
+    measures, trailers, options, queries, judged, listed, bad_runs
         As for sums of scores: the means, and what alignment counted.
     files
         Run name → its files, one row for each query.
