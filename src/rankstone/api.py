@@ -105,57 +105,58 @@ def evaluate(
     measures
         ``"nDCG@10 AP RR@10"``, a list of texts, or measure values; those of ir_measures, too.
     table, name
-        Instead of ``qrels`` and ``runs``, one table whose rows carry both score and label, as in learning to
+        Instead of ``qrels`` and ``runs``, one table whose rows have both score and label, as in learning to
         rank and impression logs: a path or frame with ``query_id``, ``score``, ``relevance`` (or ``label``)
         and perhaps ``doc_id``; without it ties cannot be broken by id and default to ``expected``.  ``name``
-        is what to call the run, the file's name or ``run`` otherwise.
+        is the name of the run, by default the file's name or ``run``.
     engine
         ``"local"``, or ``"spark"``: judgments and runs are then Spark DataFrames, or paths that Spark opens.
     memory
-        How much may be used, ``"4GB"`` say: queries are then scored in ranges, and their scores are in files;
-        all numbers are the same.
+        The memory to use, ``"4GB"`` for instance: queries are then scored in ranges, and their scores are
+        written to files; all numbers stay the same.
     convention
-        The library whose numbers are wanted, ``"xgboost"`` or ``"xgboost-3.2"``: measures are then written
-        as it writes them, and it decides the options.
+        The library whose numbers to compute, ``"xgboost"`` or ``"xgboost-3.2"``: measures then have its
+        names, and it decides the options.
     run_column
-        The column of a long table of runs that names the run of each row; such a table is held in memory.
+        The column of a long table of runs with the name of each row's run; such a table is held in memory.
     on_bad_run
-        Of several runs some that cannot be read or scored: ``"stop"`` refuses and names them all, ``"skip"``
-        leaves them out, and ``audit.bad_runs`` says what is wrong with each.
+        What to do if some of several runs cannot be read or scored: ``"stop"`` raises one error for all of
+        them, ``"skip"`` leaves them out, with their errors in ``audit.bad_runs``.
     progress
         Called with row counts while reading.
     **options
-        Tables beside the runs, how files are read, and the options of alignment:
+        Side tables, settings of files, and alignment options:
 
         columns: ``{their name: our name}`` for tables, ``{"user_id": "query_id", "item_id": "doc_id"}``.
-        exclude: a table with ``query_id`` and ``doc_id`` of pairs that are taken out of every list first,
-            seen items or the query's own document; ``exclude_from="both"`` takes them out of the judgments.
+        exclude: a table with ``query_id`` and ``doc_id`` of pairs that are removed from every list first,
+        such
+            as known items or the query's own document; ``exclude_from="both"`` removes their judgments, too.
         collapse: passages to documents, a regular expression whose first group is the document's id, or a
-            mapping ``{passage: document}``; the best passage stands for its document.
-        queries: what is known of queries, a table with ``query_id`` and any columns, or
+            mapping ``{passage: document}``; the best passage represents its document.
+        queries: attributes of queries, a table with ``query_id`` and any columns, or
             ``{query: {column: value}}``.  ``weight`` serves ``agg=weighted``, ``session`` and ``position``
             session measures; any column may group means (:meth:`Scores.mean`).
-        intents: how much subtopics count, a table with ``query_id``, ``subtopic`` and ``weight``, or
-            ``{query: {subtopic: weight}}``; all the same where nothing is said.
-        one_group: all lists are one, so that scores are compared across queries, as for the AUC over all
-            users at once; of a ``table``, neither ``query_id`` nor ``doc_id`` is then looked at.
-        format_in: the format of files whose suffix does not say it.
-        csv_separator, decimal: how CSV files are written, ``";"`` and ``","`` say; what is not said is found
-            out file by file, and noted in the audit.
+        intents: the weights of subtopics, a table with ``query_id``, ``subtopic`` and ``weight``, or
+            ``{query: {subtopic: weight}}``; equal by default.
+        one_group: treat all lists as one, so that scores are compared across queries, as in the AUC over all
+            users; of a ``table``, neither ``query_id`` nor ``doc_id`` is then looked at.
+        format_in: the format of files whose suffix does not show it.
+        csv_separator, decimal: the separators of CSV files, ``";"`` and ``","`` for instance; by default they
+            are detected file by file, and noted in the audit.
         {options}
 
     Returns
     -------
     Scores
         Per-query values, means, audit and conventions; ``StoredScores`` with ``memory``, ``SparkScores`` with
-        ``engine="spark"``, which have the same means, and values where they lie.
+        ``engine="spark"``, which have the same means and leave the values where they are.
 
     Raises
     ------
     InputError
-        When a file, frame or dict is not what it should be: what, where, and what to do.
+        When a file, frame or dict is not valid; the message says where, and how to fix it.
     UsageError
-        When a measure or option does not exist, or two cannot go together.
+        When a measure or option does not exist, or two cannot be combined.
 
     Examples
     --------
@@ -225,33 +226,33 @@ def beyond(
     runs
         One run or ``{name: run}``, as for :func:`rankstone.evaluate`; a query is a user, a document an item.
     measures
-        ``"Coverage@10 Gini@10"``, a list of texts, or values; ``None`` for the usual ones that the tables
-        given allow.  Each says on its card what it needs, and is refused at once without it.
+        ``"Coverage@10 Gini@10"``, a list of texts, or values; ``None`` for the common ones that the given
+        tables allow.  The card of each measure lists what it needs; without that it is refused.
     items
-        What is known of items: a table with ``doc_id`` and any columns (numbers, lists of numbers,
+        Attributes of items: a table with ``doc_id`` and any columns (numbers, lists of numbers,
         categories, lists of categories), or ``{item: {column: value}}``.
     history
         Past interactions: a table with ``query_id`` and ``doc_id``, or ``{user: [item, …]}``.
     qrels
         Judgments, as for :func:`rankstone.evaluate`.
     users
-        What is known of users: a table with ``query_id`` and any columns; means by these columns are
+        Attributes of users: a table with ``query_id`` and any columns; means by these columns are
         ``result.mean(by="column")``, gaps between groups :func:`rankstone.rankings.group_gaps`.
     baseline
-        Another run, what was to be expected, for ``Unexpectedness(against=baseline)``.
+        Another run of expected items, for ``Unexpectedness(against=baseline)``.
     catalogue_size
-        How many items there are, where no table of items says so.
+        The number of items, where there is no table of items.
     separator
-        What divides several categories in one text: ``"Action|Comedy"``.
+        The separator of several categories in one text: ``"Action|Comedy"``.
     columns
         {their name: our name}, for all tables: ``{"user_id": "query_id", "item_id": "doc_id"}``.
     format_in
-        The format of files whose suffix does not say it.
+        The format of files whose suffix does not show it.
     convention
-        The library whose numbers are wanted, ``"rectools"`` or ``"rectools-0.19"``: measures are then
-        written as it writes them, and it decides the options.
+        The library whose numbers to compute, ``"rectools"`` or ``"rectools-0.19"``: measures then have its
+        names, and it decides the options.
     csv_separator, decimal
-        How CSV files are written, as for :func:`rankstone.evaluate`.
+        The separators of CSV files, as for :func:`rankstone.evaluate`.
     progress
         Called with row counts while reading.
     **options
@@ -262,20 +263,20 @@ def beyond(
     Returns
     -------
     BeyondScores
-        Values per run and per user, and what was found in the tables.
+        Values for each run and user, and the audit.
 
     Raises
     ------
     UsageError
         When a measure or option does not exist, or a measure lacks a table or column it needs.
     InputError
-        When a file or table is not what it should be: what, where, and what to do.
+        When a file or table is not valid; the message says where, and how to fix it.
 
     Examples
     --------
     >>> run = {"u1": ["a", "b"], "u2": ["a", "c"]}
-    >>> past = {"u1": ["c"], "u2": ["a", "b"], "u3": ["a"], "u4": ["a"]}
-    >>> beyond(run, "Novelty@2 Coverage@2", history=past, catalogue_size=6).to_dict()
+    >>> history = {"u1": ["c"], "u2": ["a", "b"], "u3": ["a"], "u4": ["a"]}
+    >>> beyond(run, "Novelty@2 Coverage@2", history=history, catalogue_size=6).to_dict()
     {'run': {'Novelty@2': 1.207518749639422, 'Coverage@2': 0.5}}
     """
     given: dict[str, Any] = {"items": items, "history": history, "qrels": qrels, "users": users}
@@ -293,7 +294,7 @@ def beyond(
 
 
 def _refuse(choice: str, others: Mapping[str, object]) -> None:
-    """Refuse arguments that a choice leaves no room for."""
+    """Refuse arguments that cannot be combined with a choice."""
     given = [name for name, value in others.items() if value is not None]
     if given:
         raise UsageError(f"{' and '.join(given)} cannot go with {choice}", fix="leave one of them out")

@@ -134,7 +134,7 @@ def test_columns_of_all_kinds() -> None:
     assert clicks(PLAIN | {"doc_id": [7, 10]}).judgments["doc_id"].to_list() == [7, 10]
     with pytest.raises(InputError, match="clicked holds List"):
         clicks(PLAIN | {"clicked": [[1], [0]]})
-    with pytest.raises(InputError, match="the column doc_id holds values of several kinds"):
+    with pytest.raises(InputError, match="the column doc_id has values of different types"):
         clicks(PLAIN | {"doc_id": ["a", 1]})
     with pytest.raises(MixedIds, match="doc_id holds Float64"):
         clicks(PLAIN | {"doc_id": [0.5, 1.5]})

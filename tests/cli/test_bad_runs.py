@@ -50,7 +50,7 @@ def test_all_bad_runs_are_named_at_once(runs: dict[str, Path]) -> None:
     assert [type(error) for error in list(met.value.errors.values())[:2]] == [BadLine, DuplicateRows]
     lines = str(met.value).splitlines()
     assert lines[0] == "5 of 7 runs cannot be scored"
-    assert lines[1] == f"  number: {runs['number']}:6: the score 'high' is no number"
+    assert lines[1] == f"  number: {runs['number']}:6: the score 'high' is not a number"
     assert lines[-2:] == [
         "  and empty, absent",
         "  fix:      on_bad_run=skip leaves them out and scores the others",
@@ -61,7 +61,7 @@ def test_one_bad_run_is_refused_in_its_own_words(runs: dict[str, Path]) -> None:
     """One bad run keeps its class and message, and so does a run alone."""
     for some in (["bm25", "number"], ["number"]):
         for option in ("stop", "skip") if some == ["number"] else ("stop",):
-            with pytest.raises(BadLine, match="the score 'high' is no number"):
+            with pytest.raises(BadLine, match="the score 'high' is not a number"):
                 rankstone.evaluate(demo.QRELS, {n: runs[n] for n in some}, "AP", on_bad_run=option)
 
 
@@ -80,7 +80,7 @@ def test_others_are_scored_without_bad_runs(runs: dict[str, Path], how: str) -> 
     assert (
         list(found.audit.bad_runs) == list(found.audit.to_dict()["bad_runs"]) == [n for n in BAD if n in runs]
     )
-    assert f"number  left out: {runs['number']}:6: the score 'high' is no number" in found.audit.lines()
+    assert f"number  left out: {runs['number']}:6: the score 'high' is not a number" in found.audit.lines()
 
 
 @pytest.mark.parametrize("verb", [rankstone.evaluate, evaluate_out_of_core])

@@ -241,7 +241,7 @@ def test_too_few_files() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("q1 Q0 d1 1 abc t\n", "a.run:1: the score 'abc' is no number"),
+        ("q1 Q0 d1 1 abc t\n", "a.run:1: the score 'abc' is not a number"),
         ("q1 Q0 d1 1 nan t\n", "a.run:1: the score is NaN"),
         ("q1 Q0 d1 1 1 t\nq1 Q0 d1 2 0 t\n", "a.run:1, "),
         ("q9 Q0 d1 1 1 t\n", "no query of the run is judged"),
@@ -328,7 +328,7 @@ def test_check_reports_all_at_once(tmp_path: Path) -> None:
         "2 tied rows in 1 query",
         "1 row whose score is not a number",
         "2 queries missing",
-        "1 query without judgments",
+        "1 query nobody judged",
         "rows are not in the order of score",
         "unjudged@10",
         ": cannot be evaluated; fix the errors above",

@@ -26,7 +26,7 @@ def test_a_number_of_files() -> None:
     """The demo's nDCG@10 with 2^g − 1, told with the libraries that print it."""
     done = run(*FILES, "--value", "0.5493", "-m", "nDCG@10")
     assert done.exit_code == 0
-    assert "0.5493, called nDCG@10" in done.stdout
+    assert "0.5493, reported as nDCG@10" in done.stdout
     assert "nDCG(gain=exp2)@10" in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
 
@@ -80,7 +80,7 @@ def test_numbers_of_several_runs() -> None:
         (("--value", "0.5"), "judgments and at least one run"),
         (("--value", "0.5", FILES[0], "a=x", "a=y"), "two runs are called"),
         (("--value", "1,234", *FILES), "two ways"),
-        (("--value", "x", *FILES), "no value to look for"),
+        (("--value", "x", *FILES), "is not a number"),
         (("--value", "0.5", *FILES, "--format", "xml"), "not known"),
         (("--value", "0.5", *FILES, "-m", "nDGC"), "did you mean"),
         (("--value", "0.5", *FILES, "--decimals", "99"), "out of range"),

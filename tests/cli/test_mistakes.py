@@ -55,7 +55,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     [
         ("eval q.txt twice.run", 3, "choose what to do with --duplicates first_keep_rank"),
         ("eval q.txt a.run --depth 0", 2, "--depth 0 is not a count"),
-        ("eval q.txt a.run --score-above 1 --order input", 2, "--score-above 1.0 needs scores, and --order"),
+        ("eval q.txt a.run --score-above 1 --order input", 2, "--score-above 1.0 needs scores, but --order"),
         ("eval q.txt a.run --ties docid-asc", 2, "--ties 'docid-asc' is not a value"),
         ("curve q.txt a.run --resamples 0", 2, "--resamples 0 is not valid"),
         ("beyond a.run --catalogue-size 0", 2, "--catalogue-size 0 is no number of items"),
@@ -83,7 +83,10 @@ def test_checks_name_flags_too(shell: Shell) -> None:
             "did you mean --columns sim=score?",
         ),
         ("thresholds q.txt t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
-        ("diff a.run t.csv --columns user=query_id,item=doc_id,x=rank", "there are: item, score, sim, user"),
+        (
+            "diff a.run t.csv --columns user=query_id,item=doc_id,x=rank",
+            "one of the columns item, score, sim, user",
+        ),
         ("beyond t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
         ("bounds q.txt t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),
         ("curve q.txt t.csv --columns user=query_id,item=doc_id,x=rank", "no table has a column x"),

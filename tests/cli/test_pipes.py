@@ -17,7 +17,7 @@ import pytest
 import rankstone
 from rankstone import demo
 from rankstone.errors import BadLine, EmptyInput, InputError
-from rankstone.io import can_be_read_again, keeping_streams, read_stream
+from rankstone.io.sources import can_be_read_again, keeping_streams, read_stream
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -293,7 +293,7 @@ def test_grades_are_cut_as_in_c(tmp_path: Path, files: tuple[str, str]) -> None:
 def test_notes_on_gains(files: tuple[str, str]) -> None:
     """Gains that trec_eval cannot tell apart, and scales it makes of foreign memory."""
     assert "differ by less than 1" in invoked("-m", "ndcg.1=0.5,2=0.9", *files).stderr
-    assert "does not initialise" in invoked("-m", "rbp", *files).stderr
+    assert "uninitialised" in invoked("-m", "rbp", *files).stderr
     assert "-o does nothing" in invoked("-o", "-m", "map", *files).stderr
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.oracle.worlds import close
 
 import rankstone
-from rankstone.conventions.trec_eval.line_values import Ready, Results
+from rankstone.conventions.trec_eval.line_values import PreparedLines, Results
 from rankstone.conventions.trec_eval.output_lines import Line, lines_of, requested_measures
 from rankstone.conventions.trec_eval.program import Judgments
 from rankstone.conventions.trec_eval.relevance_evaluator import Settings
@@ -101,7 +101,7 @@ def ours(qrels: Path, run: Path, names: list[str], **options: Any) -> tuple[Resu
     asked, _ = requested_measures(names, 9)
     judgments = Judgments.of(qrels, settings)
     lines = lines_of(asked, settings, judgments.grades)
-    return Ready(judgments.table, lines, settings)(run), lines, settings
+    return PreparedLines(judgments.table, lines, settings)(run), lines, settings
 
 
 def disagreements(qrels: Path, run: Path, names: list[str], **options: Any) -> list[str]:

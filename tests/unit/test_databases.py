@@ -16,10 +16,10 @@ import rankstone
 from rankstone import InputError, UsageError
 from rankstone.errors import BadValue, MissingColumn, MissingExtra, MixedIds, masked
 from rankstone.evaluation.request import name_runs
-from rankstone.io import databases, display_name, read_attributes, read_judgments, read_run, stem
+from rankstone.io import databases, read_attributes, read_judgments, read_run, stem
 from rankstone.io.arrow_batches import is_relation
 from rankstone.io.input_table import ROWS
-from rankstone.io.sources import parse_address
+from rankstone.io.sources import display_name, parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -95,7 +95,7 @@ def test_a_function_is_told_by_its_name_and_held_to_its_word() -> None:
     with pytest.raises(BadValue, match="returned nan") as none:
         ndcg(lambda pairs: [1.0, math.nan][: pairs.height])
     assert none.value.where == "query_id u, doc_id m5"
-    with pytest.raises(BadValue, match="no such list"):
+    with pytest.raises(BadValue, match="did not return a list"):
         ndcg(lambda pairs: ["much"] * pairs.height)
 
 

@@ -15,7 +15,8 @@ import rankstone
 from rankstone import ltr
 from rankstone import online as behaviour
 from rankstone.errors import BadLine, BadOption, InputError, MissingColumn, UnknownFormat
-from rankstone.io import parse_columns, read_attributes, read_events, read_judgments, read_run, with_csv
+from rankstone.io import parse_columns, read_attributes, read_events, read_judgments, read_run
+from rankstone.io.columns import with_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable

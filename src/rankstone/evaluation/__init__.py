@@ -16,28 +16,19 @@ if TYPE_CHECKING:
     from rankstone.evaluation.prepared import Prepared
     from rankstone.evaluation.request import EvaluationKeywords, MeasuresLike, QrelsLike, RunLike
     from rankstone.evaluation.scores import Scores
-    from rankstone.evaluation.shares import Share, Trailer, pads, refuse_what_looks_at_others, scored_share
-    from rankstone.evaluation.stored_scores import Origin, StoredScores, SummedScores, check_trailer
+    from rankstone.evaluation.stored_scores import StoredScores
 __all__ = [
     "EvaluationKeywords",
     "MeasuresLike",
-    "Origin",
     "Prepared",
     "QrelsLike",
     "RunLike",
     "Scores",
-    "Share",
     "StoredScores",
-    "SummedScores",
-    "Trailer",
-    "check_trailer",
     "evaluate_out_of_core",
     "head_of_run",
-    "pads",
     "parse_size",
     "qrels_from_run",
-    "refuse_what_looks_at_others",
-    "scored_share",
 ]
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(
@@ -48,7 +39,6 @@ if not TYPE_CHECKING:
             "prepared": ("Prepared",),
             "request": ("EvaluationKeywords", "MeasuresLike", "QrelsLike", "RunLike"),
             "scores": ("Scores",),
-            "shares": ("Share", "Trailer", "pads", "refuse_what_looks_at_others", "scored_share"),
-            "stored_scores": ("Origin", "StoredScores", "SummedScores", "check_trailer"),
+            "stored_scores": ("StoredScores",),
         },
     )

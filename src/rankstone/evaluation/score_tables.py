@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from rankstone.errors import printable
-from rankstone.tables.results import conventions_lines
+from rankstone.tables.results import HasMeans, conventions_lines
 from rankstone.tables.sheet import Sheet, Table, cell
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankstone.hits.alignment_audit import Audit
+    from rankstone.tables.results import Averaged
 
 
 #: with more than this share of queries without a relevant document, the mean without them is shown, too
@@ -22,26 +22,22 @@ _MANY_EMPTY = 0.01
 Row = tuple[str, ...]
 
 
-class Averaged(Protocol):
-    """Scores of runs, in memory or elsewhere; see :class:`rankstone.Scores`."""
+class RunMeans(HasMeans):
+    """A result that is shown with one row of means for each run."""
 
-    @property
-    def measures(self) -> Sequence[Any]:
-        """The measures, in the requested order."""
+    def sheet(
+        self: Averaged,
+        digits: int = 4,
+        by: Sequence[str] = (),
+        intervals: pl.DataFrame | None = None,
+        about: Sequence[str] = (),
+    ) -> Sheet:
+        """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
+        return of_runs(self, digits, by, intervals, about)
 
-    @property
-    def audit(self) -> Audit:
-        """The audit of alignment."""
-
-    @property
-    def conventions(self) -> Mapping[str, Any]:
-        """All options and parameters that the numbers depend on."""
-
-    def mean(self, without: Sequence[str] = (), by: Sequence[str] = ()) -> pl.DataFrame:
-        """Return one row per run and measure."""
-
-    def share_of(self, run: str, status: str) -> float:
-        """Return the share of a run's queries with a status."""
+    def has(self: Averaged, status: str) -> bool:
+        """Return True if any query has the given status for any measure."""
+        return any(self.share_of(run, status) for run in self.audit.runs)
 
 
 def of_runs(

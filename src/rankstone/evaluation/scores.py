@@ -11,9 +11,8 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadParameter, did_you_mean, printable
-from rankstone.evaluation.score_tables import of_runs
+from rankstone.evaluation.score_tables import RunMeans
 from rankstone.measures.core.measure import Measure, Status
-from rankstone.tables.results import HasMeans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from rankstone.hits.alignment_audit import Audit
     from rankstone.hits.list_arrays import Bools, Floats, Ints
     from rankstone.measures.core.measure import Scored
-    from rankstone.tables.sheet import Sheet
 
 
 _STATUS = pl.Enum([status.name for status in Status])
@@ -71,7 +69,7 @@ class RunScores:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(HasMeans):
+class Scores(RunMeans):
     """Scores of one or more runs.
 
     Attributes
@@ -115,16 +113,6 @@ class Scores(HasMeans):
     def to_frame(self) -> pl.DataFrame:
         """Return :attr:`per_query`."""
         return self.per_query
-
-    def sheet(
-        self,
-        digits: int = 4,
-        by: Sequence[str] = (),
-        intervals: pl.DataFrame | None = None,
-        about: Sequence[str] = (),
-    ) -> Sheet:
-        """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
-        return of_runs(self, digits, by, intervals, about)
 
     def lazy(self) -> pl.LazyFrame:
         """Return :attr:`per_query` lazily, to write many millions of rows without holding them in memory."""
@@ -212,10 +200,6 @@ class Scores(HasMeans):
             "n_undefined": pl.Int64,
         }
         return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("value").fill_nan(None))
-
-    def has(self, status: str) -> bool:
-        """Return True if any query has the given status for any measure."""
-        return any(self.share_of(run, status) for run in self.runs)
 
     def share_of(self, run: str, status: str) -> float:
         """Return the share of a run's queries with a status, for the measure where it is largest."""

@@ -17,13 +17,12 @@ from rankstone._text import queries
 from rankstone.errors import EmptyInput, NotComparable
 from rankstone.evaluation.pipeline import cutoffs_of, score_warnings
 from rankstone.evaluation.request import choices
-from rankstone.evaluation.score_tables import of_runs
+from rankstone.evaluation.score_tables import RunMeans
 from rankstone.evaluation.scores import RunScores, Scores, as_rows, status_of, weights
 from rankstone.evaluation.shares import SUMMED
 from rankstone.hits.alignment_audit import Audit, JudgmentsAudit, RunAudit, SideTableAudit
 from rankstone.hits.judgments import Grades
 from rankstone.measures.core.measure import Measure, Scored, Status
-from rankstone.tables.results import HasMeans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from rankstone.evaluation.shares import Share, Trailer
     from rankstone.hits.alignment_options import AlignmentOptions
     from rankstone.hits.judged_pool import QueryTable
-    from rankstone.tables.sheet import Sheet
 
 
 _MEANS: Final[dict[str, Any]] = {
@@ -50,7 +48,7 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SummedScores(HasMeans):
+class SummedScores(RunMeans):
     """Means computed from shares; the scores of queries are elsewhere, and :meth:`collect` fetches them.
 
     Attributes
@@ -85,16 +83,6 @@ class SummedScores(HasMeans):
         """Return the rows of :attr:`rankstone.Scores.per_query`; they must fit into memory."""
         return self._collected.per_query
 
-    def sheet(
-        self,
-        digits: int = 4,
-        by: Sequence[str] = (),
-        intervals: pl.DataFrame | None = None,
-        about: Sequence[str] = (),
-    ) -> Sheet:
-        """Return the means as a sheet; see :func:`rankstone.evaluation.score_tables.of_runs`."""
-        return of_runs(self, digits, by, intervals, about)
-
     @cached_property
     def _collected(self) -> Scores:
         return self.collect()
@@ -114,11 +102,6 @@ class SummedScores(HasMeans):
         return sources if self.queries is None else {**sources, "queries": self.queries.source}
 
     # -- means ---------------------------------------------------------------------------------------
-    def has(self, status: str) -> bool:
-        """Return True if any query has the given status for any measure."""
-        code = status_of(status)
-        return any(one.count(code) for trailer in self.trailers.values() for one in trailer.sums)
-
     def share_of(self, run: str, status: str) -> float:
         """Return the share of a run's queries with a status, for the measure where it is largest."""
         code = status_of(status)
@@ -259,7 +242,7 @@ class StoredScores(SummedScores):
 
     Attributes
     ----------
-    measures, told, options, queries, judged, listed, bad_runs
+    measures, trailers, options, queries, judged, listed, bad_runs
         As for sums of scores: the means, and what alignment counted.
     files
         Run name → its files, one row for each query.

@@ -15,7 +15,7 @@ from rankstone.io.databases import open_database
 from rankstone.io.file_formats import scan_files
 from rankstone.io.input_table import reading
 from rankstone.io.json_objects import holds_json, read_json
-from rankstone.io.objects import kind_of
+from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library
 from rankstone.io.sources import display_name, is_database
 
@@ -126,10 +126,10 @@ def _frame_of(source: object, key: str, name: str) -> pl.LazyFrame:
     frame = frame_of_library(source, name)
     if frame is not None:
         return frame.lazy()
-    raise InputError(
-        f"an object of type {kind_of(source)} cannot be read as a table",
-        where=name,
-        expected=f"a path, a frame (Polars, pandas, PyArrow, DuckDB), {{{key}: value}} or "
+    raise not_a_table(
+        source,
+        name,
+        f"a path, a frame (Polars, pandas, PyArrow, DuckDB), {{{key}: value}} or "
         f"{{{key}: {{column: value}}}}",
     )
 

@@ -20,7 +20,7 @@ from rankstone.io.columns import by_alias, hidden, renames, require
 from rankstone.io.databases import open_database
 from rankstone.io.file_formats import Scanned, scan_parts
 from rankstone.io.input_table import Progress, reading
-from rankstone.io.objects import kind_of
+from rankstone.io.objects import not_a_table
 from rankstone.io.python_rows import frame_of_library
 from rankstone.io.sources import display_name, is_database
 from rankstone.io.typed_tables import id_type
@@ -230,11 +230,8 @@ def _frame_of(source: object, name: str) -> pl.LazyFrame:
     frame = frame_of_library(source, name)
     if frame is not None:
         return frame.lazy()
-    raise InputError(
-        f"an object of type {kind_of(source)} cannot be read as a table",
-        where=name,
-        expected="a path, a frame (Polars, pandas, PyArrow, DuckDB), or a dict of columns",
-    )
+    expected = "a path, a frame (Polars, pandas, PyArrow, DuckDB), or a dict of columns"
+    raise not_a_table(source, name, expected)
 
 
 def _cells(values: Any, column: str, name: str) -> Any:  # noqa: ANN401 - whatever a frame takes

@@ -59,12 +59,12 @@ def read_object(
     if _is_triple(value):
         queries, docs, numbers = value
         return _from_arrays(queries, docs, numbers, number, source)
-    raise InputError(
-        f"an object of type {kind_of(value)} cannot be read as a table",
-        where=source,
-        expected=f"a path, a frame (Polars, pandas, PyArrow, DuckDB), {{query: {{doc: {number}}}}}, "
+    raise not_a_table(
+        value,
+        source,
+        f"a path, a frame (Polars, pandas, PyArrow, DuckDB), {{query: {{doc: {number}}}}}, "
         f"{{query: [doc, …]}}, a dict of columns, rows (named tuples or dicts) or (queries, docs, {number}s)",
-        fix="name the columns in a frame: polars.DataFrame(rows, schema=[…], orient='row')"
+        "name the columns in a frame: polars.DataFrame(rows, schema=[…], orient='row')"
         if isinstance(value, Iterable)
         else None,
     )
@@ -188,6 +188,12 @@ def _from_arrays(queries: Any, docs: Any, numbers: Any, number: str, source: str
         }
     )
     return of_frame(table.lazy(), source, {})
+
+
+def not_a_table(value: object, where: str, expected: str, fix: str | None = None) -> InputError:
+    """Return the error for an object that cannot be read as a table."""
+    what = f"an object of type {kind_of(value)} cannot be read as a table"
+    return InputError(what, where=where, expected=expected, fix=fix)
 
 
 def kind_of(value: object) -> str:

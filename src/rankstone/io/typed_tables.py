@@ -259,7 +259,7 @@ def of_batches(
     columns
         {their name: our name}.
     further
-        Columns wanted beside the usual ones.
+        Columns to read besides the usual ones.
     """
     named = _named(schema, columns, source)
     kept, unusable = _usable([(source, named)], further)

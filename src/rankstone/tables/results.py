@@ -146,8 +146,12 @@ def _removed() -> dict[str, str]:
     return tomllib.loads((files("rankstone.tables") / "removed.toml").read_text(encoding="utf-8"))
 
 
-class _Averaged(Protocol):
-    """A result with means."""
+class Averaged(Protocol):
+    """A result with a mean for each run and measure."""
+
+    @property
+    def measures(self) -> Sequence[Any]:
+        """The measures, in the requested order."""
 
     @property
     def audit(self) -> Any:  # noqa: ANN401 - an Audit
@@ -167,6 +171,9 @@ class _Averaged(Protocol):
     def has(self, status: str) -> bool:
         """Return True if any query has a status."""
 
+    def share_of(self, run: str, status: str) -> float:
+        """Return the share of a run's queries with a status."""
+
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Return the means."""
 
@@ -174,14 +181,14 @@ class _Averaged(Protocol):
 class HasMeans(Result):
     """A result with a mean for each run and measure."""
 
-    def to_dict(self: _Averaged) -> dict[str, dict[str, float | None]]:
+    def to_dict(self: Averaged) -> dict[str, dict[str, float | None]]:
         """Return ``{run: {measure: mean}}``."""
         means: dict[str, dict[str, float | None]] = {}
         for run, measure, value, _, _ in self.mean().iter_rows():
             means.setdefault(run, {})[measure] = value
         return means
 
-    def to_flat_dict(self: _Averaged, prefix: str = "", *, plain: bool = False) -> dict[str, float]:
+    def to_flat_dict(self: Averaged, prefix: str = "", *, plain: bool = False) -> dict[str, float]:
         """Return the means by one name each, for experiment trackers; undefined means are omitted.
 
         Parameters
@@ -212,7 +219,7 @@ class HasMeans(Result):
             raise BadParameter("two means have the same name", given=", ".join(flat), fix="remove plain=True")
         return {name: value for name, value in flat.items() if value is not None}
 
-    def report(self: _Averaged, by: str | Sequence[str] = ()) -> dict[str, Any]:
+    def report(self: Averaged, by: str | Sequence[str] = ()) -> dict[str, Any]:
         """Return all data as plain dicts: means, audit, conventions, inputs; ``by`` adds segments."""
         audit = self.audit.to_dict()
         for without in ("missing", "no_relevant"):
@@ -229,7 +236,7 @@ class HasMeans(Result):
             "inputs": dict(self.inputs),
         }
 
-    def table(self: _Averaged) -> pl.DataFrame:
+    def table(self: Averaged) -> pl.DataFrame:
         """Return the means as one row per run and one column per measure."""
         return self.mean().pivot("measure", index="run", values="value", maintain_order=True)
 

@@ -1,6 +1,6 @@
 """Elliot's own: means of precision and recall over all ranks, and AUC with one negative too many.
 
-Elliot's measures of whole lists that nobody else has.
+Elliot's own measures of whole lists.
 """
 
 from __future__ import annotations

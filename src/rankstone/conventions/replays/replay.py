@@ -1,6 +1,6 @@
 """RePlay's RocAuc, which knows the first k of a list and nothing else.
 
-RePlay's measures of whole lists that nobody else has.
+RePlay's own measures of whole lists.
 """
 
 from __future__ import annotations

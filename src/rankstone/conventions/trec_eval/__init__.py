@@ -11,8 +11,9 @@ No score is computed here: options become measures and alignment options for :cl
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from rankstone import lazy_names
 
 if TYPE_CHECKING:
     from rankstone.conventions.trec_eval.relevance_evaluator import (
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
         supported_measures,
         supported_nicknames,
     )
-
-
 __all__ = [
     "RelevanceEvaluator",
     "compute_aggregated_measure",
@@ -33,13 +32,5 @@ __all__ = [
     "supported_measures",
     "supported_nicknames",
 ]
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name at first use, so that ``rankstone trec-eval --help`` costs nothing."""
-    if name not in __all__:
-        msg = f"module 'rankstone.conventions.trec_eval' has no attribute {name!r}"
-        raise AttributeError(msg)
-    value: object = getattr(import_module("rankstone.conventions.trec_eval.relevance_evaluator"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, {"relevance_evaluator": tuple(__all__)})
