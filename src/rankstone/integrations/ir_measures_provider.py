@@ -16,9 +16,6 @@ from rankstone.evaluation.request import columns_read
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-
-__all__ = ["Ours", "Rankstone"]
-
 _LIBRARY: Any = import_module("ir_measures")
 
 

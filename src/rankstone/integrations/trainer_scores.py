@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.array_evaluator import ArrayScores
     from rankstone.measures.core.measure import Measure, Scored
 
-
-__all__ = ["Scoring", "weights_of_queries", "without_blanks"]
-
 #: what a library decides that says something about arrays; all else about them is given
 _OF_ARRAYS: Final = ("ties", "negative", "score_dtype")
 #: what may be said beside a convention

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from rankstone.integrations.trainer_scores import Scoring
 
-
-__all__ = ["Watch"]
-
 _LIBRARY: Any = import_module("xgboost")
 
 

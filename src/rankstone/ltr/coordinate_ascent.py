@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.measures.core.measure import Measure
 
-
-__all__ = ["CoordinateAscent", "Line", "Steps", "pairs_of"]
-
 #: documents whose orders are measured at a time
 _ROWS: Final = 1 << 16
 #: crossings this close to one another, as a share, are one

@@ -23,22 +23,6 @@ if TYPE_CHECKING:
 
     from rankstone.hits.list_arrays import Floats, Ints
 
-
-__all__ = [
-    "Queries",
-    "by_name",
-    "checked_features",
-    "checked_labels",
-    "in_cross_validation",
-    "in_order",
-    "is_sparse",
-    "listed",
-    "names_of",
-    "places_of",
-    "products",
-    "queries_of",
-]
-
 #: rows whose features are looked at, or multiplied, at a time
 _ROWS = 1 << 15
 

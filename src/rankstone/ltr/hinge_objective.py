@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-__all__ = ["Hinge", "Scale", "State"]
-
 #: rows of a block, about
 _ROWS = 1 << 15
 #: rows that are standardised at a time, in the processor's cache

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     from rankstone.hits.list_arrays import Floats, Ints
 
-
-__all__ = ["Letor", "group_sizes", "read_letor", "sizes_beside"]
-
 _EXPECTED: Final = "label qid:QUERY feature:value … # comment"
 #: a feature's number can be no larger: it is a column
 _MOST: Final = 1 << 24

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.measures.core.measure import Measure
 
-
-__all__ = ["LinearRanker", "check_choice", "check_number", "checked_training"]
-
 try:
     from sklearn.base import BaseEstimator
 except ImportError as error:  # pragma: no cover - tests have it

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
     from rankstone.ltr.training_data import Dataset
 
-
-__all__ = ["LinearModel", "Scorer", "is_model", "load"]
-
 #: the version of the files
 _FORMAT: Final = 1
 #: bytes at the beginning of a file that say whose model it is

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.measures.core.measure import Measure
 
-
-__all__ = ["Selection", "select"]
-
 _FEWEST_FOLDS: Final = 2
 
 

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
 
 
-__all__ = ["Active", "Pairs", "levels_of"]
-
-
 def levels_of(query: Ints, labels: Floats) -> Ints:
     """Return the number of each label among the different ones of its query, from 0, lowest first, int64.
 

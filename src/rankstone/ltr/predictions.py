@@ -35,20 +35,6 @@ if TYPE_CHECKING:
     from rankstone.ltr.estimator_inputs import Queries
     from rankstone.ltr.training_data import Dataset
 
-
-__all__ = [
-    "Lists",
-    "as_lines",
-    "checked_measure",
-    "judgments",
-    "mean_of",
-    "order_within",
-    "read_predictions",
-    "run_of",
-    "values_of",
-    "write_predictions",
-]
-
 _RUNS: Final = (".run", ".trec")
 
 

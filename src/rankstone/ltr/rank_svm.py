@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["Minimum", "RankSVM", "minimise"]
-
 _ARMIJO = 1e-4
 _HALVINGS = 40
 #: values this close, in units of rounding, are told apart by their gradients

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats
     from rankstone.io.file_formats import Scanned
 
-
-__all__ = ["FORMATS", "TABLES", "Dataset", "read"]
-
 #: what files may be; a further .gz or .zst is looked through
 FORMATS: Final = ("letor", "csv", "tsv", "jsonl", "parquet", "arrow")
 TABLES: Final = {

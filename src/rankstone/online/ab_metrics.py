@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = [
-    "DIRECTIONS",
-    "Arm",
-    "Rules",
-    "arm",
-    "arms_of",
-    "difference",
-    "differences",
-    "names",
-    "ratios",
-    "repeated",
-]
-
 #: measure → whether more of it is better
 DIRECTIONS: Final = {"CTR": "higher", "clicked": "higher", "mean_click_rank": "lower", "abandonment": "lower"}
 

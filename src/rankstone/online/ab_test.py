@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
     from rankstone.io.input_table import Progress
 
-
-__all__ = ["Experiment", "ab", "remarks", "running", "sample_ratio_check", "without_spread"]
-
 _LOOKS = "ten looks on the way find a difference that is none in about 19 % of experiments, not 5 %"
 
 

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress
     from rankstone.online.click_log import Log
 
-
-__all__ = ["METHODS", "POLICIES", "Asked", "clicks", "numbers", "propensities_of"]
-
 #: method → what a grade is
 METHODS: Final = ("ctr", "click", "satisfaction", "ips", "pbm")
 POLICIES: Final = {

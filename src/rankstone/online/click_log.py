@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from rankstone.io.events import Events
     from rankstone.io.input_table import Progress
 
-
-__all__ = ["REASONS", "Log", "Survey", "opened", "portions", "survey"]
-
 #: no list is longer than this; what is called a position there is something else
 _LONGEST: Final = 10_000_000
 #: what is wrong with a row → (what one says of it, what it should be)

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from rankstone.online.position_based_model import Fit
     from rankstone.online.shown_lists import Lists
 
-
-__all__ = ["Audit", "Clicks", "FoundLists", "Judged", "audited"]
-
 #: rows that are shown unless somebody asks for more
 _SHOWN: Final = 10
 _NAMES: Final = {

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["Counts", "Range", "cohorts", "count", "curve", "periods", "pooled"]
-
 #: bits that are looked at together, a byte each
 _TOGETHER: Final = 1 << 24
 #: the largest number of a byte

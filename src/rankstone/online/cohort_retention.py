@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     from rankstone.io.input_table import Progress
 
-
-__all__ = ["retention"]
-
 #: periods, and cells of triangles, that are counted at most
 _MOST: Final = 10_000
 _CELLS: Final = 50_000_000

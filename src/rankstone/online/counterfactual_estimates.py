@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["Counterfactual", "counterfactual", "notes", "placed"]
-
 
 def placed(log: Log, target: object, order: str, columns: Mapping[str, str] | None) -> tuple[Log, Rankings]:
     """Return the log with ``target_position``, null for documents the target leaves out, and the target."""

@@ -38,23 +38,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
-__all__ = [
-    "DISCOUNTS",
-    "ESTIMATORS",
-    "Discount",
-    "Estimators",
-    "Rows",
-    "Weights",
-    "bias_of",
-    "biased",
-    "check",
-    "discount_of",
-    "rows_of_actions",
-    "rows_of_examination",
-    "weights_of",
-    "without_spread",
-]
-
 #: estimator → what it is
 ESTIMATORS: Final = {
     "logged": "what was earned as it was shown",

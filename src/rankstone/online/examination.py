@@ -39,20 +39,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-__all__ = [
-    "Clicked",
-    "Estimates",
-    "Examinations",
-    "Weighing",
-    "covariance",
-    "ever_clicked",
-    "examinations",
-    "mean",
-    "moved",
-    "share",
-    "weighted",
-]
-
 #: how far the logarithm of an examination may move in a round, and lie from 0
 _FARTHEST, _EDGE = 2.0, 50.0
 #: logarithms, and shares of a pivot, below this are rounding

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LONGEST", "METHODS", "Drawn", "Interleaved", "balanced", "interleave", "optimised", "team_draft"]
-
 
 class Interleaved(Found):
     """Lists to show, a row each document; whatever credits clicks needs stands beside it."""

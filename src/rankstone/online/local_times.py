@@ -18,9 +18,6 @@ from rankstone.errors import BadOption, BadValue, EmptyInput, InputError, neares
 if TYPE_CHECKING:
     from rankstone.io.events import Events
 
-
-__all__ = ["DAY", "UNITS", "Clock", "Reading", "read_times"]
-
 #: unit of numbers → how many of them a second has
 UNITS: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}

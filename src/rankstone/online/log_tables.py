@@ -38,23 +38,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = [
-    "Found",
-    "Log",
-    "Notes",
-    "Rankings",
-    "alike",
-    "cluster_of_impressions",
-    "floats",
-    "number",
-    "numbered",
-    "rankings",
-    "read_log",
-    "skipping",
-    "spread_between",
-    "told_row",
-]
-
 #: columns that hold numbers; every other one holds names
 _NUMBERS: Final = (
     "position", "reward", "propensity", "target_propensity", "target_position", "prediction",

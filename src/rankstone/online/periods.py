@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-
-__all__ = ["KINDS", "UNITS", "USUAL", "WEEKDAYS", "Calendar", "Window", "Windows"]
-
 UNITS: Final = ("day", "week", "month")
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _EPOCH: Final = date(1970, 1, 1)

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-__all__ = ["Fit", "Fitted", "Shown", "doubt", "fitted", "information", "log_likelihood", "relevances"]
-
 #: halvings of an interval until it is as narrow as numbers are
 _HALVINGS: Final = 60
 _LEAST: Final = 1e-12

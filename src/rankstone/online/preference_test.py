@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Credited", "Preference", "credited", "interleaving_preference"]
-
 _LISTS: Final = ("query_id", "draw", "position", "doc_id", "method", "credit", "rank_a", "rank_b")
 #: optimised lists, and the team draft of queries that have none; a click's credit stands beside either
 _WITH_FALLBACK: Final = ["optimised", "team_draft"]

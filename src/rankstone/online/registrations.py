@@ -23,19 +23,6 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress
     from rankstone.online.periods import Calendar
 
-
-__all__ = [
-    "EARLY",
-    "TWICE",
-    "UNREGISTERED",
-    "Opened",
-    "Registrations",
-    "alike",
-    "check_policies",
-    "opened",
-    "registered",
-]
-
 #: what becomes of events before a user's registration
 EARLY: Final = {
     "error": "refused",

@@ -26,19 +26,6 @@ if TYPE_CHECKING:
     from rankstone.online.periods import Calendar
     from rankstone.online.registrations import Registrations
 
-
-__all__ = [
-    "Audit",
-    "RegistrationsAudit",
-    "Span",
-    "Survey",
-    "as_date",
-    "as_day",
-    "audited",
-    "survey",
-    "values_of",
-]
-
 #: what logins are counted in, one and many
 _PAIR: Final = ("user and period", "pairs of user and period")
 

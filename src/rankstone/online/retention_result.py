@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from rankstone.online.segments import Segments
 
 
-__all__ = ["Retention", "sheet"]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Retention(Result):
     """How many users come back.

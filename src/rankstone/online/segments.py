@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from rankstone.online.cohort_counts import Counts, Range
     from rankstone.online.periods import Window
 
-
-__all__ = ["MOST_PAIRS", "Segments", "differences"]
-
 #: pairs that are compared unless one segment is named
 MOST_PAIRS: Final = 500
 

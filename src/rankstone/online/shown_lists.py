@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-__all__ = ["Cells", "Lists", "Sessions", "cells", "counted_rows", "looked_at", "positions"]
-
 _KEYS: Final = ["session", "query_id"]
 #: rows whose lists are looked at together
 _LISTS_AT_ONCE: Final = 20_000_000

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["BITS", "LEFT_OUT", "NOBODY", "People", "Plan", "Policies", "code", "distinct", "shares"]
-
 BITS: Final = 64
 #: words of a row, at most
 _WORDS: Final = 8

@@ -25,21 +25,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-
-__all__ = [
-    "COLOURS",
-    "SHAPES",
-    "VERDICTS",
-    "by_system",
-    "drawn",
-    "label",
-    "legible",
-    "needed",
-    "records",
-    "script",
-    "versions",
-]
-
 #: Okabe and Ito (2008), told apart under every kind of colour blindness; yellow last, it is faint on white
 COLOURS: Final = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#B8A900",

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-
-__all__ = ["as_data", "chart_page", "page", "policy", "require", "write"]
-
 _POLICY: Final = (
     "default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"

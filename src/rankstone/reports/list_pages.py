@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from rankstone.explanation.explanation_result import Explanation
     from rankstone.tables.sheet import Sheet
 
-
-__all__ = ["apart", "charts", "first_pair", "libraries", "lists", "quantiles", "scores"]
-
 #: measures that are drawn over their cutoff
 _OVER_K: Final = 3
 _CHART_DEPTH: Final = 20

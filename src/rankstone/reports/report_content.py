@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from rankstone.online.retention_result import Retention
 
 
-__all__ = ["content", "flat", "judgments", "page_of", "provenance", "report", "versions"]
-
-
 def page_of(
     result: Comparison | Retention,
     *,

@@ -18,9 +18,6 @@ from rankstone.tables.phrases import phrases
 if TYPE_CHECKING:
     from rankstone.online.retention_result import Retention
 
-
-__all__ = ["RetentionReport"]
-
 #: rows of the triangle, and segments with a heatmap of their own, that a page holds
 _ROWS: Final = 5_000
 _HEATMAPS: Final = 12

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from rankstone.spark.executor_task import Task
     from rankstone.spark.spark_evaluation import Beside
 
-
-__all__ = ["CutLists", "InPlace", "Told", "lists_in_place"]
-
 #: rows that are scored at a time
 _ROWS: Final = 1 << 20
 

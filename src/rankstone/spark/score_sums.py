@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Columns = tuple[int, int]
 
-__all__ = ["TOLD", "Counting", "Differences", "Drawing", "Merging", "Resampled", "Summed"]
-
 #: what tasks give back: sums, as JSON
 TOLD: Final = "told string"
 

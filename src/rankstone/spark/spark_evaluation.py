@@ -50,19 +50,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = [
-    "BROADCAST",
-    "Beside",
-    "ByQuery",
-    "Computed",
-    "brought",
-    "check_broadcast",
-    "computed",
-    "evaluate",
-    "require",
-    "sized",
-]
-
 
 class ByQuery:
     """Rows of a table by query, those of a query in their order.

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from rankstone.hits.alignment_options import AlignmentOptions, Order
 
-
-__all__ = ["Given", "Rows", "SparkFrame", "arrays_of", "opened", "session", "unfolded", "without_items"]
-
 #: columns of TREC text by position
 _QRELS: Final = {"query_id": 0, "doc_id": 2, "relevance": 3}
 _RUN: Final = {"query_id": 0, "doc_id": 2, "rank": 3, "score": 4}

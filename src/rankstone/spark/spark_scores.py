@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from rankstone.spark.spark_evaluation import Computed
 
 
-__all__ = ["SparkScores", "exact", "found_in", "telling_failures"]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkScores(SummedScores):
     """Scores of one or more runs, those of queries on the cluster.

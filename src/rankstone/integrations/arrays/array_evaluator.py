@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.device_arrays import Data, DeviceLists
 
 
-__all__ = ["ArrayScores", "Evaluator", "evaluate"]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ArrayScores:
     """Scores of arrays.

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from rankstone.measures.core.definition import Threshold
     from rankstone.measures.dcg import GainMeasure
 
-
-__all__ = ["Layout", "Padded"]
-
 #: arrays are flat, or have a row for each list
 _MOST_AXES: Final = 2
 

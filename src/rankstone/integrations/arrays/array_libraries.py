@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from rankstone.integrations.arrays.device_arrays import Data, Library
 
-
-__all__ = ["Home", "home_of"]
-
 #: bytes of a number in single precision; halves of it are widened
 _SINGLE: Final = 4
 

@@ -13,9 +13,6 @@ from rankstone.measures.core.registry import MEASURES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-__all__ = ["function", "names"]
-
 #: what judgments must say beside a grade
 _MORE: Final = {"pool", "groups"}
 

@@ -30,19 +30,6 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.integrations.arrays.array_layout import Layout
 
-
-__all__ = [
-    "Data",
-    "DeviceArray",
-    "DeviceLists",
-    "HoldsNaN",
-    "Library",
-    "NotOnDevice",
-    "Runs",
-    "blocks_of",
-    "device_lists",
-]
-
 #: an array of another library, or whatever NumPy's functions take beside one
 Data: TypeAlias = Any
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-
-__all__ = ["JaxLibrary"]
-
 _RUNNING: Final = {
     "add": jnp.cumsum,
     "multiply": jnp.cumprod,

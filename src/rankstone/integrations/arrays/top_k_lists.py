@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.device_arrays import Data
     from rankstone.measures.core.measure import Measure
 
-
-__all__ = ["from_topk", "top_k"]
-
 #: scores that are there at the same time
 _AT_ONCE: Final = 1 << 24
 #: users, or items, by dimensions

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-
-__all__ = ["TorchLibrary"]
-
 _TYPES: Final[dict[str, torch.dtype]] = {
     "bool": torch.bool,
     "int8": torch.int8,

@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from rankstone.integrations.arrays.device_arrays import Data
     from rankstone.measures.core.measure import Measure
 
-
-__all__ = ["approx_mrr", "approx_ndcg", "changes", "ideal_dcg", "lambda_loss", "pair_weights", "soft_ranks"]
-
 #: what an error names
 _CLOSED: Final = "CG, DCG, nDCG, P, R, Success, AP and RR, with any cutoff, gain, discount and rel"
 

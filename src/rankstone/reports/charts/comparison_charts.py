@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from rankstone.diagnostics.curve_result import Curves
 
 
-__all__ = ["at_k", "differences", "forest", "histogram", "pr_curve", "scatter", "segments"]
-
-
 def forest(found: Comparison, measure: str | None = None) -> Any:  # noqa: ANN401 - Altair's chart
     """Return every question's difference with its interval at the family's level."""
     wanted = _measure(found, measure)

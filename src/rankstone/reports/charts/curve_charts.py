@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from rankstone.comparison.comparison_result import Comparison
     from rankstone.diagnostics.curve_result import Curves
 
-
-__all__ = ["cloud", "cloud_chart", "cloud_rows", "curve_chart", "means", "traced"]
-
 _WIDTH: Final = 640
 _HEIGHT: Final = 340
 #: systems whose bands can be told apart

@@ -16,9 +16,6 @@ from rankstone.reports.chart_style import COLOURS, VERDICTS, drawn, label, neede
 if TYPE_CHECKING:
     from rankstone.comparison.score_matrix import Matrix
 
-
-__all__ = ["MOST", "differences", "forest", "histogram", "query_rows", "question_rows", "scatter", "thinned"]
-
 _WIDTH: Final = 640
 _HEIGHT: Final = 280
 _SQUARE: Final = 380

@@ -12,17 +12,6 @@ from rankstone.reports.chart_style import COLOURS, by_system, drawn, label, legi
 if TYPE_CHECKING:
     from rankstone.online.retention_result import Retention
 
-
-__all__ = [
-    "curve_rows",
-    "heatmap_rows",
-    "heatmap_title",
-    "period_rows",
-    "retention_curve",
-    "retention_heatmap",
-    "retention_periods",
-]
-
 _WIDTH: Final = 640
 _HEIGHT: Final = 320
 #: cohorts and ages that a heatmap shows, at most: the last ones, the first ones
