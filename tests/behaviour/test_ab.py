@@ -19,7 +19,7 @@ from rankstone.errors import (
     RankstoneError,
     UsageError,
 )
-from rankstone.online.ab_metrics import Rules, arm, difference
+from rankstone.online.ab_metrics import ClaimSettings, difference, make_arm
 from rankstone.online.ab_test import Experiment, ab
 from rankstone.stats import (
     CORRECTIONS,
@@ -109,7 +109,7 @@ def test_the_same_users_in_both() -> None:
     one, both = rng.random(50), np.arange(50)
     other, every = one + rng.normal(0, 0.1, 50), np.ones(50, bool)
     ones = np.ones(50)
-    found = difference(arm(other, ones, both, 50, every), arm(one, ones, both, 50, every))
+    found = difference(make_arm(other, ones, both, 50, every), make_arm(one, ones, both, 50, every))
     assert found is not None
     assert found.error == pytest.approx(stats.sem(other - one))
     log = made().with_columns(
@@ -150,8 +150,8 @@ def test_one_question_is_paid_for_once() -> None:
     assert lost["p"] == clicked["p"]
     assert (lost["low"], lost["high"]) == pytest.approx((-clicked["high"], -clicked["low"]))
     assert lost["verdict"] == clicked["verdict"]
-    assert whole.audit.remarks["abandonment"].startswith("asks what clicked@5 asks")
-    assert top.audit.remarks["clicked@1"].startswith("asks what CTR@1 asks")
+    assert whole.audit.remarks["abandonment"].startswith("equals clicked@5")
+    assert top.audit.remarks["clicked@1"].startswith("equals CTR@1")
     assert "abandonment" not in part.audit.remarks
 
 
@@ -193,7 +193,7 @@ def test_what_cannot_vary_has_no_interval() -> None:
     found = ab(alike(50, 1), k=1)
     row = of(found, "differences", "mean_click_rank")
     assert (row["difference"], row["low"], row["p"], row["verdict"]) == (0, None, None, "inconclusive")
-    assert any("nothing is claimed of it" in line for line in found.audit.warnings)
+    assert any("it has no interval" in line for line in found.audit.warnings)
 
 
 def test_nobody_clicked() -> None:
@@ -214,10 +214,10 @@ def looks(
     alarms = np.zeros((0, 2), bool)
     for n in users:
         seen, unit, ones = values[:n], np.arange(n), np.ones(n)
-        one, other = (arm(seen, ones, unit, n, unit % 2 == at) for at in (1, 0))
+        one, other = (make_arm(seen, ones, unit, n, unit % 2 == at) for at in (1, 0))
         found = difference(one, other)
         assert found is not None
-        ps = [Rules(None, "none", 0.95, sequential).p(found) for sequential in (False, True)]
+        ps = [ClaimSettings(None, "none", 0.95, sequential).p_value(found) for sequential in (False, True)]
         alarms = np.vstack([alarms, np.array(ps) <= 0.05])
     once, always = (bool(column.any()) for column in alarms.T)
     return once, always
@@ -279,7 +279,7 @@ def test_a_running_experiment_is_told() -> None:
         assert not any("running" in line for line in fine.audit.warnings)
     assert "one look" in ab(log).audit.remarks["looks"]
     assert "every look" in ab(log, sequential=True).audit.remarks["looks"]
-    assert "of clicks alone" in ab(log).audit.to_dict()["remarks"]["mean_click_rank"]
+    assert "clicked impressions only" in ab(log).audit.to_dict()["remarks"]["mean_click_rank"]
 
 
 def test_families_and_verdicts() -> None:
@@ -337,7 +337,7 @@ GOOD: dict[str, list[Any]] = {
         ({"variant": ["a"] * 4}, {}, UsageError, "variant has 1 value"),
         ({"variant": ["a", None, "b", "b"]}, {}, BadValue, "missing or cannot be read"),
         ({"clicked": [2, 0, 1, 1]}, {}, BadValue, "neither 0 nor 1"),
-        ({"position": [0, 1, 1, 1]}, {}, BadValue, "whose position is none"),
+        ({"position": [0, 1, 1, 1]}, {}, BadValue, "with an invalid position"),
         ({"impression_id": [1, 1, 3, 4]}, {}, DuplicateRows, "share an impression and a position"),
         (
             {"impression_id": [1, 2, 2, 4], "position": [1, 1, 2, 1]},
@@ -347,9 +347,9 @@ GOOD: dict[str, list[Any]] = {
         ),
         ({}, {"versus": "z"}, UsageError, "no variant z"),
         ({}, {"by": "bucket"}, MissingColumn, "no column bucket"),
-        ({}, {"k": 0}, BadOption, "no cutoff"),
+        ({}, {"k": 0}, BadOption, "not a cutoff"),
         ({}, {"planned": 0}, BadOption, "planned=0"),
-        ({}, {"shares": {"a": 1}}, BadOption, "not those of the variants"),
+        ({}, {"shares": {"a": 1}}, BadOption, "do not match the variants"),
         ({}, {"margin": -1}, BadOption, "margin"),
         ({}, {"correction": "tukey"}, BadOption, "no correction"),
     ],

@@ -16,7 +16,7 @@ from tests.rows import each
 
 from rankstone.errors import BadOption, BadValue, DuplicateRows, MissingColumn, NotComparable, UsageError
 from rankstone.online.counterfactual_estimates import Counterfactual, counterfactual
-from rankstone.online.estimators import Estimators, Rows, discount_of
+from rankstone.online.estimators import Estimators, WeightedRows, parse_discount
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,9 +123,9 @@ def test_open_bandit(policy: str) -> None:
         assert any("the mean weight is 1.7" in line for line in found.audit.warnings)
 
 
-def rows(weight: np.ndarray[Any, Any], reward: np.ndarray[Any, Any]) -> Rows:
+def rows(weight: np.ndarray[Any, Any], reward: np.ndarray[Any, Any]) -> WeightedRows:
     one = np.ones(len(weight))
-    return Rows(one, weight, reward, one, weight, reward, None, None, one > 0)
+    return WeightedRows(one, weight, reward, one, weight, reward, None, None, one > 0)
 
 
 @pytest.mark.parametrize("users", [None, 200])
@@ -231,7 +231,7 @@ def test_rows_in_any_order_and_form(tmp_path: Path) -> None:
     log.sample(fraction=1, shuffle=True, seed=3).rename({"reward": "click"}).write_csv(tmp_path / "log.csv")
     other = counterfactual(tmp_path / "log.csv", discount="reciprocal", columns={"click": "reward"})
     assert other.estimates.equals(found.estimates)
-    assert discount_of([1, 0.5], None)(np.array([1.0, 2.0, 3.0, np.nan])).tolist() == [1, 0.5, 0, 0]
+    assert parse_discount([1, 0.5], None)(np.array([1.0, 2.0, 3.0, np.nan])).tolist() == [1, 0.5, 0, 0]
 
 
 GOOD = {"reward": [1, 0, 1], "propensity": [0.5, 0.5, 0.5], "target_propensity": [1.0, 0.0, 1.0]}
@@ -243,22 +243,22 @@ GOOD = {"reward": [1, 0, 1], "propensity": [0.5, 0.5, 0.5], "target_propensity":
         ({"propensity": [0.5, 0.5, 0.0]}, {}, BadValue, "1 row with a reward and a propensity of 0"),
         ({"propensity": [0.5, -0.5, 0.5]}, {}, BadValue, "1 row with a negative propensity"),
         ({"propensity": [0.5, 0.0, 0.5]}, {}, BadValue, "1 row with a propensity of 0"),
-        ({"propensity": [0.5, 7, 0.5]}, {}, BadValue, "whose propensity is no probability"),
+        ({"propensity": [0.5, 7, 0.5]}, {}, BadValue, "whose propensity is not a probability"),
         ({"propensity": [0.5, None, 0.5]}, {}, BadValue, "missing or cannot be read"),
         ({"reward": [1, 0, float("nan")]}, {}, BadValue, "missing or cannot be read"),
         ({"reward": ["1", "0", "often"]}, {}, BadValue, "missing or cannot be read"),
-        ({"position": [1, 0, 1]}, {}, BadValue, "whose position is none"),
-        ({"target_propensity": [2.0, 0, 0]}, {}, BadValue, "whose target_propensity is no probability"),
+        ({"position": [1, 0, 1]}, {}, BadValue, "with an invalid position"),
+        ({"target_propensity": [2.0, 0, 0]}, {}, BadValue, "whose target_propensity is not a probability"),
         ({"prediction": [1, 1, 1]}, {}, MissingColumn, "no column target_prediction"),
         ({"impression_id": [1, 1, 2], "position": [1, 1, 1]}, {}, DuplicateRows, "share an impression"),
         ({}, {"discount": "log2"}, MissingColumn, "no column position"),
-        ({}, {"propensity": "examination"}, MissingColumn, "where the target would put"),
+        ({}, {"propensity": "examination"}, MissingColumn, "where the target would rank"),
         ({}, {"target": {"q": ["d"]}}, UsageError, "the log has target_propensity"),
         ({}, {"cluster": "user_id"}, MissingColumn, "no column user_id"),
         ({}, {"discount": "log3"}, BadOption, "no discount 'log3'"),
         ({}, {"discount": [1, -1]}, BadOption, "negative"),
         ({}, {"clip": 0}, BadOption, "leaves no weight"),
-        ({}, {"k": 0}, BadOption, "no cutoff"),
+        ({}, {"k": 0}, BadOption, "not a cutoff"),
         ({}, {"confidence": 95}, BadOption, "out of range"),
         ({}, {"propensity": "click"}, BadOption, "propensity"),
     ],

@@ -26,13 +26,13 @@ from rankstone.online.interleaved_lists import (
     METHODS,
     _all_lists,
     _credits,
-    _programme,
+    _list_probabilities,
     balanced,
     interleave,
     optimised,
     team_draft,
 )
-from rankstone.online.preference_test import _outcome, interleaving_preference
+from rankstone.online.preference_test import interleaving_preference, preference_row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,7 @@ def test_optimised_is_fair_exactly() -> None:
     """For all rankings of four: probabilities sum to 1, and down to every depth nobody is favoured."""
     first = tuple("abcd")
     for second in permutations("abcd"):
-        lists, chances = _programme(first, second, 4)
+        lists, chances = _list_probabilities(first, second, 4)
         worth = np.array([_credits(docs, first, second) for docs in lists])
         assert sum(chances) == pytest.approx(1)
         assert np.cumsum(worth, axis=1).T @ np.array(chances) == pytest.approx(np.zeros(4), abs=1e-9)
@@ -101,7 +101,7 @@ UNFAIR = [0, 1, 3, 5, 2, 7, 4, 6, 8, 12], [0, 3, 1, 2, 5, 7, 10, 8, 4, 6]
 def test_no_fair_mixture_is_a_team_draft() -> None:
     """A query whose rankings cannot be mixed fairly gets team draft, counted and told; others do not."""
     a, b = ([f"d{doc}" for doc in ranking] for ranking in UNFAIR)
-    assert _programme(tuple(a), tuple(b), 10)[1] == ()
+    assert _list_probabilities(tuple(a), tuple(b), 10)[1] == ()
     fine = {"other": ["x", "y"]}
     made = interleave(fine | {"q": a}, fine | {"q": b}, "optimised", draws=3, seed=1)
     by_query = dict(made.lists.group_by("query_id").agg(pl.col("method").unique()).rows())
@@ -175,7 +175,7 @@ def test_false_alarms() -> None:
 
 
 def _quick(difference: Any) -> tuple[dict[str, Any], int]:
-    return _outcome(difference, None, 0.95, None, 0, flips=1000)
+    return preference_row(difference, None, 0.95, None, 0, flips=1000)
 
 
 def clicked(lists: pl.DataFrame, docs: list[tuple[int, str]]) -> pl.DataFrame:
@@ -248,13 +248,13 @@ CLICK = {"query_id": ["q"], "draw": [0], "doc_id": ["y"], "impression_id": [1]}
 @each(
     ("changed", "lists", "error", "says"),
     [
-        ({"clicked": [7]}, LISTS, BadValue, "1 row whose click is neither 0 nor 1"),
-        ({"click": [-1]}, LISTS, BadValue, "1 row whose click is neither 0 nor 1"),
+        ({"clicked": [7]}, LISTS, BadValue, "1 row where clicked is neither 0 nor 1"),
+        ({"click": [-1]}, LISTS, BadValue, "1 row where clicked is neither 0 nor 1"),
         ({"draw": [9]}, LISTS, InputError, "(?s)without a list.*draw 9"),
-        ({"doc_id": ["w"]}, LISTS, BadValue, "1 click on documents that the list does not hold"),
+        ({"doc_id": ["w"]}, LISTS, BadValue, "1 click on documents that are not in the list"),
         ({"query_id": ["p"]}, LISTS, InputError, "without a list"),
         ({"draw": None}, LISTS, MissingColumn, "several lists"),
-        ({"doc_id": None}, LISTS, MissingColumn, "nothing says what was clicked"),
+        ({"doc_id": None}, LISTS, MissingColumn, "no column says what was clicked"),
         ({}, pl.concat([LISTS, LISTS]), DuplicateRows, "a list has a doc_id twice"),
         ({}, LISTS.with_columns(method=pl.lit("coin")), BadOption, "method"),
         ({}, LISTS.drop("credit"), MissingColumn, "no column credit"),

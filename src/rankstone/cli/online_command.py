@@ -26,7 +26,7 @@ from rankstone.cli.report_command import command_line
 from rankstone.errors import UsageError, one_of, printable
 
 if TYPE_CHECKING:
-    from rankstone.online import Clicks, Found, Retention
+    from rankstone.online import Clicks, OnlineResult, Retention
 
 
 _COMMANDS: Final = {
@@ -237,7 +237,7 @@ def interleave_command(files: tuple[str, ...], clicks: str | None, **given: Any)
         print_notes(audit_lines(found))
 
 
-def _found(files: tuple[str, ...], clicks: str | None, **given: Any) -> Found:
+def _found(files: tuple[str, ...], clicks: str | None, **given: Any) -> OnlineResult:
     """Make lists of two runs, or test clicks on lists."""
     from rankstone.online import interleave, interleaving_preference
 

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from rankstone.online.cohort_retention import retention
     from rankstone.online.counterfactual_estimates import Counterfactual, counterfactual
     from rankstone.online.interleaved_lists import Interleaved, interleave
-    from rankstone.online.log_tables import Found
+    from rankstone.online.log_tables import OnlineResult
     from rankstone.online.preference_test import Preference, interleaving_preference
     from rankstone.online.retention_result import Retention
 __all__ = [
     "Clicks",
     "Counterfactual",
     "Experiment",
-    "Found",
     "Interleaved",
+    "OnlineResult",
     "Preference",
     "Retention",
     "ab",
@@ -44,7 +44,7 @@ if not TYPE_CHECKING:
             "cohort_retention": ("retention",),
             "counterfactual_estimates": ("Counterfactual", "counterfactual"),
             "interleaved_lists": ("Interleaved", "interleave"),
-            "log_tables": ("Found",),
+            "log_tables": ("OnlineResult",),
             "preference_test": ("Preference", "interleaving_preference"),
             "retention_result": ("Retention",),
         },

@@ -1,6 +1,6 @@
-"""What users did with a ranking: ratios of sums over impressions, and how sure they are.
+"""Online metrics by variant: ratios of sums over impressions with standard errors, and their differences.
 
-Differences of variants as one family: p-values, intervals and verdicts that agree.
+All differences of an experiment form one family: p-values, intervals and verdicts agree.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rankstone.online.log_tables import alike, spread_between
+from rankstone.online.log_tables import has_no_spread, with_error_bound
 from rankstone.stats.automatic_intervals import verdict
 from rankstone.stats.mean_intervals import Estimate, estimates
 from rankstone.stats.multiple_testing import adjusted, family_level
@@ -27,51 +27,53 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-#: measure → whether more of it is better
+#: metric → which direction is better
 DIRECTIONS: Final = {"CTR": "higher", "clicked": "higher", "mean_click_rank": "lower", "abandonment": "lower"}
 
 
-def names(k: int) -> dict[str, str]:
-    """Return what measures are called at a cutoff, and which way is better."""
-    called = {"CTR": f"CTR@{k}", "clicked": f"clicked@{k}"}
-    return {called.get(name, name): direction for name, direction in DIRECTIONS.items()}
+def metric_directions(k: int) -> dict[str, str]:
+    """Return {name of the metric at cutoff k: whether ``higher`` or ``lower`` is better}."""
+    names_at_k = {"CTR": f"CTR@{k}", "clicked": f"clicked@{k}"}
+    return {names_at_k.get(name, name): direction for name, direction in DIRECTIONS.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """One measure of one variant.
+    """One metric of one variant.
 
     Attributes
     ----------
     total, size
-        float64 ``[units]``: what the measure is a ratio of, for every unit of the experiment; 0 where a unit
-        did not see the variant.
+        float64 ``[units]``: numerator and denominator of the ratio for every unit of the experiment; 0 for
+        units that were not exposed to the variant.
     present
-        Which units did.
-    found
-        The ratio; ``None`` where nothing counts.
-    alike
-        Whether all units have one value, so that the error is a bound and no estimate.
+        Which units were exposed.
+    estimate
+        The ratio; ``None`` where the denominator is 0.
+    has_no_spread
+        True if all units have the same value; the error is then an upper bound, not an estimate.
     """
 
     total: Floats
     size: Floats
     present: NDArray[np.bool_]
-    found: Estimate | None
-    alike: bool = False
+    estimate: Estimate | None
+    has_no_spread: bool = False
 
 
-def ratios(clicks: Floats, position: Floats, impression: Ints, k: int) -> dict[str, tuple[Floats, Floats]]:
-    """Return numerator and denominator of each measure, float64 ``[impressions]``.
+def impression_ratios(
+    clicks: Floats, position: Floats, impression: Ints, k: int
+) -> dict[str, tuple[Floats, Floats]]:
+    """Return the numerator and denominator of each metric, float64 ``[impressions]``.
 
     Parameters
     ----------
     clicks
         0 or 1 for each row.
     position
-        From 1.
+        Of each row, counted from 1.
     impression
-        int64, from 0.
+        int64, the impression of each row, counted from 0.
     """
     n = int(impression.max()) + 1
 
@@ -87,27 +89,27 @@ def ratios(clicks: Floats, position: Floats, impression: Ints, k: int) -> dict[s
         (summed(clicks * position), clicked),
         ((clicked == 0).astype(np.float64), one),
     ]
-    return dict(zip(names(k), values, strict=True))
+    return dict(zip(metric_directions(k), values, strict=True))
 
 
-def repeated(of: Mapping[str, tuple[Floats, Floats]]) -> dict[str, str]:
-    """Return measures that say in this log what an earlier one says: it again, or one minus it.
+def equivalent_metrics(of: Mapping[str, tuple[Floats, Floats]]) -> dict[str, str]:
+    """Return {metric: the earlier metric that it equals in this log, or that it is one minus}.
 
     Abandonment is ``1 - clicked@k`` where no position is below k, and ``clicked@1`` is ``CTR@1`` where every
     impression shows one document that high.
     """
-    found: dict[str, str] = {}
+    repeats: dict[str, str] = {}
     for measure, (total, size) in of.items():
         for other, (others, sizes) in of.items():
             if other == measure:
                 break
             same = np.array_equal(total, others) or np.array_equal(total, sizes - others)
-            if other not in found and same and np.array_equal(size, sizes):
-                found[measure] = other
-    return found
+            if other not in repeats and same and np.array_equal(size, sizes):
+                repeats[measure] = other
+    return repeats
 
 
-def arm(
+def make_arm(
     total: Floats,
     size: Floats,
     unit: Ints,
@@ -115,34 +117,34 @@ def arm(
     chosen: NDArray[np.bool_],
     ends: tuple[float, float] = (0.0, 1.0),
 ) -> Arm:
-    """Add up the impressions of a variant by unit, and estimate the ratio, which is between two ends."""
+    """Return a variant's totals by unit and its ratio, a number between the two ``ends``."""
     rows = unit[chosen]
     sums, sizes = (np.bincount(rows, value[chosen], units).astype(np.float64) for value in (total, size))
     present = np.bincount(rows, minlength=units) > 0
     if not sizes.sum() > 0:
         return Arm(sums, sizes, present, None)
-    found = estimates(Units(sums[present][:, None], sizes[present]))[0]
-    return Arm(sums, sizes, present, spread_between(found, *ends), alike(found))
+    ratio = estimates(Units(sums[present][:, None], sizes[present]))[0]
+    return Arm(sums, sizes, present, with_error_bound(ratio, *ends), has_no_spread(ratio))
 
 
-def arms_of(
+def make_arms(
     of: Mapping[str, tuple[Floats, Floats]], unit: Ints, variant: Ints, lowest: float
 ) -> dict[str, list[Arm]]:
-    """Return each measure of each variant.
+    """Return {metric: its arm in each variant}.
 
     Parameters
     ----------
     of
-        Numerator and denominator of each measure.
+        {metric: (numerator, denominator)}.
     unit, variant
-        int64 ``[impressions]``, from 0: whose an impression is, and what it showed.
+        int64 ``[impressions]``, counted from 0: the unit and the variant of each impression.
     lowest
-        The last position shown, which no rank of a click is below.
+        The lowest position shown, the largest rank that a click can have.
     """
     units, ends = int(unit.max()) + 1, {"mean_click_rank": (1.0, lowest)}
     return {
         measure: [
-            arm(*ratio, unit, units, variant == at, ends.get(measure, (0.0, 1.0)))
+            make_arm(*ratio, unit, units, variant == at, ends.get(measure, (0.0, 1.0)))
             for at in range(int(variant.max()) + 1)
         ]
         for measure, ratio in of.items()
@@ -150,52 +152,52 @@ def arms_of(
 
 
 def difference(one: Arm, other: Arm) -> Estimate | None:
-    """Return ``one - other``; units that are in both arms are counted as depending on themselves.
+    """Return ``one - other``, allowing for units that were exposed to both variants; ``None`` if undefined.
 
-    The error is that of two ratios by linearisation, degrees of freedom are Welch's (1947); ``None`` where
-    one of them has no value.
+    The standard error is that of a difference of two ratios by linearisation; the degrees of freedom are
+    Welch's (1947).
     """
-    if one.found is None or other.found is None:
+    if one.estimate is None or other.estimate is None:
         return None
-    moved = [_moved(one), _moved(other)]
-    together = math.fsum(moved[0] * moved[1])
-    errors = [one.found.error, other.found.error]
+    influence = [_influence(one), _influence(other)]
+    covariance = math.fsum(influence[0] * influence[1])
+    errors = [one.estimate.error, other.estimate.error]
     squares = [error**2 for error in errors]
-    variance = sum(squares) - 2 * together
+    variance = sum(squares) - 2 * covariance
     error = math.sqrt(max(variance, 0.0)) if not math.isnan(variance) else math.nan
     parts = sum(
-        square**2 / (arm.found.units - 1)
+        square**2 / (arm.estimate.units - 1)
         for square, arm in zip(squares, (one, other), strict=True)
-        if arm.found is not None and arm.found.units > 1
+        if arm.estimate is not None and arm.estimate.units > 1
     )
     df = sum(squares) ** 2 / parts if parts > 0 else math.nan
     units = int((one.present | other.present).sum())
-    return Estimate(one.found.value - other.found.value, error, units, df=df)
+    return Estimate(one.estimate.value - other.estimate.value, error, units, df=df)
 
 
-def _moved(arm: Arm) -> Floats:
-    """Return by how much each unit moves the ratio, such that squares sum to its squared error."""
-    assert arm.found is not None  # noqa: S101 - asked before
-    n = arm.found.units
+def _influence(arm: Arm) -> Floats:
+    """Return each unit's influence on the ratio; the squares sum to its squared standard error."""
+    assert arm.estimate is not None  # noqa: S101 - the caller checked
+    n = arm.estimate.units
     size = math.fsum(arm.size)
     scale = math.sqrt(n / (n - 1)) if n > 1 else math.nan
-    return (arm.total - arm.size * arm.found.value) / size * scale
+    return (arm.total - arm.size * arm.estimate.value) / size * scale
 
 
 @dataclass(frozen=True)
-class Rules:
-    """How claims are made.
+class ClaimSettings:
+    """Settings of p-values, intervals and verdicts.
 
     Attributes
     ----------
     margin
-        A difference that does not matter.
+        Differences up to this size do not matter.
     correction
-        Of the p-values of a family.
+        The correction of p-values for the size of the family.
     confidence
-        Of intervals; one less it is the alpha of every claim, that of equivalence too.
+        The confidence level of intervals; 1 minus it is alpha, for equivalence too.
     sequential
-        Whether p-values and intervals hold at every look, or at one.
+        Whether p-values and intervals are valid at every look, or at one fixed in advance.
     """
 
     margin: float | None
@@ -203,18 +205,18 @@ class Rules:
     confidence: float
     sequential: bool
 
-    def ends(self, found: Estimate | None, alpha: float) -> dict[str, float | None]:
-        """Return ``error``, ``low`` and ``high`` of an estimate; nothing where it has no error."""
-        if found is None or math.isnan(found.error):
+    def interval_columns(self, estimate: Estimate | None, alpha: float) -> dict[str, float | None]:
+        """Return ``error``, ``low`` and ``high`` of an estimate; ``None`` each if it has no error."""
+        if estimate is None or math.isnan(estimate.error):
             return dict.fromkeys(("error", "low", "high"))
-        ends = always_valid_interval(found, alpha) if self.sequential else found.interval(1 - alpha)
-        return dict(zip(("error", "low", "high"), (found.error, *ends), strict=True))
+        ends = always_valid_interval(estimate, alpha) if self.sequential else estimate.interval(1 - alpha)
+        return dict(zip(("error", "low", "high"), (estimate.error, *ends), strict=True))
 
-    def p(self, found: Estimate) -> float:
-        """Return the least alpha whose interval leaves 0 out."""
+    def p_value(self, estimate: Estimate) -> float:
+        """Return the smallest alpha whose interval excludes 0."""
         if self.sequential:
-            return always_valid_p(found)
-        return min(1.0, 2 * t_tail(abs(found.value) / found.error, found.df))
+            return always_valid_p(estimate)
+        return min(1.0, 2 * t_tail(abs(estimate.value) / estimate.error, estimate.df))
 
 
 def differences(
@@ -223,42 +225,42 @@ def differences(
     labels: Sequence[str],
     base: int,
     directions: Mapping[str, str],
-    rules: Rules,
+    settings: ClaimSettings,
 ) -> list[dict[str, Any]]:
-    """Return a row a measure and variant.
+    """Return one row per metric and variant.
 
     Parameters
     ----------
     arms
-        Measure → each variant.
+        {metric: its arm in each variant}.
     repeats
-        Measures that ask what another asks: they have its p, and are not in the family again.
+        {metric: the one that it equals}: both get the same p-value and count once in the family.
     labels, base
-        Names of variants, and the place of the one that the others are held against.
+        Names of the variants, and the index of the one that the others are compared with.
     directions
-        Measure → whether more of it is better.
-    rules
-        How claims are made.
+        {metric: ``higher`` or ``lower``, whichever is better}.
+    settings
+        Settings of p-values, intervals and verdicts.
     """
-    found = {
+    compared = {
         (measure, at): difference(of[at], of[base])
         for measure, of in arms.items()
         for at in range(len(labels))
         if at != base
     }
     p = {
-        asked: rules.p(one)
-        for asked, one in found.items()
-        if asked[0] not in repeats and one is not None and not math.isnan(one.error)
+        key: settings.p_value(one)
+        for key, one in compared.items()
+        if key[0] not in repeats and one is not None and not math.isnan(one.error)
     }
-    corrected = dict(zip(p, adjusted(list(p.values()), rules.correction).tolist(), strict=True))
-    level = family_level(list(p.values()), rules.correction, 1 - rules.confidence)
+    corrected = dict(zip(p, adjusted(list(p.values()), settings.correction).tolist(), strict=True))
+    level = family_level(list(p.values()), settings.correction, 1 - settings.confidence)
     rows = []
-    for (measure, at), one in found.items():
+    for (measure, at), one in compared.items():
         row: dict[str, Any] = {"measure": measure, "variant": labels[at], "versus": labels[base]}
-        row |= {"difference": None if one is None else one.value, **rules.ends(one, level)}
-        asked = repeats.get(measure, measure), at
-        row |= {"p": p.get(asked), "p_adjusted": corrected.get(asked)}
+        row |= {"difference": None if one is None else one.value, **settings.interval_columns(one, level)}
+        key = repeats.get(measure, measure), at
+        row |= {"p": p.get(key), "p_adjusted": corrected.get(key)}
         ends = (math.nan, math.nan) if row["low"] is None else (row["low"], row["high"])
-        rows.append(row | {"verdict": verdict(ends, directions[measure], rules.margin)})
+        rows.append(row | {"verdict": verdict(ends, directions[measure], settings.margin)})
     return rows

@@ -1,11 +1,4 @@
-"""A/B tests of rankings, from a log to a result.
-
-What a reader of an A/B test must know of its numbers.
-
-How many units each variant has, and whether that can be chance.
-
-What an A/B test found.
-"""
+"""A/B tests of rankings: online metrics by variant, their differences, and the sample ratio check."""
 
 from __future__ import annotations
 
@@ -16,18 +9,29 @@ import numpy as np
 import polars as pl
 
 from rankstone._text import counted, noted, some
-from rankstone.errors import BadOption, DuplicateRows, UsageError, above_0, between_0_and_1, printable
+from rankstone.errors import BadOption, UsageError, above_0, between_0_and_1, printable
 from rankstone.io.columns import with_csv
-from rankstone.online.ab_metrics import Arm, Rules, arms_of, differences, names, ratios, repeated
+from rankstone.online.ab_metrics import (
+    Arm,
+    ClaimSettings,
+    differences,
+    equivalent_metrics,
+    impression_ratios,
+    make_arms,
+    metric_directions,
+)
 from rankstone.online.log_tables import (
-    Found,
     Log,
-    Notes,
+    LogAudit,
+    OnlineResult,
+    check_clicks,
+    check_positions,
     cluster_of_impressions,
-    floats,
-    numbered,
+    count_skipping,
+    dense_numbers,
     read_log,
-    skipping,
+    refuse_duplicates,
+    rows_to_frame,
 )
 from rankstone.stats.proportions import sample_ratio
 from rankstone.stats.sequential import TUNED_TO, always_valid_ratio
@@ -37,96 +41,97 @@ if TYPE_CHECKING:
 
     from rankstone.io.input_table import Progress
 
-_LOOKS = "ten looks on the way find a difference that is none in about 19 % of experiments, not 5 %"
+_PEEKING = "with ten looks, about 19 % of experiments without a difference show a significant one, not 5 %"
 
 
-def remarks(repeats: Mapping[str, str], *, sequential: bool) -> dict[str, str]:
-    """Return what holds of the p-values, and of measures that are not what they seem."""
+def make_remarks(repeats: Mapping[str, str], *, sequential: bool) -> dict[str, str]:
+    """Return {subject: what to know when reading it}: validity of p-values, and metrics that can mislead."""
     looks = (
-        "intervals, p-values and verdicts hold at every look (for large samples; narrowest at "
+        "intervals, p-values and verdicts are valid at every look (for large samples; narrowest at "
         f"{TUNED_TO:,} units)"
         if sequential
-        else f"intervals, p-values and verdicts hold for one look, at an end fixed beforehand; {_LOOKS}: "
-        "while it is running use sequential=True (--sequential)"
+        else f"intervals, p-values and verdicts are valid for one look, at an end fixed in advance; "
+        f"{_PEEKING}: "
+        "to look while the experiment is running, use sequential=True (--sequential)"
     )
-    told = {"looks": looks}
+    remarks = {"looks": looks}
     for measure, other in repeats.items():
-        told[measure] = f"asks what {other} asks, as this log is, so both are one question of the family"
-    told["mean_click_rank"] = (
-        "is of clicks alone: a variant that loses its clicks far down gets a better one; read it beside "
-        "abandonment"
+        remarks[measure] = f"equals {other} (or 1 minus it) in this log, so both count as one comparison"
+    remarks["mean_click_rank"] = (
+        "counts clicked impressions only: a variant that loses its low clicks improves; "
+        "read it together with abandonment"
     )
-    return told
+    return remarks
 
 
-def running(units: int, planned: int | None, *, sequential: bool) -> Iterator[str]:
-    """Warn of an experiment that has not reached its end, where a look now is not allowed for."""
+def unfinished_warnings(units: int, planned: int | None, *, sequential: bool) -> Iterator[str]:
+    """Yield a warning if the experiment has not reached its planned size and is not sequential."""
     if planned is not None and units < planned and not sequential:
         yield (
-            f"the experiment is still running, with {units:,} of {counted(planned, 'unit')}: {_LOOKS}; "
-            "use sequential=True (--sequential), or wait for the end"
+            f"the experiment is still running, with {units:,} of {counted(planned, 'unit')}: {_PEEKING}; "
+            "use sequential=True (--sequential), or wait until it ends"
         )
 
 
-def without_spread(arms: Mapping[str, Sequence[Arm]], labels: Sequence[str]) -> Iterator[str]:
-    """Warn of variants in which all units have one value of a measure."""
+def no_spread_warnings(arms: Mapping[str, Sequence[Arm]], labels: Sequence[str]) -> Iterator[str]:
+    """Yield a warning for each metric that has the same value for all units of a variant."""
     for measure, of in arms.items():
         for label, one in zip(labels, of, strict=True):
-            if one.alike and one.found is not None:
-                known = "its error is a bound (Clopper and Pearson's), no estimate"
+            if one.has_no_spread and one.estimate is not None:
+                known = "its error is an upper bound (Clopper and Pearson's), not an estimate"
                 yield (
-                    f"{measure} is {one.found.value:g} for all {one.found.units:,} units of "
-                    f"{printable(label, 40)}, which shows no spread: "
-                    f"{'nothing is claimed of it' if math.isnan(one.found.error) else known}"
+                    f"{measure} is {one.estimate.value:g} for all {one.estimate.units:,} units of "
+                    f"{printable(label, 40)}, which shows no variation: "
+                    f"{'it has no interval' if math.isnan(one.estimate.error) else known}"
                 )
 
 
-#: p below which shares are no chance (Fabijan et al., KDD 2019, use 0.0005 to 0.01)
+#: p-value below which a sample ratio mismatch is reported (Fabijan et al., KDD 2019, use 0.0005 to 0.01)
 _ALARM: Final = 0.001
 
 
 def sample_ratio_check(
     labels: Sequence[str], arms: Sequence[Arm], shares: Mapping[str, float] | None, *, sequential: bool
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Return a row a variant with its units, and a warning where there are too many or too few."""
+    """Return units and expected units by variant, and a warning on a sample ratio mismatch."""
     due = dict.fromkeys(labels, 1 / len(labels)) if shares is None else dict(shares)
     if set(due) != set(labels) or any(not share > 0 for share in due.values()):
         raise BadOption(
-            f"shares={due!r} are not those of the variants",
+            f"shares={due!r} do not match the variants",
             expected=f"a share above 0 for each of {some(labels)}",
         )
     every = math.fsum(due.values())
     parts = [due[label] / every for label in labels]
     units = [int(arm.present.sum()) for arm in arms]
-    found = sample_ratio(units, parts)
-    p = always_valid_ratio(units, parts) if sequential else found.p
+    ratio_test = sample_ratio(units, parts)
+    p = always_valid_ratio(units, parts) if sequential else ratio_test.p
     table = pl.DataFrame(
         {
             "variant": list(labels),
             "units": units,
             "expected": [part * sum(units) for part in parts],
-            "chi_square": found.chi_square,
+            "chi_square": ratio_test.chi_square,
             "p": p,
         }
     )
     if p >= _ALARM:
         return table, []
     mismatch = (
-        f"sample ratio mismatch (p = {p:.2g}): units were not dealt out as they should have been, and "
-        "no difference can be trusted before it is known why"
+        f"sample ratio mismatch (p = {p:.2g}): units were not assigned in the expected shares; "
+        "do not trust any difference before the cause is known"
     )
     return table, [mismatch]
 
 
-class Experiment(Found):
-    """Differences, rates by variant, and how units were dealt out."""
+class Experiment(OnlineResult):
+    """Result of an A/B test: differences, metrics by variant, and the sample ratio check."""
 
     @property
     def differences(self) -> pl.DataFrame:
-        """A row a measure and variant: ``difference``, ``low``, ``high``, ``p``, ``p_adjusted``, ``verdict``.
+        """Rows by metric and variant: ``difference``, ``low``, ``high``, ``p``, ``p_adjusted``, ``verdict``.
 
-        Intervals are at the family's level, from which the verdict follows; all of them hold at one look, or
-        with ``sequential`` at every look.
+        Intervals are adjusted for the size of the family, and the verdict follows from them; all are valid at
+        one look, or with ``sequential`` at every look.
         """
         return self.tables["differences"]
 
@@ -137,11 +142,11 @@ class Experiment(Found):
 
     @property
     def sample_ratio(self) -> pl.DataFrame:
-        """``variant``, ``units``, ``expected``; one p of all, in ``p``."""
+        """``variant``, ``units``, ``expected``, ``chi_square``, and one ``p`` for all."""
         return self.tables["sample_ratio"]
 
 
-#: variants that are no ids
+#: more values than this look like ids, not variants
 _MOST: Final = 100
 _ENDS: Final = dict.fromkeys(("error", "low", "high"), pl.Float64)
 _TEXTS: Final = {"measure": pl.String, "variant": pl.String}
@@ -184,30 +189,29 @@ def ab(
     by
         The column of variants.
     versus
-        The variant the others are held against; the first in order unless given.
+        The variant the others are compared with; by default the first in sorted order.
     k
-        The cutoff of ``CTR@k``, clicks over documents shown down to it, and of ``clicked@k``, the share of
-        impressions with a click down to it.
+        The cutoff of ``CTR@k``, clicks over documents shown in the top k, and of ``clicked@k``, the share of
+        impressions with a click in the top k.
     cluster
-        What was dealt out to variants and is independent: users.  ``None``: impressions.
+        The column of the units that were randomised and are independent: users.  ``None``: impressions.
     shares
-        {variant: share of units it should have had}; equal shares unless given.
+        {variant: expected share of units}; equal by default.
     margin
-        A difference that does not matter: variants can be equivalent.
+        Differences up to this size do not matter; with it a verdict can be ``equivalent``.
     correction
-        Of the p-values of all measures and variants together, as for :func:`rankstone.compare`.
+        The correction of the p-values of all metrics and variants together, as for :func:`rankstone.compare`.
     confidence
-        Of intervals: of a variant its own, of differences the family's.  One less it is the alpha of every
-        claim: a verdict is the interval's, ``equivalent`` included.
+        The confidence level: of each variant's interval separately, of the intervals of differences for the
+        family.  Alpha is 1 minus it.  Verdicts, ``equivalent`` included, follow from the intervals.
     sequential
-        Whether intervals, p-values and verdicts hold at every look at an experiment that is still running
-        (the mixture of :mod:`rankstone.stats.sequential`), at the price of wider intervals.  Else they hold
-        for one look, at an end that was fixed beforehand.
+        Whether intervals, p-values and verdicts are valid at every look at a running experiment (the mixture
+        of :mod:`rankstone.stats.sequential`), at the price of wider intervals.  Otherwise they are valid for
+        one look, at an end fixed in advance.
     planned
-        How many units the experiment ends with: before that there is a warning, unless ``sequential``.
+        The number of units at which the experiment ends; with fewer there is a warning unless ``sequential``.
     invalid
-        Whether rows with a value that is missing or cannot be read are an ``error``, or ``drop`` leaves them
-        out and counts them.
+        Whether rows with a missing or unreadable value are an ``error``, or left out and counted (``drop``).
     columns, format_in, csv_separator, decimal, progress
         As for :func:`rankstone.evaluate`.
 
@@ -219,55 +223,58 @@ def ab(
     Raises
     ------
     InputError
-        When an impression is in two variants, or holds a position twice; for whatever else is no such log.
+        When an impression belongs to two variants or has a position twice, or the log cannot be read.
     UsageError
-        When there are not two variants, or an option is not what it may be.
+        When there are fewer than two variants, or an option has an invalid value.
 
     Examples
     --------
     >>> log = {"user_id": [1, 2, 3, 4], "impression_id": [1, 2, 3, 4], "position": [1, 1, 1, 1]}
-    >>> found = ab(log | {"variant": ["a", "a", "b", "b"], "clicked": [1, 0, 1, 1]}, k=1)
-    >>> found.differences.select("measure", "difference").row(0)
+    >>> experiment = ab(log | {"variant": ["a", "a", "b", "b"], "clicked": [1, 0, 1, 1]}, k=1)
+    >>> experiment.differences.select("measure", "difference").row(0)
     ('CTR@1', 0.5)
     """
     columns = with_csv(columns, csv_separator, decimal)
-    _from_1("k", k, "cutoff")
-    _from_1("planned", planned, "number of units")
+    _check_count("k", k, "cutoff")
+    _check_count("planned", planned, "number of units")
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
-    rules = Rules(margin, correction, confidence, sequential)
+    settings = ClaimSettings(margin, correction, confidence, sequential)
     needed = ["impression_id", "position", "clicked", by, *([] if cluster is None else [cluster])]
     read = read_log(log, needed, columns=columns, format_in=format_in, invalid=invalid, progress=progress)
-    _check(read)
-    impression = numbered(read.frame, "impression_id").to_numpy()
+    check_clicks(read)
+    check_positions(read, "position")
+    refuse_duplicates(read, "position")
+    impression = dense_numbers(read.frame, "impression_id").to_numpy()
     labels, code = _variants(read, by, versus)
     variant = cluster_of_impressions(read, by, impression)
     unit = np.arange(len(variant)) if cluster is None else cluster_of_impressions(read, cluster, impression)
     clicks, position = (read.frame[name].to_numpy() for name in ("clicked", "position"))
-    measured = ratios(clicks, position, impression, k)
-    arms, repeats = arms_of(measured, unit, variant, float(position.max())), repeated(measured)
+    ratios = impression_ratios(clicks, position, impression, k)
+    arms, repeats = make_arms(ratios, unit, variant, float(position.max())), equivalent_metrics(ratios)
     ratio, ratio_notes = sample_ratio_check(labels, next(iter(arms.values())), shares, sequential=sequential)
-    asked = {measure: of for measure, of in arms.items() if measure not in repeats}
+    rows = differences(arms, repeats, labels, code, metric_directions(k), settings)
+    distinct = {measure: of for measure, of in arms.items() if measure not in repeats}
     warnings = [
         *ratio_notes,
-        *running(int(unit.max()) + 1, planned, sequential=sequential),
-        *without_spread(asked, labels),
+        *unfinished_warnings(int(unit.max()) + 1, planned, sequential=sequential),
+        *no_spread_warnings(distinct, labels),
     ]
     return Experiment(
         tables={
-            "differences": floats(differences(arms, repeats, labels, code, names(k), rules), _DIFFERENCES),
-            "variants": floats(list(_variant_rows(arms, labels, rules)), _VARIANTS),
+            "differences": rows_to_frame(rows, _DIFFERENCES),
+            "variants": rows_to_frame(list(_variant_rows(arms, labels, settings)), _VARIANTS),
             "sample_ratio": ratio,
         },
-        audit=_notes(
+        audit=_make_audit(
             read,
-            skipping(read, impression),
+            count_skipping(read, impression),
             variant,
             unit,
             cluster,
             arms,
             warnings,
-            remarks(repeats, sequential=sequential),
+            make_remarks(repeats, sequential=sequential),
         ),
         conventions={
             "by": by, "versus": labels[code], "k": k, "cluster": cluster, "margin": margin,
@@ -278,55 +285,40 @@ def ab(
     )  # fmt: skip
 
 
-def _from_1(option: str, given: int | None, what: str) -> None:
+def _check_count(option: str, given: int | None, what: str) -> None:
     if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
-        raise BadOption(f"{option}={given!r} is no {what}", expected="a whole number from 1")
-
-
-def _check(log: Log) -> None:
-    """Refuse clicks and positions that are none, and two documents at one place."""
-    clicked, position = pl.col("clicked"), pl.col("position")
-    log.require((clicked != 0) & (clicked != 1), "whose click is neither 0 nor 1", "0 or 1", "clicked")
-    wrong = (position < 1) | (position != position.round())
-    fix = "positions that count from 0 need 1 added"
-    log.require(wrong, "whose position is none", "whole numbers from 1", "position", fix=fix)
-    twice = log.frame.filter(pl.struct("impression_id", "position").is_duplicated())
-    if twice.height:
-        raise DuplicateRows(
-            f"{twice.height:,} rows share an impression and a position with another",
-            where=log.source,
-            given=f"impression_id {printable(twice['impression_id'][0], 40)}, "
-            f"position {twice['position'][0]:g}",
-            expected="a row a document shown",
-        )
+        raise BadOption(f"{option}={given!r} is not a {what}", expected="a whole number from 1")
 
 
 def _variants(log: Log, by: str, versus: str | None) -> tuple[list[str], int]:
-    """Return the variants in order, and the place of the one that others are held against."""
-    found = log.frame[by].unique().sort().cast(pl.String).to_list()
-    if not 2 <= len(found) <= _MOST:  # noqa: PLR2004 - two to compare
+    """Return the sorted variants, and the index of the one that the others are compared with."""
+    labels = log.frame[by].unique().sort().cast(pl.String).to_list()
+    if not 2 <= len(labels) <= _MOST:  # noqa: PLR2004 - two to compare
         raise UsageError(
-            f"{printable(by, 40)} has {counted(len(found), 'value')}",
+            f"{printable(by, 40)} has {counted(len(labels), 'value')}",
             where=log.source,
-            given=some(found),
+            given=some(labels),
             expected=f"2 to {_MOST} variants",
         )
-    if versus is not None and versus not in found:
+    if versus is not None and versus not in labels:
         raise UsageError(
-            f"there is no variant {printable(versus, 40)}", where=log.source, expected=some(found, _MOST)
+            f"there is no variant {printable(versus, 40)}", where=log.source, expected=some(labels, _MOST)
         )
-    return found, 0 if versus is None else found.index(versus)
+    return labels, 0 if versus is None else labels.index(versus)
 
 
-def _variant_rows(arms: Mapping[str, list[Arm]], labels: list[str], rules: Rules) -> Any:  # noqa: ANN401 - rows
+def _variant_rows(arms: Mapping[str, list[Arm]], labels: list[str], settings: ClaimSettings) -> Any:  # noqa: ANN401 - rows
     for measure, of in arms.items():
         for label, one in zip(labels, of, strict=True):
             row = {"measure": measure, "variant": label, "over": int(one.size.sum())}
-            row |= {"units": int(one.present.sum()), **rules.ends(one.found, 1 - rules.confidence)}
-            yield row | {"value": None if one.found is None else one.found.value}
+            row |= {
+                "units": int(one.present.sum()),
+                **settings.interval_columns(one.estimate, 1 - settings.confidence),
+            }
+            yield row | {"value": None if one.estimate is None else one.estimate.value}
 
 
-def _notes(
+def _make_audit(
     log: Log,
     skips: int,
     variant: Any,  # noqa: ANN401 - an array
@@ -334,8 +326,8 @@ def _notes(
     cluster: str | None,
     arms: Mapping[str, list[Arm]],
     warnings: list[str],
-    remarked: Mapping[str, str],
-) -> Notes:
+    remarks: Mapping[str, str],
+) -> LogAudit:
     variants = np.sum([one.present for one in next(iter(arms.values()))], axis=0)
     several = int((variants > 1).sum())
     units = int(unit.max()) + 1
@@ -344,9 +336,12 @@ def _notes(
         "clicks": int(log.frame["clicked"].sum()), "several": several, "skipping": skips,
     }  # fmt: skip
     if several:
-        warnings = [*warnings, f"{several:,} units saw several variants: were they dealt out by {cluster}?"]
+        warnings = [
+            *warnings,
+            f"{several:,} units saw several variants: was {cluster} the unit of randomisation?",
+        ]
     if skips:
-        lost = "documents without a row were not shown, as far as CTR@k knows"
+        lost = "CTR@k counts documents without a row as not shown"
         warnings = [*warnings, f"positions are skipped in {counted(skips, 'impression')}: {lost}"]
     parts = (
         counted(log.rows, "row"),
@@ -357,4 +352,4 @@ def _notes(
         noted(skips, "impression", "with positions left out"),
         *log.left_out(),
     )
-    return Notes(log.source, counts, parts, tuple(warnings), remarked)
+    return LogAudit(log.source, counts, parts, tuple(warnings), remarks)

@@ -11,7 +11,7 @@ from rankstone._text import counted
 from rankstone.errors import BadValue, EmptyInput
 from rankstone.io.events import read_events
 from rankstone.online.local_times import Clock, read_times
-from rankstone.online.log_tables import number, told_row
+from rankstone.online.log_tables import number, row_text
 from rankstone.online.retention_audit import Span
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _invalid(log: Log, name: str, at: int, count: int) -> BadValue:
     shown = [pl.col(column).cast(pl.String) for column in log.events.schema]
     place, row = log.events.first(log.reason == at, *shown)
     told, expected = REASONS[name]
-    cells = told_row({column: row.get(column) for column in sorted(log.has) if column != "time"})
+    cells = row_text({column: row.get(column) for column in sorted(log.has) if column != "time"})
     return BadValue(
         f"{counted(count, 'row')} {told}",
         where=place,

@@ -154,7 +154,7 @@ class FoundLists:
     ----------
     count
         How many there are.
-    skipping, repeating
+    count_skipping, repeating
         How many skip a position, or have one twice.
     rows
         Impressions in these.
@@ -163,7 +163,7 @@ class FoundLists:
     """
 
     count: int
-    skipping: int
+    count_skipping: int
     repeating: int
     rows: int
     policy: str

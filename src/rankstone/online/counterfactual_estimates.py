@@ -1,11 +1,4 @@
-"""Counterfactual estimates, from a log to a result.
-
-Where a target run puts the documents of a log.
-
-Estimates of what another ranking would have earned.
-
-What was found in a log of propensities, and what makes its estimates doubtful.
-"""
+"""Counterfactual evaluation: estimates of the reward of a target ranking, from a log of another one."""
 
 from __future__ import annotations
 
@@ -19,25 +12,25 @@ from rankstone.errors import BadOption, MissingColumn, NotComparable, UsageError
 from rankstone.io.columns import with_csv
 from rankstone.online.estimators import (
     Estimators,
-    bias_of,
-    biased,
-    check,
-    discount_of,
-    rows_of_actions,
-    rows_of_examination,
-    without_spread,
+    action_rows,
+    bias_remarks,
+    check_rows,
+    estimator_biases,
+    examination_rows,
+    no_spread_warnings,
+    parse_discount,
 )
 from rankstone.online.log_tables import (
-    Found,
     Log,
-    Notes,
+    LogAudit,
+    OnlineResult,
     Rankings,
     cluster_of_impressions,
-    floats,
-    numbered,
-    rankings,
+    count_skipping,
+    dense_numbers,
     read_log,
-    skipping,
+    read_rankings,
+    rows_to_frame,
 )
 
 if TYPE_CHECKING:
@@ -47,32 +40,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankstone.io.input_table import Progress
-    from rankstone.online.estimators import Rows, Weights
+    from rankstone.online.estimators import WeightedRows, Weights
     from rankstone.stats.mean_intervals import Estimate
 
     Ints = NDArray[np.int64]
 
 
-def placed(log: Log, target: object, order: str, columns: Mapping[str, str] | None) -> tuple[Log, Rankings]:
-    """Return the log with ``target_position``, null for documents the target leaves out, and the target."""
+def with_target_positions(
+    log: Log, target: object, order: str, columns: Mapping[str, str] | None
+) -> tuple[Log, Rankings]:
+    """Return the log with a column ``target_position`` (null: not in the target), and the target."""
     if log.has("target_position") or log.has("target_propensity"):
         given = "target_position" if log.has("target_position") else "target_propensity"
-        raise UsageError(f"the log has {given}, and there is a target run, too", fix="leave one of them out")
+        raise UsageError(
+            f"the log has {given}, and there is a target run as well", fix="leave out one of the two"
+        )
     if not log.has("query_id", "doc_id"):
         raise MissingColumn(
-            "a target run is looked up by query and document",
+            "a target run is joined to the log by query and document",
             where=log.source,
             given=f"columns {', '.join(log.frame.columns)}",
             expected="query_id, doc_id",
         )
-    run = rankings(target, "target", order=order, columns=columns)
+    run = read_rankings(target, "target", order=order, columns=columns)
     texts = [pl.col(name).cast(pl.String) for name in ("query_id", "doc_id")]
     places = run.frame.with_columns(texts).rename({"rank": "target_position"})
     left = log.frame.with_columns(texts).with_columns(texts)
     joined = left.join(places, on=["query_id", "doc_id"], how="left", maintain_order="left")
     if joined["target_position"].null_count() == joined.height:
         raise NotComparable(
-            "the target holds no document of the log for its query",
+            "the target run ranks none of the logged documents for their queries",
             where=f"{log.source}, {run.source}",
             given=f"log: {some(left['query_id'].unique(maintain_order=True))}; "
             f"target: {some(places['query_id'].unique(maintain_order=True))}",
@@ -81,16 +78,16 @@ def placed(log: Log, target: object, order: str, columns: Mapping[str, str] | No
     return replace(log, frame=log.frame.with_columns(target_position=place)), run
 
 
-class Counterfactual(Found):
-    """Estimates with their uncertainty, and the weights they rest on."""
+class Counterfactual(OnlineResult):
+    """Estimates with standard errors and intervals, and statistics of the importance weights."""
 
     @property
     def estimates(self) -> pl.DataFrame:
-        """``estimator``, ``value`` (the mean of an impression), ``error``, ``low``, ``high``, ``bias``.
+        """``estimator``, ``value`` (per impression), ``error``, ``low``, ``high``, ``bias``.
 
-        A row each.  ``bias`` says what an estimator misses on average, which no interval holds.  No number
-        stands where there is none: a single unit has no error, nor have units that all agree, and weights
-        that sum to 0 normalise nothing.
+        One row per estimator.  ``bias`` is the systematic error of an estimator, which its interval does not
+        cover.  Undefined numbers are null: the error of a single unit or of units with equal values, and the
+        self-normalised estimate if all weights are 0.
         """
         return self.tables["estimates"]
 
@@ -100,19 +97,19 @@ class Counterfactual(Found):
         return self.tables["weights"]
 
 
-#: below so many effective rows, or so small a share of all, sums of weights are far from normal
+#: an effective sample size, or a share of all rows, below which sums of weights are far from normal
 _FEW, _FEW_OF_ALL = 100, 0.05
-#: a row whose weight is such a share of all decides by itself
+#: a row with this share of all weight dominates the estimate
 _HEAVY: Final = 0.1
-#: standard errors by which the mean weight may miss 1
+#: standard errors by which the mean weight may differ from 1, and a tolerance for rounding
 _MISS, _ROUNDING = 4, 1e-9
-#: units below which Student's t asks much of rewards that are 0 or 1
+#: with fewer units, t intervals of rewards that are 0 or 1 are rough
 _UNITS: Final = 30
 
 
-def notes(
+def make_audit(
     log: Log,
-    rows: Rows,
+    weighted: WeightedRows,
     weights: Weights,
     impression: Ints,
     cluster: Ints | None,
@@ -120,8 +117,8 @@ def notes(
     run: Rankings | None,
     propensity: str,
     k: int | None,
-) -> Notes:
-    """Count what there is, and warn."""
+) -> LogAudit:
+    """Return the audit of the log: counts, and warnings about the estimates."""
     impressions, not_shown = int(impression.max()) + 1, 0
     clusters = None if cluster is None else int(cluster.max()) + 1
     counts: dict[str, int | None] = {
@@ -129,10 +126,10 @@ def notes(
         "dropped": log.dropped,
         "impressions": impressions,
         "clusters": clusters,
-        "rewarded": int((rows.reward != 0).sum()),
+        "rewarded": int((weighted.reward != 0).sum()),
     }
     if log.has("impression_id", "position"):
-        counts["skipping"] = skipping(log, impression)
+        counts["skipping"] = count_skipping(log, impression)
     if propensity == "examination":
         counts["never_examined"] = int((log.frame["propensity"] == 0).sum())
     if log.has("target_position"):
@@ -142,57 +139,57 @@ def notes(
     parts = (
         counted(log.rows, "row"),
         counted(impressions, "impression")
-        + ("" if log.has("impression_id") else " (no impression_id: a row is one)"),
+        + ("" if log.has("impression_id") else " (no impression_id: each row is one)"),
         f"{counts['rewarded']:,} rewarded",
         noted(clusters, "cluster", f"of {name}"),
         noted(counts.get("skipping"), "impression", "with positions left out"),
         *log.left_out(),
-        noted(counts.get("never_examined"), "row", "never examined, which earn nothing"),
-        noted(counts.get("not_in_target"), "row", "of documents the target leaves out"),
-        f"{not_shown:,} times the target has a document that was not shown" if not_shown else "",
+        noted(counts.get("never_examined"), "row", "never examined, which count as reward 0"),
+        noted(counts.get("not_in_target"), "row", "of documents that the target does not rank"),
+        f"{not_shown:,} target documents that were not shown" if not_shown else "",
         f"effective sample size {weights.effective:,.1f} of {weights.n:,}",
     )
     units = impressions if clusters is None else clusters
-    return Notes(log.source, counts, parts, tuple(_warnings(weights, units, counts, propensity)))
+    return LogAudit(log.source, counts, parts, tuple(_warnings(weights, units, counts, propensity)))
 
 
 def _warnings(weights: Weights, units: int, counts: dict[str, int | None], propensity: str) -> Iterator[str]:
     if weights.effective < min(_FEW, weights.n) or weights.effective < _FEW_OF_ALL * weights.n:
         yield (
             f"the effective sample size is {weights.effective:,.1f} of {weights.n:,}: few rows carry the "
-            "estimate, and intervals are too short; clip, or log a policy nearer to the target"
+            "estimate, and intervals are too narrow; use clip, or log a policy closer to the target"
         )
     if weights.largest_share is not None and weights.largest_share > _HEAVY:
-        yield f"one row has {weights.largest_share:.0%} of all weight"
+        yield f"one row has {weights.largest_share:.0%} of the total weight"
     known = weights.mean is not None and weights.mean_error is not None and propensity == "action"
     if known and abs((weights.mean or 0) - 1) > _MISS * (weights.mean_error or 0) + _ROUNDING:
         yield (
-            f"the mean weight is {weights.mean:.4g}, not 1: the target does what was never logged, or "
-            "propensities are not those of the log"
+            f"the mean weight is {weights.mean:.4g}, not 1: the target takes actions that were never "
+            "logged, or the propensities are not those of the logging policy"
         )
     if units < _UNITS:
-        yield f"only {counted(units, 'unit')} independent of others: intervals are rough"
+        yield f"only {counted(units, 'independent unit')}: intervals are rough"
     if counts.get("never_examined") or counts.get("not_shown"):
-        yield "what nobody could see is taken to earn nothing: the target may be worth more"
+        yield "documents that could not be seen count as reward 0: the target may be worth more"
 
 
 def _not_shown(log: Log, impression: Ints, run: Rankings, k: int | None) -> int:
-    """Count documents of the target, down to the cutoff, that an impression did not show."""
+    """Count the target's documents, down to the cutoff, that an impression did not show."""
     within = pl.lit(value=True) if k is None else pl.col("rank") <= k
     texts = run.frame.filter(within).select(pl.col("query_id").cast(pl.String))
     lengths = texts.group_by("query_id").len()
-    asked = log.frame.select(pl.col("query_id").cast(pl.String), impression=pl.Series(impression)).unique()
-    wanted = asked.join(lengths, on="query_id")["len"].sum()
+    queries = log.frame.select(pl.col("query_id").cast(pl.String), impression=pl.Series(impression)).unique()
+    wanted = queries.join(lengths, on="query_id")["len"].sum()
     place = pl.col("target_position")
-    met = log.frame.filter(place.is_not_null() & (pl.lit(value=True) if k is None else place <= k)).height
-    return int(wanted) - met
+    shown = log.frame.filter(place.is_not_null() & (pl.lit(value=True) if k is None else place <= k)).height
+    return int(wanted) - shown
 
 
 _FURTHER: Final = (
     "impression_id", "query_id", "doc_id", "position", "target_propensity", "target_position", "prediction",
     "target_prediction", "examination",
 )  # fmt: skip
-_ROWS: Final = {"action": rows_of_actions, "examination": rows_of_examination}
+_ROWS: Final = {"action": action_rows, "examination": examination_rows}
 _SCHEMA: Final = (
     {"estimator": pl.String}
     | dict.fromkeys(("value", "error", "low", "high"), pl.Float64)
@@ -221,57 +218,56 @@ def counterfactual(
     decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Counterfactual:
-    """Estimate what another ranking would have earned, from a log of the one that was shown.
+    """Estimate the reward that another ranking would have earned, from a log of the ranking that was shown.
 
-    The value is that of an impression: the sum of its rewards, each times the discount of its position.  It
-    is a DCG with ``discount="log2"``, and the number of rewards with ``"none"``.
+    Values are per impression: the sum of its rewards, each times the discount of its position.  With
+    ``discount="log2"`` that is a DCG, with ``"none"`` the number of rewards.
 
     Parameters
     ----------
     log
         A table with a row for each document shown: ``reward`` (a click, satisfaction, any number) and
-        ``propensity``, above 0; and where it has them ``impression_id`` (else each row is an impression),
-        ``position`` (from 1), ``query_id`` and ``doc_id``.  What the target would do stands in
-        ``target_propensity``, its probability of the logged action, or in ``target_position``, empty where it
-        does not show the document.  A model's ``prediction`` of rewards adds the direct and the doubly
-        robust estimates.
+        ``propensity``, above 0; optionally ``impression_id`` (by default each row is an impression),
+        ``position`` (from 1), ``query_id`` and ``doc_id``.  The target is given by ``target_propensity``, its
+        probability of the logged action, or by ``target_position``, empty for documents it does not show, or
+        by ``target``.  A model's ``prediction`` of rewards adds the direct and the doubly robust estimates.
     target
-        A run, of which ``target_position`` is taken by query and document.
+        A run, from which ``target_position`` is looked up by query and document.
     propensity
-        What the propensity is of.  ``action``: of showing this document at this place; a model brings
-        ``target_prediction``, its mean over the target's actions, too.  ``examination``: of somebody's
-        looking at the document; the log holds all rows of a list, ``prediction`` is the reward of a document
-        that is looked at, and ``examination`` the probability at the very place it was shown, where
-        ``propensity`` is a mean over several places (Oosterhuis 2023).
+        The event that the propensity is the probability of.  ``action``: showing this document at this
+        position; a model then also needs ``target_prediction``, its mean over the target's actions.
+        ``examination``: a user's looking at the document; the log then holds all rows of a list,
+        ``prediction`` is the reward of a document that is looked at, and ``examination`` the probability at
+        the position shown, if ``propensity`` is a mean over several positions (Oosterhuis 2023).
     discount
         ``none``, ``log2``, ``reciprocal``, or the weights of positions 1, 2, …
     k
-        Positions below it count nothing.
+        The cutoff: positions below it count 0.
     clip
-        Adds an estimate in which no weight is above it.
+        Adds an estimate with weights limited to this value.
     cluster
-        A column such as ``user_id``: impressions of a cluster depend on one another.
+        A column such as ``user_id``, if impressions of the same value are not independent.
     order
-        What gives the order of the target's lists: ``score``, ``rank`` or ``input``.
+        The column that orders the target's lists: ``score``, ``rank`` or ``input``.
     invalid
-        Whether rows with a missing value, or with one that is no number, are an ``error``, or ``drop`` leaves
-        them out and counts them.
+        Whether rows with a missing or unreadable value are an ``error``, or left out and counted (``drop``).
     confidence
-        Of intervals, by Student's t over impressions or clusters.
+        The confidence level of the t intervals over impressions or clusters.
     columns, format_in, csv_separator, decimal, progress
         As for :func:`rankstone.evaluate`.
 
     Returns
     -------
     Counterfactual
-        ``estimates`` (logged, ips, snips, clipped, dm, dr: those there are), ``weights``, audit.
+        ``estimates`` (of logged, ips, snips, clipped, dm, dr those that the columns allow), ``weights``,
+        audit.
 
     Raises
     ------
     InputError
-        When a propensity is negative, or 0 beside a reward, and for whatever else is no such log.
+        When a propensity is negative, or 0 in a row with a reward, or the log cannot be read.
     UsageError
-        When an option is not what it may be.
+        When an option has an invalid value.
 
     Examples
     --------
@@ -283,7 +279,7 @@ def counterfactual(
     """
     columns = with_csv(columns, csv_separator, decimal)
     one_of("propensity", propensity, tuple(_ROWS))
-    weigh = discount_of(discount, k)
+    weigh = parse_discount(discount, k)
     if clip is not None and not clip > 0:
         raise BadOption(f"clip={clip!r} leaves no weight", expected="a number above 0")
     between_0_and_1("confidence", confidence)
@@ -292,26 +288,28 @@ def counterfactual(
         log, needed, _FURTHER, blank=("target_position",),
         columns=columns, format_in=format_in, invalid=invalid, progress=progress,
     )  # fmt: skip
-    _need_positions(read, weigh.name, k, propensity)
-    check(read)
+    _check_positions(read, weigh.name, k, propensity)
+    check_rows(read)
     run = None
     if target is not None:
-        read, run = placed(read, target, order, columns)
-    rows = _ROWS[propensity](read, weigh)
+        read, run = with_target_positions(read, target, order, columns)
+    weighted = _ROWS[propensity](read, weigh)
     single = not read.has("impression_id")
     ids = read.frame.with_row_index("impression_id") if single else read.frame
-    impression = numbered(ids, "impression_id").to_numpy()
+    impression = dense_numbers(ids, "impression_id").to_numpy()
     grouping = None if cluster is None else cluster_of_impressions(read, cluster, impression)
-    estimators = Estimators(rows, impression, grouping)
-    found, weights = estimators.all(clip), estimators.weights(clip)
-    bias = bias_of(found, gains=bool((rows.reward >= 0).all()))
-    told = notes(read, rows, weights, impression, grouping, cluster, run, propensity, k)
+    estimators = Estimators(weighted, impression, grouping)
+    estimated, weights = estimators.all(clip), estimators.weights(clip)
+    bias = estimator_biases(estimated, gains=bool((weighted.reward >= 0).all()))
+    rows = [_estimate_row(*one, confidence, bias) for one in estimated.items()]
+    audit = make_audit(read, weighted, weights, impression, grouping, cluster, run, propensity, k)
+    warnings = (*audit.warnings, *no_spread_warnings(estimated))
     return Counterfactual(
         tables={
-            "estimates": floats([_estimate_row(*one, confidence, bias) for one in found.items()], _SCHEMA),
-            "weights": floats([{name: getattr(weights, name) for name in _WEIGHTS}], _WEIGHTS),
+            "estimates": rows_to_frame(rows, _SCHEMA),
+            "weights": rows_to_frame([{name: getattr(weights, name) for name in _WEIGHTS}], _WEIGHTS),
         },
-        audit=replace(told, warnings=(*told.warnings, *without_spread(found)), remarks=biased(bias)),
+        audit=replace(audit, warnings=warnings, remarks=bias_remarks(bias)),
         conventions={
             "propensity": propensity, "discount": weigh.name, "k": k, "clip": clip, "cluster": cluster,
             "order": None if run is None else order, "invalid": invalid, "confidence": confidence,
@@ -320,21 +318,21 @@ def counterfactual(
     )  # fmt: skip
 
 
-def _need_positions(log: Log, discount: str, k: int | None, propensity: str) -> None:
-    """Refuse a discount of positions nobody knows; of examination the target's are asked for elsewhere."""
+def _check_positions(log: Log, discount: str, k: int | None, propensity: str) -> None:
+    """Refuse a discount or cutoff if there are no positions; ``examination_rows`` checks the target's."""
     if propensity == "action" and (discount != "none" or k is not None) and not log.has("position"):
         raise MissingColumn(
             "there is no column position",
             where=log.source,
-            expected="the positions that discount and k are about",
+            expected="position, which discount and k need",
         )
 
 
 def _estimate_row(
-    name: str, found: Estimate | None, confidence: float, bias: Mapping[str, str]
+    name: str, estimated: Estimate | None, confidence: float, bias: Mapping[str, str]
 ) -> dict[str, Any]:
     row = dict.fromkeys(_SCHEMA) | {"estimator": name, "bias": bias[name]}
-    if found is None:
+    if estimated is None:
         return row
-    low, high = found.interval(confidence)
-    return row | {"value": found.value, "error": found.error, "low": low, "high": high}
+    low, high = estimated.interval(confidence)
+    return row | {"value": estimated.value, "error": estimated.error, "low": low, "high": high}

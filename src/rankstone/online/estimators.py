@@ -1,15 +1,9 @@
-"""The estimators: sums over impressions, and how uncertain they are.
+"""Counterfactual estimators: weighted sums over impressions with standard errors, and their biases.
 
-What each row of a log brings: a discount, a weight, a reward, and what a model says of it.
-
-Two ways to see a log.  Of *actions*: the logging policy chose what to show at a place, with a probability;
-the target policy would with another (Horvitz and Thompson 1952; for lists, place by place, Li et al., KDD
-2018).  Of *examination*: somebody looked at the place with a probability, and a click says that a document
-is good once it is seen (Joachims, Swaminathan and Schnabel, WSDM 2017).
-
-By how much estimators miss on average, where that is part of what they are.
-
-How much a reward counts at a position: what makes a sum of rewards a DCG.
+Propensities are of two kinds.  Of *actions*: the probability with which the logging policy showed the
+document at its position; the target policy has another (Horvitz and Thompson 1952; for lists, position by
+position, Li et al., KDD 2018).  Of *examination*: the probability that a user looked at the position; a click
+means that the document is relevant once it is looked at (Joachims, Swaminathan and Schnabel, WSDM 2017).
 """
 
 from __future__ import annotations
@@ -21,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone.errors import BadOption, DuplicateRows, MissingColumn, nearest, printable
-from rankstone.online.log_tables import spread_between
+from rankstone.errors import BadOption, MissingColumn, nearest
+from rankstone.online.log_tables import check_positions, refuse_duplicates, with_error_bound
 from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.sampling_units import Units
 
@@ -38,35 +32,26 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
-#: estimator → what it is
-ESTIMATORS: Final = {
-    "logged": "what was earned as it was shown",
-    "ips": "inverse propensity scoring",
-    "snips": "self-normalised: over the sum of weights (Swaminathan and Joachims 2015)",
-    "clipped": "inverse propensity scoring, no weight above the clip",
-    "dm": "direct method: the model alone",
-    "dr": "doubly robust: the model, corrected by what it gets wrong (Dudík, Langford and Li 2011)",
-}
-
 
 @dataclass(frozen=True)
 class Weights:
-    """What the importance weights are like.
+    """Statistics of the importance weights.
 
     Attributes
     ----------
     n
-        Rows that take part.
+        Rows used.
     mean, largest
-        Of their weights.
+        Mean and maximum of their weights.
     largest_share
-        The largest over their sum.
+        The maximum over the sum.
     effective
         The effective sample size ``(Σw)² / Σw²`` (Kish 1965).
     clip, clipped
-        No weight above it in ``clipped``, and the share of rows above it; ``None`` without one.
+        The upper limit of weights in the ``clipped`` estimate, and the share of rows above it; ``None``
+        without a limit.
     mean_error
-        The standard error of the mean, clusters taken as they are.
+        The standard error of the mean, by cluster.
     """
 
     n: int
@@ -80,30 +65,37 @@ class Weights:
 
 
 class Estimators:
-    """Estimates of a value per impression.
+    """Estimates of the value per impression, by estimator.
+
+    ``logged``: the value as it was shown.  ``ips``: inverse propensity scoring.  ``snips``: self-normalised,
+    over the sum of weights (Swaminathan and Joachims 2015).  ``clipped``: inverse propensity scoring with
+    limited weights.  ``dm``: direct method, the model alone.  ``dr``: doubly robust, the model corrected by
+    weighted residuals (Dudík, Langford and Li 2011).
 
     Parameters
     ----------
     rows
-        What each row brings.
+        The rows of the log with their weights.
     impression, cluster
-        int64 ``[rows]`` and int64 ``[impressions]``, from 0: which impression a row belongs to, and which
-        cluster an impression; ``None`` where impressions are independent.
+        int64 ``[rows]`` and int64 ``[impressions]``, counted from 0: the impression of each row and the
+        cluster of each impression; ``None`` if impressions are independent.
     """
 
-    def __init__(self, rows: Rows, impression: Ints, cluster: Ints | None) -> None:
+    def __init__(self, rows: WeightedRows, impression: Ints, cluster: Ints | None) -> None:
         self._rows = rows
         self._impression = impression
         self._cluster = cluster
         self._count = int(impression.max(initial=-1)) + 1
 
     def all(self, clip: float | None) -> dict[str, Estimate | None]:
-        """Return each estimate there is; ``None`` where it is undefined, no error where no unit differs."""
-        endless = -math.inf, math.inf  # rewards and weights may be anything
-        found = self._found(clip)
-        return {name: None if one is None else spread_between(one, *endless) for name, one in found.items()}
+        """Return the estimates that the columns allow; ``None`` if undefined, error NaN if all agree."""
+        unbounded = -math.inf, math.inf  # rewards and weights may be any number
+        found = self._by_name(clip)
+        return {
+            name: None if one is None else with_error_bound(one, *unbounded) for name, one in found.items()
+        }
 
-    def _found(self, clip: float | None) -> dict[str, Estimate | None]:
+    def _by_name(self, clip: float | None) -> dict[str, Estimate | None]:
         rows = self._rows
         found: dict[str, Estimate | None] = {}
         if rows.shown is not None:
@@ -124,26 +116,26 @@ class Estimators:
         return estimates(Units.of(self._totals(value)[:, None], cluster=self._cluster))[0]
 
     def _self_normalised(self, expected: Floats, spread: Floats) -> Estimate | None:
-        """Estimate ``Σ λwr / Σ λw``, times what λ sums to in an impression.
+        """Estimate ``Σ λwr / Σ λw`` times the mean sum of the discounts λ in an impression.
 
-        Its error is that of a ratio, by linearisation: each impression's total is the value plus what the
-        impression moves it by.
+        Its standard error is that of a ratio by linearisation: each impression stands for the value plus its
+        influence on it.
         """
         value = self._totals(self._rows.discount * self._rows.weight * self._rows.reward)
-        lam, weight = self._totals(expected), self._totals(spread)
-        every, sum_of_weights = math.fsum(lam), math.fsum(weight)
+        discounts, weight = self._totals(expected), self._totals(spread)
+        every, sum_of_weights = math.fsum(discounts), math.fsum(weight)
         if not sum_of_weights > 0:
             return None
         scale = every / sum_of_weights
         mean = math.fsum(value) * scale / self._count
-        moved = value * scale + mean * self._count * (lam / every - weight / sum_of_weights)
-        return estimates(Units.of(moved[:, None], cluster=self._cluster))[0]
+        linearised = value * scale + mean * self._count * (discounts / every - weight / sum_of_weights)
+        return estimates(Units.of(linearised[:, None], cluster=self._cluster))[0]
 
     def weights(self, clip: float | None) -> Weights:
-        """Say what the weights are like."""
+        """Return statistics of the weights."""
         used = self._rows.used
         cluster = self._impression if self._cluster is None else self._cluster[self._impression]
-        return weights_of(self._rows.weight[used], numbered_anew(cluster[used]), clip)
+        return weight_statistics(self._rows.weight[used], renumbered(cluster[used]), clip)
 
     def _totals(self, value: Floats) -> Floats:
         """Sum within each impression, float64 ``[impressions]``."""
@@ -151,13 +143,13 @@ class Estimators:
         return totals
 
 
-def numbered_anew(cluster: Ints) -> Ints:
-    """Return clusters numbered from 0 without gaps: those without a row are no units."""
+def renumbered(cluster: Ints) -> Ints:
+    """Return clusters numbered from 0 without gaps, so that clusters without a row do not count as units."""
     return np.unique(cluster, return_inverse=True)[1].astype(np.int64)
 
 
-def weights_of(weight: Floats, cluster: Ints, clip: float | None) -> Weights:
-    """Describe weights.
+def weight_statistics(weight: Floats, cluster: Ints, clip: float | None) -> Weights:
+    """Return statistics of weights.
 
     Examples
     --------
@@ -183,29 +175,29 @@ _ONE = 1 + 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows as numbers, float64 ``[rows]``.
+class WeightedRows:
+    """The rows of a log with their importance weights, float64 ``[rows]``.
 
     Attributes
     ----------
     discount
-        What a reward counts where the target would put it, or where it was shown.
+        The discount of the target's position, or of the logged one.
     weight
-        The importance weight; 0 where the target has no use for the row.
+        The importance weight; 0 if the target would not show the document there.
     reward
-        What was earned.
+        The logged reward.
     expected
-        The discount times what weights are expected to sum to over a log: what self-normalising divides
-        by; ``None`` where that is not known.
+        The discount times the expected weight, whose sum self-normalisation multiplies by; ``None`` if it
+        is not known.
     spread
-        The discount times the weights themselves, whose expectation that is.
+        The discount times the weight; its expectation is ``expected``.
     shown
-        The discounted reward as it was logged; ``None`` where it means nothing.
+        The discounted reward as logged; ``None`` if that is not meaningful.
     model, direct
-        What a model says: the reward of this row, and what the target would earn here; ``None`` without
-        one.
+        A model's prediction of this row's reward, and of what the target would earn here; ``None`` without
+        a model.
     used
-        Rows whose weight takes part in the effective sample size.
+        True for rows whose weight counts in the effective sample size.
     """
 
     discount: Floats
@@ -219,10 +211,10 @@ class Rows:
     used: Bools
 
 
-def check(log: Log) -> None:
-    """Refuse probabilities that are none, positions that are none, and rows that stand there twice."""
+def check_rows(log: Log) -> None:
+    """Refuse invalid probabilities, invalid positions, and duplicate rows."""
     zero, reward = pl.col("propensity") == 0, pl.col("reward")
-    needs = "what was logged had a chance: 0 < propensity ≤ 1"
+    needs = "0 < propensity ≤ 1, as every logged action had a positive probability"
     log.require(pl.col("propensity") < 0, "with a negative propensity", needs, "propensity")
     log.require(
         zero & (reward != 0),
@@ -230,52 +222,29 @@ def check(log: Log) -> None:
         needs,
         "propensity",
         "reward",
-        fix="what cannot happen has happened: the propensities belong to another policy, or were rounded",
+        fix="check that the propensities are those of the logging policy and were not rounded to 0",
     )
     for name in ("propensity", "target_propensity", "examination"):
         if log.has(name):
             wrong = (pl.col(name) < 0) | (pl.col(name) > _ONE)
-            log.require(wrong, f"whose {name} is no probability", "0 to 1", name)
+            log.require(wrong, f"whose {name} is not a probability", "0 to 1", name)
     for name in ("position", "target_position"):
         if log.has(name):
-            wrong = (pl.col(name) < 1) | (pl.col(name) != pl.col(name).round())
-            log.require(
-                wrong,
-                f"whose {name} is none",
-                "whole numbers from 1",
-                name,
-                fix="positions that count from 0 need 1 added",
-            )
-    _once(log)
-
-
-def _once(log: Log) -> None:
-    """Refuse an impression that shows a document twice, or two at one place."""
-    if not log.has("impression_id"):
-        return
+            check_positions(log, name)
     for name in ("doc_id", "position"):
-        if log.has(name):
-            twice = log.frame.filter(pl.struct("impression_id", name).is_duplicated())
-            if twice.height:
-                at = twice.row(0, named=True)
-                raise DuplicateRows(
-                    f"{twice.height:,} rows share an impression and a {name} with another",
-                    where=log.source,
-                    given=f"impression_id {printable(at['impression_id'], 40)}, "
-                    f"{name} {printable(at[name], 40)}",
-                    expected=f"a {name} at most once in an impression",
-                )
+        if log.has("impression_id", name):
+            refuse_duplicates(log, name)
 
 
-def rows_of_actions(log: Log, discount: Discount) -> Rows:
-    """Return rows whose propensity is that of showing what was shown."""
+def action_rows(log: Log, discount: Discount) -> WeightedRows:
+    """Return weighted rows if the propensity is the probability of the logged action."""
     zero = pl.col("propensity") == 0
-    log.require(zero, "with a propensity of 0", "what was logged had a chance: 0 < propensity", "propensity")
+    log.require(zero, "with a propensity of 0", "0 < propensity for every logged action", "propensity")
     if not log.has("target_propensity") and not log.has("target_position"):
         raise MissingColumn(
-            "nothing says what the target would do",
+            "the log does not say what the target would do",
             where=log.source,
-            expected="target_propensity: its probability of the logged action; or target_position, "
+            expected="a column target_propensity (its probability of the logged action) or target_position, "
             "or a target run",
         )
     if log.has("prediction") != log.has("target_prediction"):
@@ -283,106 +252,108 @@ def rows_of_actions(log: Log, discount: Discount) -> Rows:
         raise MissingColumn(
             f"there is no column {lacking}",
             where=log.source,
-            expected="prediction, the model's reward of the logged action, and target_prediction, "
-            "its mean over the actions of the target, or neither",
+            expected="both prediction (the model's reward of the logged action) and target_prediction "
+            "(its mean over the target's actions), or neither",
         )
     position = _floats(log, "position") if log.has("position") else np.ones(log.frame.height)
     if log.has("target_propensity"):
         target = _floats(log, "target_propensity")
     else:
         target = (_floats(log, "target_position") == position).astype(np.float64)
-    weight, reward, lam = target / _floats(log, "propensity"), _floats(log, "reward"), discount(position)
+    weight, reward, discounts = (
+        target / _floats(log, "propensity"),
+        _floats(log, "reward"),
+        discount(position),
+    )
     modelled = log.has("prediction")
-    return Rows(
-        discount=lam,
+    return WeightedRows(
+        discount=discounts,
         weight=weight,
         reward=reward,
-        expected=lam,
-        spread=lam * weight,
-        shown=lam * reward,
+        expected=discounts,
+        spread=discounts * weight,
+        shown=discounts * reward,
         model=_floats(log, "prediction") if modelled else None,
-        direct=lam * _floats(log, "target_prediction") if modelled else None,
-        used=lam > 0,
+        direct=discounts * _floats(log, "target_prediction") if modelled else None,
+        used=discounts > 0,
     )
 
 
-def rows_of_examination(log: Log, discount: Discount) -> Rows:
-    """Return rows whose propensity is that of a document's being seen."""
+def examination_rows(log: Log, discount: Discount) -> WeightedRows:
+    """Return weighted rows if the propensity is the probability that the document was looked at."""
     if not log.has("target_position"):
         raise MissingColumn(
-            "nothing says where the target would put the documents",
+            "the log does not say where the target would rank the documents",
             where=log.source,
-            expected="target_position, or a target run",
+            expected="a column target_position, or a target run",
         )
     propensity, reward = _floats(log, "propensity"), _floats(log, "reward")
-    seen = propensity > 0
-    weight = np.divide(1.0, propensity, out=np.zeros_like(propensity), where=seen)
-    lam = discount(_floats(log, "target_position"))
+    examinable = propensity > 0
+    weight = np.divide(1.0, propensity, out=np.zeros_like(propensity), where=examinable)
+    discounts = discount(_floats(log, "target_position"))
     known = log.has("examination")
     examined = _floats(log, "examination") if known else propensity
     modelled = log.has("prediction")
     prediction = _floats(log, "prediction") if modelled else np.zeros_like(reward)
-    return Rows(
-        discount=lam,
+    return WeightedRows(
+        discount=discounts,
         weight=weight,
         reward=reward,
-        expected=lam if known else None,
-        spread=lam * weight * examined if known else None,
+        expected=discounts if known else None,
+        spread=discounts * weight * examined if known else None,
         shown=None,
         model=examined * prediction if modelled else None,
-        direct=lam * prediction if modelled else None,
-        used=(lam > 0) & (reward != 0),
+        direct=discounts * prediction if modelled else None,
+        used=(discounts > 0) & (reward != 0),
     )
 
 
 def _floats(log: Log, column: str) -> Floats:
-    """Return a column, NaN where nothing stands."""
+    """Return a column as numbers, NaN for missing ones."""
     return log.frame[column].fill_null(float("nan")).to_numpy()
 
 
 _NONE = "none"
-_CLIPPED = "by design"
+_BY_DESIGN = "by design"
 
 
-def bias_of(found: Mapping[str, Estimate | None], *, gains: bool) -> dict[str, str]:
-    """Return what bias each estimator has, in a few words.
+def estimator_biases(found: Mapping[str, Estimate | None], *, gains: bool) -> dict[str, str]:
+    """Return {estimator: its bias in a few words}.
 
     Parameters
     ----------
     found
         The estimates.
     gains
-        Whether no reward is negative, so that weights that are cut can only take away.
+        True if no reward is negative, so that clipping can only lower the estimate.
     """
-    told = dict.fromkeys(found, _NONE) | {"snips": "fades with n", "dm": f"{_CLIPPED}: the model's"}
-    told["clipped"] = f"{_CLIPPED}: too low" if gains else _CLIPPED
+    biases = dict.fromkeys(found, _NONE) | {"snips": "fades with n", "dm": f"{_BY_DESIGN}: the model's"}
+    biases["clipped"] = f"{_BY_DESIGN}: too low" if gains else _BY_DESIGN
     whole, cut = found.get("ips"), found.get("clipped")
     if whole is not None and cut is not None and whole.value == cut.value:
-        told["clipped"] = _NONE
-    return {name: told[name] for name in found}
+        biases["clipped"] = _NONE
+    return {name: biases[name] for name in found}
 
 
-def biased(bias: Mapping[str, str]) -> dict[str, str]:
-    """Return what to know of the estimators that are biased by design."""
+def bias_remarks(bias: Mapping[str, str]) -> dict[str, str]:
+    """Return {estimator: what its interval leaves out} for estimators that are biased by design."""
     why = {
-        "clipped": "its interval is of what clipped weights earn and leaves out what the clip takes away, "
-        "which ips does not lose",
-        "dm": "its interval is of what the model says and leaves out what that gets wrong, which dr corrects",
+        "clipped": "its interval does not cover the reward lost by clipping; ips loses none",
+        "dm": "its interval does not cover the error of the model; dr corrects it",
     }
-    return {name: told for name, told in why.items() if bias.get(name, _NONE) != _NONE}
+    return {name: biases for name, biases in why.items() if bias.get(name, _NONE) != _NONE}
 
 
-def without_spread(found: Mapping[str, Estimate | None]) -> Iterator[str]:
-    """Warn of estimates that all units agree on."""
+def no_spread_warnings(found: Mapping[str, Estimate | None]) -> Iterator[str]:
+    """Yield a warning for each estimate with the same value for all units."""
     for name, one in found.items():
         if one is not None and one.units > 1 and math.isnan(one.error):
             yield (
-                f"{name} is {one.value:g} for every unit: no spread is seen, and nothing says how far it may "
-                "be off"
+                f"{name} is {one.value:g} for every unit: there is no variation to estimate its error from"
             )
 
 
-#: name → weight of positions, from 1
+#: name → weight of a position, counted from 1
 DISCOUNTS: Final[dict[str, Callable[[Floats], Floats]]] = {
     "none": np.ones_like,
     "log2": lambda position: 1 / np.log2(position + 1),
@@ -396,11 +367,11 @@ class Discount:
     Parameters
     ----------
     name
-        What to call it.
+        Its name, for the conventions.
     weight
-        From positions, 1 or more, to weights.
+        The function from positions (1 or more) to weights.
     k
-        Positions below it count nothing.
+        The cutoff; ``None`` for no limit.
     """
 
     def __init__(self, name: str, weight: Callable[[Floats], Floats], k: int | None) -> None:
@@ -409,14 +380,14 @@ class Discount:
         self._weight = weight
 
     def __call__(self, position: Floats) -> Floats:
-        """Return the weight of each position; one that is NaN stands in no list and weighs nothing."""
+        """Return the weight of each position; 0 for NaN, which stands for no position."""
         counts = ~np.isnan(position) & (position <= (np.inf if self.k is None else self.k))
         found: Floats = np.where(counts, self._weight(np.where(counts, position, 1.0)), 0.0)
         return found
 
 
-def discount_of(discount: str | Sequence[float], k: int | None) -> Discount:
-    """Return a discount by name, or from the weights of positions 1, 2, … themselves.
+def parse_discount(discount: str | Sequence[float], k: int | None) -> Discount:
+    """Return a discount, given by name or as the weights of positions 1, 2, ….
 
     Examples
     --------
@@ -426,7 +397,7 @@ def discount_of(discount: str | Sequence[float], k: int | None) -> Discount:
     [1.0, 0.5, 0.0]
     """
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
-        raise BadOption(f"k={k!r} is no cutoff", expected="a whole number from 1")
+        raise BadOption(f"k={k!r} is not a cutoff", expected="a whole number from 1")
     if isinstance(discount, str):
         if discount not in DISCOUNTS:
             close = nearest(discount, DISCOUNTS, n=1)
@@ -438,7 +409,7 @@ def discount_of(discount: str | Sequence[float], k: int | None) -> Discount:
         return Discount(discount, DISCOUNTS[discount], k)
     weights = np.array([*discount, 0.0], np.float64)
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise BadOption("a weight of a position is negative or no number", expected="numbers of 0 or more")
+        raise BadOption("a discount weight is negative or not a number", expected="numbers of 0 or more")
     name = ",".join(f"{weight:g}" for weight in weights[:-1])
     last = len(weights) - 1
     return Discount(name, lambda at: weights[np.minimum(at - 1, last).astype(np.int64)], k)

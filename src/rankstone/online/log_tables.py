@@ -1,13 +1,4 @@
-"""Logs of rankings that were shown: columns read as ids or numbers, and every row one can use, or refused.
-
-What results of logs have in common: tables by name, an audit, conventions, inputs.
-
-Runs as plain rankings: a row for each document, with its rank.
-
-Impressions: which depend on one another (those of a user, a session), and which are shown in part.
-
-Units that all have the same value: no spread is seen, which does not mean that there is none.
-"""
+"""Logs in memory: validated columns, impressions and clusters, and the base class of results."""
 
 from __future__ import annotations
 
@@ -20,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankstone._text import InLines, counted, left_out, line, read_as
-from rankstone.errors import BadValue, EmptyInput, InputError, NotComparable, one_of, printable
+from rankstone.errors import BadValue, DuplicateRows, EmptyInput, InputError, NotComparable, one_of, printable
 from rankstone.io import read_run
 from rankstone.io.events import Events, read_events
 from rankstone.rankings.rank_similarity.list_pairs import hold
@@ -38,28 +29,28 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-#: columns that hold numbers; every other one holds names
+#: columns of numbers; all others hold ids
 _NUMBERS: Final = (
     "position", "reward", "propensity", "target_propensity", "target_position", "prediction",
     "target_prediction", "examination", "clicked", "draw", "credit", "rank_a", "rank_b",
 )  # fmt: skip
-#: of these, those in which true and false are 1 and 0
-_YES_OR_NO: Final = ("clicked", "reward")
-_BAD: Final = "cannot be used"  # no column of ours is called so
+#: of these, columns in which true and false are read as 1 and 0
+_BOOLEAN: Final = ("clicked", "reward")
+_UNUSABLE: Final = "cannot be used"  # no column of ours has this name
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A log in memory: the columns that were asked for, no more.
+    """A log in memory, with the requested columns only.
 
     Attributes
     ----------
     events
-        Where it came from, rows that cannot be used among the others.
+        The table it was read from, unusable rows included.
     frame
-        Ids as they are, numbers as ``Float64``; nothing is missing but what may be.
+        Ids as given, numbers as ``Float64``; no value is missing except in optional cells.
     rows, dropped
-        Rows read, and rows left out of these.
+        Rows read, and how many of them were left out.
     """
 
     events: Events
@@ -69,22 +60,22 @@ class Log:
 
     @property
     def source(self) -> str:
-        """What to call the log in messages."""
+        """The name of the log in messages."""
         return self.events.source
 
     def left_out(self) -> list[str]:
-        """Say how many rows were left out, where any were, and what was guessed of how they are written."""
+        """Return phrases on rows left out and on the file format that was detected; empty if neither."""
         return [
             *left_out({"with a missing or unreadable value": self.dropped}),
             *read_as(self.events.read_as),
         ]
 
     def has(self, *columns: str) -> bool:
-        """Say whether the log has all of some columns."""
+        """Return True if the log has all of these columns."""
         return set(columns) <= set(self.frame.columns)
 
     def require(self, wrong: pl.Expr, what: str, expected: str, *shown: str, fix: str | None = None) -> None:
-        """Refuse the log where a condition over its columns holds, naming the first such row.
+        """Refuse the log if any row meets a condition, naming the first such row.
 
         Parameters
         ----------
@@ -93,18 +84,44 @@ class Log:
         what, expected, fix
             As in :class:`~rankstone.errors.RankstoneError`; ``what`` follows the number of rows.
         *shown
-            Columns whose values are told.
+            Columns whose values the message shows.
         """
         count = int(self.frame.select(wrong.fill_null(value=False).sum()).item())
         if count:
-            place, row = _first(self.events, wrong & ~pl.col(_BAD), shown)
+            place, row = _first_row(self.events, wrong & ~pl.col(_UNUSABLE), shown)
             raise BadValue(
                 f"{counted(count, 'row')} {what}",
                 where=place,
-                given=told_row(row),
+                given=row_text(row),
                 expected=expected,
                 fix=fix,
             )
+
+
+def check_clicks(log: Log) -> None:
+    """Refuse clicks other than 0 and 1."""
+    wrong = ~pl.col("clicked").is_in([0.0, 1.0])
+    log.require(wrong, "where clicked is neither 0 nor 1", "0 or 1", "clicked")
+
+
+def check_positions(log: Log, column: str) -> None:
+    """Refuse positions that are not whole numbers from 1."""
+    wrong = (pl.col(column) < 1) | (pl.col(column) != pl.col(column).round())
+    fix = "add 1 to positions that count from 0"
+    log.require(wrong, f"with an invalid {column}", "whole numbers from 1", column, fix=fix)
+
+
+def refuse_duplicates(log: Log, column: str) -> None:
+    """Refuse impressions in which a value of a column occurs twice."""
+    duplicates = log.frame.filter(pl.struct("impression_id", column).is_duplicated())
+    if duplicates.height:
+        first = {name: duplicates[name].cast(pl.String)[0] for name in ("impression_id", column)}
+        raise DuplicateRows(
+            f"{duplicates.height:,} rows share an impression and a {column} with another",
+            where=log.source,
+            given=row_text(first),
+            expected=f"each {column} at most once per impression",
+        )
 
 
 def read_log(
@@ -119,19 +136,18 @@ def read_log(
     progress: Progress | None = None,
     name: str = "log",
 ) -> Log:
-    """Read the columns of a log that are needed, and further ones where it has them.
+    """Read the required columns of a log, and optional ones if present.
 
     Parameters
     ----------
     source, columns, format_in, name
         As for :func:`rankstone.io.read_events`.
     needed, further
-        Our names of columns.
+        Required and optional columns, by our names.
     blank
-        Those in which a value may be missing; what stands there must be readable all the same.
+        Columns in which a cell may be empty; other values must still be readable.
     invalid
-        Whether rows in which something is missing or no number are an ``error``, or ``drop`` leaves them
-        out and counts them.
+        Whether rows with a missing or unreadable value are an ``error``, or left out and counted (``drop``).
     """
     one_of("invalid", invalid, ("error", "drop"))
     events = read_events(source, columns, format_in, name=name, needed=needed, further=further)
@@ -142,50 +158,50 @@ def read_log(
     numbers = [number(events, column) if column in _NUMBERS else pl.col(column) for column in events.schema]
 
     def as_read(part: pl.LazyFrame) -> pl.LazyFrame:
-        return part.select(*numbers, bad.alias(_BAD))
+        return part.select(*numbers, bad.alias(_UNUSABLE))
 
     parts = tuple((part, as_read(frame)) for part, frame in events.parts)
     usable = replace(events, frame=as_read(events.frame), parts=parts)
     frame = usable.collect(usable.frame)
     if frame.is_empty():
         raise EmptyInput("the log has no rows", where=events.source)
-    wrong = int(frame[_BAD].sum())
+    wrong = int(frame[_UNUSABLE].sum())
     if wrong and invalid == "error":
-        place, row = _first(events, bad, list(events.schema))
+        place, row = _first_row(events, bad, list(events.schema))
         raise BadValue(
             f"{counted(wrong, 'row')} with a value that is missing or cannot be read",
             where=place,
-            given=told_row(row),
+            given=row_text(row),
             expected=", ".join(column for column in events.schema if column not in blank) + " in every row",
             fix="invalid=drop leaves such rows out and counts them",
         )
-    kept = frame.filter(~pl.col(_BAD)).drop(_BAD)
+    kept = frame.filter(~pl.col(_UNUSABLE)).drop(_UNUSABLE)
     if kept.is_empty():
         raise EmptyInput("no row of the log can be used", where=events.source)
     return Log(usable, kept, frame.height, wrong)
 
 
-def numbered(frame: pl.DataFrame, *columns: str) -> pl.Series:
-    """Return a number from 0 for each row: the same for rows whose columns agree, in the order of values."""
+def dense_numbers(frame: pl.DataFrame, *columns: str) -> pl.Series:
+    """Return the dense rank of each row by its columns, counted from 0; equal rows have equal numbers."""
     key = pl.col(columns[0]) if len(columns) == 1 else pl.struct(columns)
     return frame.select((key.rank("dense") - 1).cast(pl.Int64)).to_series()
 
 
 def number(events: Events, column: str) -> pl.Expr:
-    """Return a column as numbers, null where it holds none; clicks and rewards may be true or false."""
-    dtype, taken = events.schema[column], pl.col(column)
+    """Return a column as numbers, null if unreadable; clicks and rewards may be true or false."""
+    dtype, values = events.schema[column], pl.col(column)
     if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
-        text = taken.cast(pl.String).str.strip_chars()
-        if column in _YES_OR_NO:
+        text = values.cast(pl.String).str.strip_chars()
+        if column in _BOOLEAN:
             text = text.str.to_lowercase().replace({"true": "1", "false": "0"})
         return text.cast(pl.Float64, strict=False).alias(column)
     if dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.Null)):
-        return taken.cast(pl.Float64)
+        return values.cast(pl.Float64)
     raise InputError(f"{column} holds {dtype}", where=events.source, expected="numbers")
 
 
-def told_row(row: Mapping[str, object]) -> str:
-    """Return a row as text: names and values, – for none."""
+def row_text(row: Mapping[str, object]) -> str:
+    """Return a row as text: names and values, – for missing ones."""
     return ", ".join(
         f"{name} {'–' if value is None else printable(value, 40)}" for name, value in row.items()
     )
@@ -203,27 +219,27 @@ def _unusable(events: Events, column: str, may_be_blank: bool) -> pl.Expr:  # no
     return wrong & (given & (pl.col(column).str.strip_chars() != "") if text else given)
 
 
-def _first(events: Events, wrong: pl.Expr, shown: Sequence[str]) -> tuple[str, dict[str, object]]:
-    """Return where the first such row stands; the condition is over columns as they were read."""
+def _first_row(events: Events, wrong: pl.Expr, shown: Sequence[str]) -> tuple[str, dict[str, object]]:
+    """Return the place and the values of the first row that meets a condition on parsed columns."""
     return events.first(wrong, *(pl.col(column).cast(pl.String, strict=False) for column in shown))
 
 
 @dataclass(frozen=True, repr=False)
-class Notes(InLines):
-    """What was found in the log, counted.
+class LogAudit(InLines):
+    """Audit of a log: counts, warnings and remarks.
 
     Attributes
     ----------
     source
-        Where it came from.
+        The name of the log.
     counts
-        What was counted, by name.
+        Counts by name.
     phrases
-        The same in words, a part of a sentence each; empty ones are left out.
+        The same counts in words; empty phrases are left out.
     warnings
-        What deserves a second look.
+        Possible problems.
     remarks
-        What numbers mean, by what they are called.
+        Notes on reading the numbers, by the name of the number.
     """
 
     source: str
@@ -233,7 +249,7 @@ class Notes(InLines):
     remarks: Mapping[str, str] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        """Return it as sentences."""
+        """Return the audit as lines of text."""
         remarks = [f"{name}  {sentence}" for name, sentence in self.remarks.items()]
         warnings = [f"warning  {sentence}" for sentence in self.warnings]
         return [f"log  {line(self.phrases)}", *remarks, *warnings]
@@ -245,63 +261,62 @@ class Notes(InLines):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Found(Result):
-    """What was found in a log.
+class OnlineResult(Result):
+    """Base of the results that are computed from a log.
 
     Attributes
     ----------
     tables
-        Tables by name, the one that answers the question first.
+        Tables by name, the main one first.
     audit
-        What was found in the log.
+        Counts of the log, and warnings.
     conventions
-        What the numbers depend on.
+        All options the numbers depend on.
     inputs
-        Where everything came from.
+        The sources of the tables.
     """
 
     tables: Mapping[str, pl.DataFrame]
-    audit: Notes
+    audit: LogAudit
     conventions: Mapping[str, Any]
     inputs: Mapping[str, str]
 
     def table(self) -> pl.DataFrame:
-        """Return the table that answers the question."""
+        """Return the main table."""
         return next(iter(self.tables.values()))
 
     def to_frame(self) -> pl.DataFrame:
-        """Return that table: what is written to files."""
+        """Return the main table, which is also what is written to files."""
         return self.table()
 
     def sheet(self, digits: int = 4) -> Sheet:
-        """Return all tables as a sheet."""
+        """Return all tables as one sheet."""
         tables = tuple(Table.of(table, digits=digits) for table in self.tables.values())
         return Sheet("", parts=tables, notes=tuple(self._notes()))
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain dicts, ready for JSON: null where there is no value."""
-        told = {"audit": self.audit, "conventions": self.conventions, "inputs": self.inputs}
-        return given(**self.tables, **told)
+        return given(**self.tables, audit=self.audit, conventions=self.conventions, inputs=self.inputs)
 
 
-def floats(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> pl.DataFrame:
-    """Return rows as a frame in which what is no number is null."""
+def rows_to_frame(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> pl.DataFrame:
+    """Return rows as a frame, NaN as null."""
     frame = pl.DataFrame(list(rows), schema=dict(schema))
     return frame.with_columns(pl.selectors.float().fill_nan(None))
 
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
-    """The lists of a run.
+    """A run as ranked lists.
 
     Attributes
     ----------
     source
-        Where they came from.
+        The name of the run.
     frame
         ``query_id``, ``doc_id`` and ``rank`` from 1, list after list, best first.
     tied
-        Documents whose score another one of the list has, too.
+        Documents that share their score with another document of the list.
     """
 
     source: str
@@ -309,7 +324,7 @@ class Rankings:
     tied: int
 
 
-def rankings(
+def read_rankings(
     run: object,
     name: str,
     *,
@@ -318,14 +333,18 @@ def rankings(
     format_in: str | None = None,
     progress: Progress | None = None,
 ) -> Rankings:
-    """Read a run and order it, as every other command does; ``order`` is ``score``, ``rank`` or ``input``."""
+    """Read a run as ranked lists, ordered by ``order``: ``score``, ``rank`` or ``input``."""
     options = listing_options({"order": order})
     table = read_run(run, columns, format_in, order=order, name=name)
-    held = hold(table.watched(progress), options_for(table, options))
+    listed = hold(table.watched(progress), options_for(table, options))
     frame = pl.DataFrame(
-        {"query_id": held.names.gather(held.ranked.query), "doc_id": held.docs, "rank": held.ranked.rank}
+        {
+            "query_id": listed.names.gather(listed.ranked.query),
+            "doc_id": listed.docs,
+            "rank": listed.ranked.rank,
+        }
     )
-    return Rankings(table.source, frame, held.tally.tied)
+    return Rankings(table.source, frame, listed.tally.tied)
 
 
 def cluster_of_impressions(log: Log, column: str, impression: Ints) -> Ints:
@@ -334,55 +353,55 @@ def cluster_of_impressions(log: Log, column: str, impression: Ints) -> Ints:
     Raises
     ------
     NotComparable
-        When an impression has rows of two clusters.
+        When an impression belongs to two clusters.
     """
-    cluster = numbered(log.frame, column).to_numpy()
-    found = np.empty(int(impression.max()) + 1, np.int64)
-    found[impression] = cluster
-    other = np.flatnonzero(found[impression] != cluster)
+    cluster = dense_numbers(log.frame, column).to_numpy()
+    clusters = np.empty(int(impression.max()) + 1, np.int64)
+    clusters[impression] = cluster
+    other = np.flatnonzero(clusters[impression] != cluster)
     if len(other):
         row = log.frame.row(int(other[0]), named=True)
         raise NotComparable(
             f"an impression belongs to two values of {printable(column, 40)}",
             where=log.source,
             given=f"impression_id {printable(row['impression_id'], 40)}",
-            expected=f"one {printable(column, 40)} an impression",
+            expected=f"one {printable(column, 40)} per impression",
         )
-    return found
+    return clusters
 
 
-def skipping(log: Log, impression: Ints) -> int:
-    """Count impressions that skip a position: the last one is further down than rows of theirs reach."""
+def count_skipping(log: Log, impression: Ints) -> int:
+    """Count impressions that skip a position: the lowest position exceeds the number of positions."""
     places = log.frame.select("position", impression=impression).group_by("impression")
     lists = places.agg(last=pl.col("position").max(), held=pl.col("position").n_unique())
     return lists.filter(pl.col("last") > pl.col("held")).height
 
 
-#: the chance left above the bound of Clopper and Pearson
+#: the probability above the upper bound of Clopper and Pearson
 _TAIL: Final = 0.025
-#: degrees of freedom with which Student's distribution is the normal one
+#: degrees of freedom for which Student's distribution equals the normal one
 _NORMAL: Final = 1e9
 #: errors below this share of a value are rounding
 _ROUNDING: Final = 1e-12
 
 
-def alike(found: Estimate) -> bool:
-    """Say whether several units show no spread at all."""
-    return found.error <= _ROUNDING * max(1.0, abs(found.value))
+def has_no_spread(estimate: Estimate) -> bool:
+    """Return True if all units have the same value, up to rounding."""
+    return estimate.error <= _ROUNDING * max(1.0, abs(estimate.value))
 
 
-def spread_between(found: Estimate, low: float, high: float) -> Estimate:
-    """Return an estimate whose interval is never a point.
+def with_error_bound(estimate: Estimate, low: float, high: float) -> Estimate:
+    """Return the estimate, with an upper bound as its standard error if all units have the same value.
 
-    Where all units are alike its 95 % interval ends where that of Clopper and Pearson (1934) does for n units
-    of n, stretched to the values there can be: about 3.7 / n of their range, a rule of three with both ends.
+    The 95 % interval then ends where that of Clopper and Pearson (1934) does for n successes in n trials,
+    scaled to the range of values: about 3.7 / n of that range, a two-sided rule of three.
 
     Parameters
     ----------
-    found
-        An estimate with Student's interval.
+    estimate
+        The estimate.
     low, high
-        The values that a unit can have; where these are one value, or have no end, there is no error.
+        The smallest and largest value of a unit; if they are equal or infinite the error is NaN.
 
     Examples
     --------
@@ -391,8 +410,8 @@ def spread_between(found: Estimate, low: float, high: float) -> Estimate:
     >>> round(low, 4), round(0.025 ** (1 / 100), 4)
     (0.9638, 0.9638)
     """
-    if math.isnan(found.error) or not alike(found):
-        return found
-    reach = max(found.value - low, high - found.value) * (1 - _TAIL ** (1 / found.units))
+    if math.isnan(estimate.error) or not has_no_spread(estimate):
+        return estimate
+    reach = max(estimate.value - low, high - estimate.value) * (1 - _TAIL ** (1 / estimate.units))
     known = 0 < reach < math.inf
-    return replace(found, error=reach / -NormalDist().inv_cdf(_TAIL) if known else math.nan, df=_NORMAL)
+    return replace(estimate, error=reach / -NormalDist().inv_cdf(_TAIL) if known else math.nan, df=_NORMAL)

@@ -1,9 +1,4 @@
-"""Whether users prefer one of two interleaved rankings.
-
-Clicks on interleaved lists: what each impression says for either ranking.
-
-Which of two interleaved rankings users prefer.
-"""
+"""Which of two interleaved rankings users prefer: credits of clicks, tests and a verdict."""
 
 from __future__ import annotations
 
@@ -28,14 +23,15 @@ from rankstone.errors import (
 from rankstone.io.columns import with_csv
 from rankstone.online.interleaved_lists import Interleaved
 from rankstone.online.log_tables import (
-    Found,
     Log,
-    Notes,
+    LogAudit,
+    OnlineResult,
+    check_clicks,
     cluster_of_impressions,
-    floats,
-    numbered,
+    dense_numbers,
     read_log,
-    spread_between,
+    rows_to_frame,
+    with_error_bound,
 )
 from rankstone.stats.automatic_intervals import verdict
 from rankstone.stats.mean_intervals import estimates
@@ -54,15 +50,15 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 _LISTS: Final = ("query_id", "draw", "position", "doc_id", "method", "credit", "rank_a", "rank_b")
-#: optimised lists, and the team draft of queries that have none; a click's credit stands beside either
-_WITH_FALLBACK: Final = ["optimised", "team_draft"]
-#: differences of credits below it are rounding
+#: the methods of optimised lists; team draft is the fallback, and both have credits by document
+_OPTIMISED_AND_FALLBACK: Final = ["optimised", "team_draft"]
+#: differences of credits below this are rounding
 _EQUAL: Final = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Credited:
-    """What impressions say.
+class ImpressionCredits:
+    """The credit of each impression.
 
     Attributes
     ----------
@@ -75,12 +71,11 @@ class Credited:
     log
         The clicks.
     clicks, repeated, elsewhere
-        Documents that were clicked, clicks beyond the first on one of them, and clicks on documents that the
-        list does not hold.
+        Clicked documents, further clicks on the same documents, and clicks on documents not in the list.
     clicked
         Impressions with a click.
     sources
-        Where lists and clicks came from.
+        The names of the clicks and of the lists.
     """
 
     difference: Floats
@@ -94,7 +89,7 @@ class Credited:
     sources: tuple[str, str]
 
 
-def credited(
+def impression_credits(
     clicks: object,
     lists: object,
     *,
@@ -104,10 +99,10 @@ def credited(
     columns: Mapping[str, str] | None,
     format_in: str | None,
     progress: Progress | None,
-) -> Credited:
-    """Read lists and clicks, and give every impression its credit."""
+) -> ImpressionCredits:
+    """Read lists and clicks, and return the credit of each impression."""
     one_of("unknown", unknown, ("error", "drop"))
-    made, source, method = _read_lists(lists)
+    lists_frame, source, method = _read_lists(lists)
     log = read_log(
         clicks, ["query_id", *([] if cluster is None else [cluster])],
         ("doc_id", "position", "draw", "impression_id", "clicked"),
@@ -116,58 +111,59 @@ def credited(
     place = next((name for name in ("doc_id", "position") if log.has(name)), None)
     if place is None:
         raise MissingColumn(
-            "nothing says what was clicked", where=log.source, expected="doc_id, or the position in the list"
+            "no column says what was clicked",
+            where=log.source,
+            expected="doc_id, or the position in the list",
         )
     if log.has("clicked"):
-        neither = ~pl.col("clicked").is_in([0.0, 1.0])
-        log.require(neither, "whose click is neither 0 nor 1", "0 or 1", "clicked")
-    if not log.has("draw") and made["draw"].n_unique() > 1:
+        check_clicks(log)
+    if not log.has("draw") and lists_frame["draw"].n_unique() > 1:
         raise MissingColumn(
-            "queries have several lists, and nothing says which one was shown",
+            "queries have several lists, and no column says which one was shown",
             where=log.source,
-            expected="draw, as in the lists",
+            expected="a column draw, as in the lists",
         )
     rows = _as_lists(log.frame, log.has("draw"))
-    shown = made.select("query_id", "draw").unique()
-    stray = rows.join(shown, on=["query_id", "draw"], how="anti")
-    if stray.height:
-        name = "query_id" if stray.join(shown, on="query_id", how="anti").height else "draw"
+    shown = lists_frame.select("query_id", "draw").unique()
+    unmatched = rows.join(shown, on=["query_id", "draw"], how="anti")
+    if unmatched.height:
+        name = "query_id" if unmatched.join(shown, on="query_id", how="anti").height else "draw"
         raise InputError(
-            f"{counted(stray.height, 'row')} of queries, or draws, without a list",
+            f"{counted(unmatched.height, 'row')} of queries, or draws, without a list",
             where=log.source,
-            given=f"{name} {some(stray[name].unique(maintain_order=True))}",
-            expected=f"those of {source}: {some(made[name].unique(maintain_order=True))}",
+            given=f"{name} {some(unmatched[name].unique(maintain_order=True))}",
+            expected=f"those of {source}: {some(lists_frame[name].unique(maintain_order=True))}",
         )
     key: list[str] = [name for name in ("impression_id", "query_id", "draw") if name in rows.columns]
     key += [] if log.has("impression_id") or cluster is None else [cluster]
-    impression = numbered(rows, *key)
+    impression = dense_numbers(rows, *key)
     grouping = None if cluster is None else cluster_of_impressions(log, cluster, impression.to_numpy())
     rows = rows.with_columns(impression=impression)
-    hits = rows.filter(pl.col("clicked") != 0) if log.has("clicked") else rows
+    clicked = rows.filter(pl.col("clicked") != 0) if log.has("clicked") else rows
     on = ["query_id", "draw", place]
-    found = hits.select("impression", *on).join(made, on=on, how="inner")
-    once = found.unique(["impression", "query_id", "draw", "doc_id"]).sort("impression", "position")
-    elsewhere = hits.height - found.height
+    matched = clicked.select("impression", *on).join(lists_frame, on=on, how="inner")
+    distinct = matched.unique(["impression", "query_id", "draw", "doc_id"]).sort("impression", "position")
+    elsewhere = clicked.height - matched.height
     if elsewhere and unknown == "error":
-        first = hits.join(made, on=on, how="anti").row(0, named=True)
+        first = clicked.join(lists_frame, on=on, how="anti").row(0, named=True)
         raise BadValue(
-            f"{counted(elsewhere, 'click')} on documents that the list does not hold",
+            f"{counted(elsewhere, 'click')} on documents that are not in the list",
             where=log.source,
             given=f"query_id {printable(first['query_id'], 40)}, {place} {printable(first[place], 40)}",
             fix="unknown=drop leaves them out and counts them",
         )
-    credit = _balanced(once) if method == "balanced" else once["credit"].to_numpy()
+    credit = _balanced_credit(distinct) if method == "balanced" else distinct["credit"].to_numpy()
     n = int(impression.to_numpy().max()) + 1
-    difference = np.bincount(once["impression"].to_numpy(), credit, n).astype(np.float64)
+    difference = np.bincount(distinct["impression"].to_numpy(), credit, n).astype(np.float64)
     difference[np.abs(difference) < _EQUAL] = 0.0
-    return Credited(
-        difference, grouping, method, log, once.height, found.height - once.height, elsewhere,
-        once["impression"].n_unique(), (log.source, source),
+    return ImpressionCredits(
+        difference, grouping, method, log, distinct.height, matched.height - distinct.height, elsewhere,
+        distinct["impression"].n_unique(), (log.source, source),
     )  # fmt: skip
 
 
 def _read_lists(lists: object) -> tuple[pl.DataFrame, str, str]:
-    """Return interleaved lists, where they came from, and how they were made."""
+    """Return interleaved lists, their source, and their method."""
     read = read_log(
         lists.lists if isinstance(lists, Interleaved) else lists,
         _LISTS,
@@ -175,12 +171,12 @@ def _read_lists(lists: object) -> tuple[pl.DataFrame, str, str]:
         name="lists",
     )
     methods = read.frame["method"].unique().sort().to_list()
-    if len(methods) > 1 and methods != _WITH_FALLBACK:
-        raise InputError("the lists were made in several ways", where=read.source, given=some(methods))
+    if len(methods) > 1 and methods != _OPTIMISED_AND_FALLBACK:
+        raise InputError("the lists were made by several methods", where=read.source, given=some(methods))
     one_of("method", methods[0], ("balanced", "optimised", "team_draft"))
-    made = _as_lists(read.frame, drawn=True)
+    lists_frame = _as_lists(read.frame, drawn=True)
     for name in ("doc_id", "position"):
-        twice = made.filter(pl.struct("query_id", "draw", name).is_duplicated())
+        twice = lists_frame.filter(pl.struct("query_id", "draw", name).is_duplicated())
         if twice.height:
             raise DuplicateRows(
                 f"a list has a {name} twice",
@@ -188,30 +184,30 @@ def _read_lists(lists: object) -> tuple[pl.DataFrame, str, str]:
                 given=f"query_id {printable(twice['query_id'][0], 40)}, "
                 f"{name} {printable(twice[name][0], 40)}",
             )
-    return made, read.source, methods[0]
+    return lists_frame, read.source, methods[0]
 
 
 def _as_lists(frame: pl.DataFrame, drawn: bool) -> pl.DataFrame:  # noqa: FBT001 - of a table
-    """Return a frame with ids as texts, and a draw."""
+    """Return a frame with ids as strings and a column ``draw``."""
     texts = [pl.col(name).cast(pl.String) for name in ("query_id", "doc_id") if name in frame.columns]
     draw = pl.col("draw").cast(pl.Int64) if drawn else pl.lit(0, pl.Int64).alias("draw")
     return frame.with_columns(*texts, draw)
 
 
-def _balanced(once: pl.DataFrame) -> Floats:
-    """Return what each click is worth: to either ranking whose top holds the document.
+def _balanced_credit(distinct: pl.DataFrame) -> Floats:
+    """Return the credit of each click: to each ranking whose top holds the document.
 
-    The top is as deep as it takes either ranking to show the lowest document that was clicked (Joachims
-    2002; as Chapelle, Joachims, Radlinski and Yue, TOIS 2012, write it).
+    The top is the least depth at which either ranking contains the lowest clicked document (Joachims 2002, in
+    the form of Chapelle, Joachims, Radlinski and Yue, TOIS 2012).
     """
     nearer = pl.min_horizontal("rank_a", "rank_b").fill_null(np.inf)
     top = nearer.sort_by("position").last().over("impression")
     inside = [(pl.col(name) <= top).fill_null(value=False).cast(pl.Float64) for name in ("rank_a", "rank_b")]
-    return once.select(inside[0] - inside[1]).to_series().to_numpy()
+    return distinct.select(inside[0] - inside[1]).to_series().to_numpy()
 
 
-class Preference(Found):
-    """Wins, ties and losses of the first ranking, and how sure they are."""
+class Preference(OnlineResult):
+    """Result of an interleaving experiment: wins, ties and losses of ranking a, tests, and a verdict."""
 
     @property
     def preference(self) -> pl.DataFrame:
@@ -225,12 +221,12 @@ class Preference(Found):
         return self.tables["preference"]
 
 
-#: signs that are drawn at most, units times flips: beyond it there are fewer flips, never below the least
-_SIGNS: Final = 2_000_000_000
-_FLIPS, _LEAST = 100_000, 1_000
+#: the most random signs drawn (units × flips); more units get fewer flips, but never below the minimum
+_MAX_SIGNS: Final = 2_000_000_000
+_FLIPS, _MIN_FLIPS = 100_000, 1_000
 _REMARKS: Final = {
-    "looks": "intervals, p-values and the verdict hold for one look, at a number of impressions fixed "
-    "beforehand: who looks again and again until one is small finds preferences that are none far too often"
+    "looks": "intervals, p-values and the verdict are valid for one look, at a number of impressions fixed "
+    "in advance; repeated looks until one is significant find preferences that do not exist far too often"
 }
 _SCHEMA: Final = (
     dict.fromkeys(("impressions", "wins", "ties", "losses"), pl.Int64)
@@ -268,30 +264,30 @@ def interleaving_preference(
     decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Preference:
-    """Say which of two interleaved rankings users prefer.
+    """Test which of two interleaved rankings users prefer.
 
     Parameters
     ----------
     clicks
-        A table with ``query_id`` and ``doc_id`` (or ``position``), a row a click; with ``clicked``, 0 or 1, a
-        row for whatever was shown, so that impressions without a click are known, too.  ``impression_id``
-        says which rows were seen together (else all of a query, a draw and a cluster were), ``draw`` which
-        list it was.
+        A table with ``query_id`` and ``doc_id`` (or ``position``), one row per click; with a column
+        ``clicked``, 0 or 1, one row per document shown, so that impressions without a click count too.
+        ``impression_id`` groups the rows of an impression (by default query, draw and cluster do), and
+        ``draw`` says which list was shown.
     lists
-        What :func:`interleave` made, or the file it was written to.
+        The result of :func:`interleave`, or the file it was written to.
     cluster
-        A column such as ``user_id``: impressions of a cluster depend on one another.
+        A column such as ``user_id``, if impressions of the same value are not independent.
     unknown
-        Whether clicks on documents that a list does not hold are an ``error``, or ``drop`` leaves them out.
+        Whether clicks on documents that are not in the list are an ``error``, or left out (``drop``).
     invalid
-        The same for rows with a value that is missing or cannot be read.
+        The same for rows with a missing or unreadable value.
     margin
-        A preference that does not matter: rankings can be equivalent.
+        Preferences up to this size do not matter; with it the verdict can be ``equivalent``.
     confidence
-        Of intervals, Student's t for the preference, Wilson's for the win rate (a ratio's t with clusters);
-        where all impressions say the same, as wide as the rule of three has it.
+        The confidence level of intervals: t for the preference, Wilson's for the win rate (with clusters t of
+        a ratio); by the rule of three if all impressions agree.
     seed
-        Of the randomisation test.
+        The random seed of the randomisation test.
     columns, format_in, csv_separator, decimal, progress
         As for :func:`rankstone.evaluate`; names of columns are those of the clicks.
 
@@ -303,36 +299,36 @@ def interleaving_preference(
     Raises
     ------
     InputError
-        When clicks and lists do not fit together, and for whatever else is no such table.
+        When clicks and lists do not match, or a table cannot be read.
 
     Examples
     --------
     >>> from rankstone.online import interleave
     >>> lists = interleave({"q": ["x", "y"]}, {"q": ["y", "x"]}, k=2, draws=2)
-    >>> seen = {"query_id": ["q", "q"], "draw": [0, 1], "doc_id": ["x", "x"], "impression_id": [1, 2]}
-    >>> interleaving_preference(seen, lists).preference.select("impressions", "wins", "ties").row(0)
+    >>> log = {"query_id": ["q", "q"], "draw": [0, 1], "doc_id": ["x", "x"], "impression_id": [1, 2]}
+    >>> interleaving_preference(log, lists).preference.select("impressions", "wins", "ties").row(0)
     (2, 2, 0)
     """
     columns = with_csv(columns, csv_separator, decimal)
     between_0_and_1("confidence", confidence)
     above_0("margin", margin)
-    found = credited(
+    credited = impression_credits(
         clicks, lists, cluster=cluster, invalid=invalid, unknown=unknown,
         columns=columns, format_in=format_in, progress=progress,
     )  # fmt: skip
-    row, flips = _outcome(found.difference, found.cluster, confidence, margin, seed)
+    row, flips = preference_row(credited.difference, credited.cluster, confidence, margin, seed)
     return Preference(
-        tables={"preference": floats([row], _SCHEMA)},
-        audit=_notes(found, cluster),
+        tables={"preference": rows_to_frame([row], _SCHEMA)},
+        audit=_make_audit(credited, cluster),
         conventions={
-            "method": found.method, "cluster": cluster, "unknown": unknown, "invalid": invalid,
+            "method": credited.method, "cluster": cluster, "unknown": unknown, "invalid": invalid,
             "margin": margin, "confidence": confidence, "flips": flips, "seed": seed,
         },
-        inputs=dict(zip(("clicks", "lists"), found.sources, strict=True)),
+        inputs=dict(zip(("clicks", "lists"), credited.sources, strict=True)),
     )  # fmt: skip
 
 
-def _outcome(
+def preference_row(
     difference: Floats,
     cluster: Ints | None,
     confidence: float,
@@ -340,16 +336,16 @@ def _outcome(
     seed: int,
     flips: int = _FLIPS,
 ) -> tuple[dict[str, Any], int]:
-    """Return the row of the result, and how many flips the randomisation test looked at."""
+    """Return the row of the result, and the number of sign flips in the randomisation test."""
     sign = np.sign(difference)
     wins, losses, n = int((sign > 0).sum()), int((sign < 0).sum()), len(sign)
-    preferred = spread_between(estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0], -0.5, 0.5)
-    low, high = preferred.interval(confidence)
+    preference = with_error_bound(estimates(Units.of(sign[:, None] / 2, cluster=cluster))[0], -0.5, 0.5)
+    low, high = preference.interval(confidence)
     win_low, win_high = _win_rate(sign, cluster, confidence)
     total = Units.of(difference[:, None], cluster=cluster).total
-    moved = total[total[:, 0] != 0]
-    flips = min(flips, max(_LEAST, _SIGNS // max(len(moved), 1)))
-    test = sign_flips(moved, flips=flips, seed=seed)[0]
+    nonzero = total[total[:, 0] != 0]
+    flips = min(flips, max(_MIN_FLIPS, _MAX_SIGNS // max(len(nonzero), 1)))
+    test = sign_flips(nonzero, flips=flips, seed=seed)[0]
     row = {
         "impressions": n,
         "wins": wins,
@@ -358,7 +354,7 @@ def _outcome(
         "win_rate": wins / (wins + losses) if wins + losses else None,
         "win_low": win_low,
         "win_high": win_high,
-        "preference": preferred.value,
+        "preference": preference.value,
         "low": low,
         "high": high,
         "credit": math.fsum(difference) / n,
@@ -370,7 +366,7 @@ def _outcome(
 
 
 def _win_rate(sign: Floats, cluster: Ints | None, confidence: float) -> tuple[float, float]:
-    """Return both ends of the interval of wins over wins and losses."""
+    """Return the interval of the win rate: wins over wins and losses."""
     decided = sign != 0
     if not decided.any():
         return math.nan, math.nan
@@ -379,34 +375,34 @@ def _win_rate(sign: Floats, cluster: Ints | None, confidence: float) -> tuple[fl
         return float(low), float(high)
     kept = np.unique(cluster[decided], return_inverse=True)[1].astype(np.int64)
     wins = (sign[decided] > 0).astype(np.float64)
-    return spread_between(estimates(Units.of(wins[:, None], cluster=kept))[0], 0, 1).interval(confidence)
+    return with_error_bound(estimates(Units.of(wins[:, None], cluster=kept))[0], 0, 1).interval(confidence)
 
 
-def _notes(found: Credited, name: str | None) -> Notes:
-    n, log = len(found.difference), found.log
-    clusters = None if found.cluster is None else int(found.cluster.max()) + 1
+def _make_audit(credited: ImpressionCredits, name: str | None) -> LogAudit:
+    n, log = len(credited.difference), credited.log
+    clusters = None if credited.cluster is None else int(credited.cluster.max()) + 1
     counts = {
-        "rows": log.rows, "dropped": log.dropped, "impressions": n, "clicked": found.clicked,
-        "clicks": found.clicks, "repeated": found.repeated, "elsewhere": found.elsewhere,
+        "rows": log.rows, "dropped": log.dropped, "impressions": n, "clicked": credited.clicked,
+        "clicks": credited.clicks, "repeated": credited.repeated, "elsewhere": credited.elsewhere,
         "clusters": clusters,
     }  # fmt: skip
     parts = (
         counted(log.rows, "row"),
         counted(n, "impression"),
-        f"{found.clicked:,} with a click",
-        counted(found.clicks, "clicked document"),
+        f"{credited.clicked:,} with a click",
+        counted(credited.clicks, "clicked document"),
         noted(clusters, "cluster", f"of {name}"),
-        noted(found.repeated, "click", "on a document clicked before"),
-        noted(found.elsewhere, "click", "elsewhere left out"),
+        noted(credited.repeated, "click", "on a document clicked before"),
+        noted(credited.elsewhere, "click", "on documents not in the list left out"),
         *log.left_out(),
     )
-    return Notes(log.source, counts, parts, tuple(_warnings(found)), _REMARKS)
+    return LogAudit(log.source, counts, parts, tuple(_warnings(credited)), _REMARKS)
 
 
-def _warnings(found: Credited) -> Iterator[str]:
-    if not found.log.has("clicked"):
-        yield "there is no column clicked: every row is a click, and impressions without one are not known"
-    if not found.log.has("impression_id"):
+def _warnings(credited: ImpressionCredits) -> Iterator[str]:
+    if not credited.log.has("clicked"):
+        yield "there is no column clicked: every row counts as a click, others are not counted"
+    if not credited.log.has("impression_id"):
         yield "there is no column impression_id: all rows of a query and draw count as one impression"
-    if found.method == "balanced":
-        yield "balanced interleaving may prefer a ranking although clicks are random; team_draft does not"
+    if credited.method == "balanced":
+        yield "balanced interleaving can prefer a ranking even if clicks are random; team_draft cannot"

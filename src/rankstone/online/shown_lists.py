@@ -17,7 +17,7 @@ from rankstone._text import counted, some
 from rankstone.errors import BadValue, printable
 from rankstone.online.click_log import portions
 from rankstone.online.examination import Clicked
-from rankstone.online.log_tables import numbered
+from rankstone.online.log_tables import dense_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ class Lists:
     ----------
     count
         How many there are.
-    skipping, repeating
+    count_skipping, repeating
         How many skip a position, or have one twice; the latter may do both.
     rows
         Impressions in these.
@@ -52,7 +52,7 @@ class Lists:
     """
 
     count: int
-    skipping: int
+    count_skipping: int
     repeating: int
     rows: int
     bad: pl.DataFrame
@@ -82,7 +82,7 @@ def looked_at(log: Log, found: Survey, policy: str) -> Lists | None:
         raise _refused(log, bad)
     return Lists(
         count=count,
-        skipping=bad.filter(~pl.col("repeats")).height,
+        count_skipping=bad.filter(~pl.col("repeats")).height,
         repeating=int(bad["repeats"].sum()),
         rows=int(bad["rows"].sum()),
         bad=bad.select(_KEYS),
@@ -243,5 +243,5 @@ class Sessions:
                     frame["pair"].cast(pl.Int64).to_numpy(),
                     np.searchsorted(labels, frame["position"].to_numpy()),
                     frame["value"].to_numpy(),
-                    numbered(frame, "session").to_numpy(),
+                    dense_numbers(frame, "session").to_numpy(),
                 )
