@@ -124,7 +124,7 @@ def test_clipping_is_told() -> None:
     assert weighing is not None
     assert (weighing.impressions, weighing.clicks) == (3, 2)
     assert "clipped 42.86% of impressions, 50.00% of clicks" in "\n".join(found.audit.lines())
-    assert f"worth {(4 * 1 + 3 * 2) ** 2 / (4 + 3 * 4):,.1f} of 7 impressions" in "\n".join(
+    assert f"effective sample size {(4 * 1 + 3 * 2) ** 2 / (4 + 3 * 4):,.1f} of 7 impressions" in "\n".join(
         found.audit.lines()
     )
 

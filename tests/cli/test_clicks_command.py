@@ -88,7 +88,7 @@ def test_positions_are_propensities(log: Path, tmp_path: Path) -> None:
         "online", "clicks", log, *NAMED, "--method", "ips", "--propensities", positions
     ).stdout.splitlines()
 
-    assert any(line.startswith("weights  worth") for line in lines)
+    assert any(line.startswith("weights  effective sample size") for line in lines)
 
 
 def test_tables_for_people(log: Path) -> None:
@@ -122,7 +122,7 @@ def test_mistakes(log: Path, tmp_path: Path) -> None:
         assert told in done.stderr, done.stderr
     log.write_text("query_id,item,position,click\nq,\x1b[31ma,1,2\n")
     done = run("online", "clicks", log, *NAMED, "-o", tmp_path / "out.csv", code=3)
-    assert f"{log}:2: 1 row with a click that is no number from 0 to 1" in done.stderr
+    assert f"{log}:2: 1 row where clicked is not a number from 0 to 1" in done.stderr
     assert "\x1b" not in done.stderr
     assert "--invalid drop" in done.stderr
     assert not (tmp_path / "out.csv").exists()

@@ -1,4 +1,4 @@
-"""A log of impressions, opened: how its columns are read, and which of its rows say nothing."""
+"""Click logs as lazy tables: how columns are read, and which rows are unusable and why."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from rankstone.io.events import Events
     from rankstone.io.input_table import Progress
 
-#: no list is longer than this; what is called a position there is something else
+#: larger numbers are not positions
 _LONGEST: Final = 10_000_000
-#: what is wrong with a row → (what one says of it, what it should be)
+#: reason for leaving a row out → (description, what was expected)
 REASONS: Final = {
     "no_query": ("without a query", "a query in every row"),
     "no_document": ("without a document", "a document in every row"),
     "no_session": ("without a session", "a session in every row"),
     "no_time": ("without a time that can be read", "a time in every row"),
-    "no_click": ("that do not say whether there was a click", "clicked: 0, 1, or a fraction between"),
-    "bad_click": ("with a click that is no number from 0 to 1", "clicked: 0, 1, or a fraction between"),
-    "unshown": ("with a click on nothing that was shown: there is no position", "a position for every click"),
+    "no_click": ("without a value of clicked", "clicked: 0, 1, or a fraction between"),
+    "bad_click": ("where clicked is not a number from 0 to 1", "clicked: 0, 1, or a fraction between"),
+    "unshown": ("with a click and no position", "a position for every click"),
     "no_position": ("without a position", "a position in every row"),
-    "bad_position": ("with a position that is no whole number from 1 up", "positions 1, 2, 3, …"),
+    "bad_position": ("with a position that is not a whole number from 1", "positions 1, 2, 3, …"),
     "no_propensity": ("without a propensity", "a propensity in every row"),
     "bad_propensity": ("with a propensity out of range", "0 < propensity <= 1"),
 }
@@ -40,29 +40,29 @@ REASONS: Final = {
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """Rows of a log.
+    """A click log, not yet read.
 
     Attributes
     ----------
     events
         The table.
     has
-        Which of our columns are read.
+        The columns that are present and read, by our names.
     reason
-        Place of what is wrong with a row in :data:`REASONS`, from 1; 0 where nothing is.
-    within
-        Whether a row's time counts.
+        Index in :data:`REASONS`, from 1, of why a row is unusable; 0 for usable rows.
+    in_period
+        True if a row's time is between start and end.
     """
 
     events: Events
     has: frozenset[str]
     reason: pl.Expr
-    within: pl.Expr
+    in_period: pl.Expr
 
     @property
     def rows(self) -> pl.LazyFrame:
-        """The rows that count: ids as they are, ``clicked``, ``position`` and ``propensity`` as numbers."""
-        kept = (self.reason == 0) & self.within
+        """The usable rows: ids as given, ``clicked``, ``position`` and ``propensity`` as numbers."""
+        kept = (self.reason == 0) & self.in_period
         return self.events.frame.filter(kept).select(
             *(name for name in ("session", "query_id", "doc_id") if name in self.has),
             number(self.events, "clicked"),
@@ -73,20 +73,20 @@ class Log:
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found in a log.
+    """Counts of a click log.
 
     Attributes
     ----------
     rows
-        All of them.
+        All rows.
     left_out
-        {what is wrong: rows left out for it}; the first thing that is wrong counts.
+        {reason: rows left out}; a row counts under its first reason.
     outside
         Rows before the start or after the end.
     impressions, clicks, fractions
-        Rows that count; those of them with more than 0; those with a fraction.
+        Usable rows; those with a click above 0; those with a fraction of a click.
     cells
-        About how many different rows there are.
+        An estimate of the number of distinct rows.
     """
 
     rows: int
@@ -98,7 +98,7 @@ class Survey:
     cells: int
 
 
-def opened(
+def open_log(
     log: object,
     wanted: Sequence[str],
     *,
@@ -108,16 +108,16 @@ def opened(
     format_in: str | None,
     progress: Progress | None,
 ) -> Log:
-    """Open a log.
+    """Open a click log.
 
     Parameters
     ----------
     log
         The table.
     wanted
-        Columns that must be there beside query, document and click.
+        Columns required in addition to query, document and click.
     clock, span
-        How times are understood, and which days count.
+        How times are read, and the days to include.
     columns, format_in, progress
         As for :func:`rankstone.io.read_events`.
     """
@@ -125,16 +125,16 @@ def opened(
     needed = ["query_id", "doc_id", "clicked", *wanted, *["time"] * dated]
     further = ["session", "position"]
     ids = ("query_id", "doc_id", "session")
-    plain = read_events(log, columns, format_in, name="log", further=further, needed=needed, ids=ids)
-    events = plain.watched(progress)
-    has = frozenset(events.schema)
+    table = read_events(log, columns, format_in, name="log", further=further, needed=needed, ids=ids)
+    events = table.watched(progress)
+    columns_read = frozenset(events.schema)
     day = read_times(events, clock).day if dated else None
-    within = pl.lit(value=True) if day is None else span.holds(day)
-    return Log(events, has, _reason(events, has, day), within)
+    in_period = pl.lit(value=True) if day is None else span.holds(day)
+    return Log(events, columns_read, _reason(events, columns_read, day), in_period)
 
 
-def _reason(events: Events, has: frozenset[str], day: pl.Expr | None) -> pl.Expr:
-    """Return the place of the first thing that is wrong with a row."""
+def _reason(events: Events, columns_read: frozenset[str], day: pl.Expr | None) -> pl.Expr:
+    """Return the index in :data:`REASONS` of the first problem of each row, 0 if it has none."""
     click = number(events, "clicked")
     wrong = {
         "no_query": pl.col("query_id").is_null(),
@@ -144,77 +144,77 @@ def _reason(events: Events, has: frozenset[str], day: pl.Expr | None) -> pl.Expr
     }
     if day is not None:
         wrong["no_time"] = day.is_null()
-    if "session" in has:
+    if "session" in columns_read:
         wrong["no_session"] = pl.col("session").is_null()
-    if "position" in has:
+    if "position" in columns_read:
         place = number(events, "position")
         whole = place.is_between(1, _LONGEST) & (place == place.floor())
         wrong["unshown"] = pl.col("position").is_null() & (click > 0)
         wrong["no_position"] = pl.col("position").is_null()
         wrong["bad_position"] = ~whole.fill_null(value=False)
-    if "propensity" in has:
+    if "propensity" in columns_read:
         chance = number(events, "propensity")
         wrong["no_propensity"] = pl.col("propensity").is_null()
         wrong["bad_propensity"] = ~((chance > 0) & (chance <= 1)).fill_null(value=False)
     reason: pl.Expr = pl.lit(0, pl.Int8)
-    for at, name in reversed(list(enumerate(REASONS, 1))):
+    for code, name in reversed(list(enumerate(REASONS, 1))):
         if name in wrong:
-            reason = pl.when(wrong[name]).then(pl.lit(at, pl.Int8)).otherwise(reason)
+            reason = pl.when(wrong[name]).then(pl.lit(code, pl.Int8)).otherwise(reason)
     return reason
 
 
-def survey(log: Log, invalid: str, keys: Sequence[str]) -> Survey:
-    """Look at a log once.
+def survey_log(log: Log, invalid: str, keys: Sequence[str]) -> Survey:
+    """Count the rows of a log in one pass.
 
     Parameters
     ----------
     log
         The table.
     invalid
-        Whether rows that say nothing are an ``error``, or ``drop`` leaves them out.
+        Whether unusable rows are an ``error``, or left out and counted (``drop``).
     keys
-        Columns by whose values rows are counted.
+        Columns whose distinct values are estimated.
     """
     click = number(log.events, "clicked")
-    kept = (log.reason == 0) & log.within
-    found = log.events.collect(
+    kept = (log.reason == 0) & log.in_period
+    counts = log.events.collect(
         log.events.frame.select(
             pl.len().cast(pl.Int64).alias("rows"),
-            *((log.reason == at).sum().cast(pl.Int64).alias(name) for at, name in enumerate(REASONS, 1)),
-            ((log.reason == 0) & ~log.within).sum().cast(pl.Int64).alias("outside"),
+            *((log.reason == code).sum().cast(pl.Int64).alias(name) for code, name in enumerate(REASONS, 1)),
+            ((log.reason == 0) & ~log.in_period).sum().cast(pl.Int64).alias("outside"),
             kept.sum().cast(pl.Int64).alias("impressions"),
             (kept & (click > 0)).sum().cast(pl.Int64).alias("clicks"),
             (kept & (click > 0) & (click < 1)).sum().cast(pl.Int64).alias("fractions"),
             pl.struct(*keys).hash(0).filter(kept).approx_n_unique().cast(pl.Int64).alias("cells"),
         )
     ).row(0, named=True)
-    left_out = {name: found.pop(name) for name in REASONS}
+    left_out = {name: counts.pop(name) for name in REASONS}
     if invalid == "error":
-        for at, (name, count) in enumerate(left_out.items(), 1):
+        for code, (name, count) in enumerate(left_out.items(), 1):
             if count:
-                raise _invalid(log, name, at, count)
-    if not found["impressions"]:
-        why = " in the days that count" if found["outside"] else " that can be used" if found["rows"] else ""
+                raise _invalid_row_error(log, name, code, count)
+    if not counts["impressions"]:
+        why = " between start and end" if counts["outside"] else " that can be used" if counts["rows"] else ""
         raise EmptyInput(f"there is no impression{why}", where=log.events.source)
-    return Survey(left_out={name: count for name, count in left_out.items() if count}, **found)
+    return Survey(left_out={name: count for name, count in left_out.items() if count}, **counts)
 
 
-def _invalid(log: Log, name: str, at: int, count: int) -> BadValue:
+def _invalid_row_error(log: Log, name: str, code: int, count: int) -> BadValue:
     shown = [pl.col(column).cast(pl.String) for column in log.events.schema]
-    place, row = log.events.first(log.reason == at, *shown)
-    told, expected = REASONS[name]
-    cells = row_text({column: row.get(column) for column in sorted(log.has) if column != "time"})
+    place, row = log.events.first(log.reason == code, *shown)
+    problem, expected = REASONS[name]
+    given = row_text({column: row.get(column) for column in sorted(log.has) if column != "time"})
     return BadValue(
-        f"{counted(count, 'row')} {told}",
+        f"{counted(count, 'row')} {problem}",
         where=place,
-        given=cells,
+        given=given,
         expected=expected,
         fix="invalid=drop leaves such rows out and counts them",
     )
 
 
-def portions(column: str, size: int, most: int) -> Iterator[pl.Expr]:
-    """Yield conditions that each let in about as much as fits, by whole values of a column."""
+def hash_partitions(column: str, size: int, most: int) -> Iterator[pl.Expr]:
+    """Yield filters that split ``size`` rows by hash of a column into parts of about ``most``."""
     count = max(1, -(-size // most))
-    for at in range(count):
-        yield pl.lit(value=True) if count == 1 else pl.col(column).hash(0) % count == at
+    for part in range(count):
+        yield pl.lit(value=True) if count == 1 else pl.col(column).hash(0) % count == part

@@ -1,9 +1,4 @@
-"""Judgments made of clicks, as frames.
-
-What was estimated, as frames and as an audit.
-
-What was found in a log of clicks, in numbers: nothing is left out or changed in silence.
-"""
+"""Results of estimating judgments from clicks: frames and an audit that counts whatever was left out."""
 
 from __future__ import annotations
 
@@ -24,13 +19,13 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-    from rankstone.online.click_judgments import Asked
+    from rankstone.online.click_judgments import ClickOptions
     from rankstone.online.click_log import Log, Survey
     from rankstone.online.examination import Estimates, Weighing
     from rankstone.online.position_based_model import Fit
     from rankstone.online.shown_lists import Lists
 
-#: rows that are shown unless somebody asks for more
+#: default number of rows shown
 _SHOWN: Final = 10
 _NAMES: Final = {
     "query_id": "query",
@@ -42,28 +37,28 @@ _NAMES: Final = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clicks(Result):
-    """Judgments made of a log of clicks.
+    """Judgments estimated from a log of clicks.
 
-    ``rankstone.evaluate`` takes it, its :attr:`judgments` and the files it writes for judgments.
+    ``rankstone.evaluate`` accepts it, its :attr:`judgments`, and the files it writes as judgments.
 
     Attributes
     ----------
     judgments
-        A row a pair: ``query_id``, ``doc_id``, ``relevance`` (the grade), ``impressions``, ``clicks`` (with
-        more than 0), ``estimate`` (the grade before thresholds), ``effective`` (how many impressions that
-        were looked at it is worth), ``standard_error``, ``low`` and ``high``, the ends of its interval; null
-        where nobody can know.  In the order of queries and documents.
+        One row per pair: ``query_id``, ``doc_id``, ``relevance`` (the grade), ``impressions``, ``clicks``
+        (above 0), ``estimate`` (the grade before thresholds), ``effective`` (the effective number of examined
+        impressions), ``standard_error``, ``low`` and ``high`` (the ends of its interval); null if unknown.
+        Sorted by query and document.
     positions
-        A row a position: ``position``, ``impressions``, ``clicks``, ``ctr``, and ``propensity``, the chance
-        that somebody looks there, where it is known or was fitted; of ``pbm`` ``low`` and ``high``, the ends
-        of its interval, and ``moved``, impressions there of documents that were seen elsewhere as often.
-        As a table of ``propensities`` it may be handed back.
+        One row per position: ``position``, ``impressions``, ``clicks``, ``ctr``, and ``propensity``, the
+        examination probability if given or fitted; for ``pbm`` also ``low`` and ``high`` (the ends of its
+        interval) and ``moved``, impressions there of documents that were also shown elsewhere.  It can be
+        passed as ``propensities``.
     audit
-        What was found in the log.
+        Counts of the log, and warnings.
     conventions
-        Every option the numbers depend on.
+        All options the numbers depend on.
     inputs
-        Where the log came from.
+        The sources of the tables.
 
     Examples
     --------
@@ -80,7 +75,7 @@ class Clicks(Result):
     inputs: Mapping[str, str]
 
     def table(self, top: int = _SHOWN) -> pl.DataFrame:
-        """Return what is shown: the pairs with the most impressions."""
+        """Return the pairs with the most impressions."""
         return self.judgments.sort("impressions", descending=True, maintain_order=True).head(top)
 
     def to_frame(self) -> pl.DataFrame:
@@ -88,12 +83,12 @@ class Clicks(Result):
         return self.judgments
 
     def sheet(self, digits: int = 4, top: int = _SHOWN) -> Sheet:
-        """Return the pairs with the most impressions, and the first positions, as a sheet."""
+        """Return the pairs with the most impressions and the first positions as a sheet."""
         graded = self.conventions["grades"] is not None
-        parts = [_shown(self.table(top).drop(*([] if graded else ["estimate"])), digits)]
+        parts = [_as_table(self.table(top).drop(*([] if graded else ["estimate"])), digits)]
         if self.positions.height:
-            parts.append(_shown(self.positions.head(top), digits))
-        more = [
+            parts.append(_as_table(self.positions.head(top), digits))
+        notes = [
             f"shown  {top:,} of {frame.height:,} {name}"
             for name, frame in (
                 ("pairs, those with the most impressions", self.judgments),
@@ -101,7 +96,7 @@ class Clicks(Result):
             )
             if frame.height > top
         ]
-        return Sheet("", parts=tuple(parts), notes=(*more, *self._notes()))
+        return Sheet("", parts=tuple(parts), notes=(*notes, *self._notes()))
 
     def write_qrels(self, path: str | os.PathLike[str]) -> None:
         """Write ``query 0 document grade`` lines as trec_eval reads them, whole or not at all.
@@ -109,14 +104,14 @@ class Clicks(Result):
         Raises
         ------
         InputError
-            When an id holds a blank, or is empty: such a line would be read as another one.
+            When an id is empty or contains whitespace, as such a line would be misread.
         """
         ids = self.judgments.select(pl.col("query_id", "doc_id").cast(pl.String))
         for name in ids.columns:
             odd = ids.filter(pl.col(name).str.contains(r"\s") | (pl.col(name) == ""))[name]
             if odd.len():
                 raise InputError(
-                    f"{name} {printable(odd[0])!r} cannot stand in TREC text, which is divided by blanks",
+                    f"{name} {printable(odd[0])!r} cannot be written: TREC text is separated by whitespace",
                     where=str(path),
                     fix="write .parquet, .csv or .jsonl instead",
                 )
@@ -135,11 +130,11 @@ class Clicks(Result):
         )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the judgments as an Arrow stream, as which anything that takes a table reads them."""
+        """Return the judgments as an Arrow stream, for any library that reads such tables."""
         return self.judgments.__arrow_c_stream__(requested_schema)
 
 
-def _shown(frame: pl.DataFrame, digits: int) -> Table:
+def _as_table(frame: pl.DataFrame, digits: int) -> Table:
     if "effective" in frame.columns:
         effective = [None if one is None else f"{one:,.1f}" for one in frame["effective"]]
         frame = frame.with_columns(pl.Series("effective", effective))
@@ -147,23 +142,23 @@ def _shown(frame: pl.DataFrame, digits: int) -> Table:
 
 
 @dataclass(frozen=True)
-class FoundLists:
-    """What was found in lists.
+class ListsAudit:
+    """Counts of shown lists.
 
     Attributes
     ----------
     count
-        How many there are.
-    count_skipping, repeating
-        How many skip a position, or have one twice.
+        All lists.
+    skipping, repeating
+        Lists that skip a position, and lists that repeat one; the latter may do both.
     rows
-        Impressions in these.
+        Impressions in such lists.
     policy
-        Whether they were kept or left out.
+        ``keep`` or ``drop``.
     """
 
     count: int
-    count_skipping: int
+    skipping: int
     repeating: int
     rows: int
     policy: str
@@ -171,40 +166,40 @@ class FoundLists:
 
 @dataclass(frozen=True, repr=False)
 class Audit(InLines):
-    """What was found in a log.
+    """Audit of a click log.
 
     Attributes
     ----------
     source
-        Where it came from.
+        The name of the log.
     rows, impressions, clicks
-        Rows read; those that count; those of them with a click.
+        Rows read; rows used; rows used with a click.
     fractions
-        Rows that say something and have a fraction of a click, those of lists left out among them.
+        Usable rows with a fraction of a click, including those of lists left out.
     queries, pairs
         Queries and pairs with a grade.
     unclicked
-        Queries none of whose documents was ever clicked.
+        Queries without any click.
     left_out
-        {what is wrong: rows left out}.
+        {reason: rows left out}.
     outside
         Rows before the start or after the end.
     lists
-        What was found in lists; ``None`` where no session tells which rows were shown together.
+        Counts of shown lists; ``None`` if the log has no sessions.
     rare, rare_impressions
-        Pairs that were shown less often than ``min_impressions``, and how often these were.
+        Pairs with fewer impressions than ``min_impressions``, and their impressions.
     unseen
-        Pairs left out because nobody looks where they were shown.
+        Pairs left out because their positions are never examined.
     unlinked
-        {position: impressions left out}, which nothing links with the first.
+        {position: impressions left out} for positions that no document links with the first.
     weighing
-        What weights did, of ``ips``.
+        Totals of the weights, for ``ips``.
     fit
-        How the model was fitted, of ``pbm``.
+        How the fit went, for ``pbm``.
     warnings
-        What deserves a second look.
+        Possible problems.
     read_as
-        What was guessed of how its files are written.
+        File format details that were detected.
     """
 
     source: str
@@ -217,7 +212,7 @@ class Audit(InLines):
     unclicked: int
     left_out: Mapping[str, int]
     outside: int
-    lists: FoundLists | None = None
+    lists: ListsAudit | None = None
     rare: int = 0
     rare_impressions: int = 0
     unseen: int = 0
@@ -229,11 +224,11 @@ class Audit(InLines):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        found: dict[str, Any] = plain(self)
-        return found
+        audit: dict[str, Any] = plain(self)
+        return audit
 
     def lines(self) -> list[str]:
-        """Return it as a sentence for each part."""
+        """Return the audit as lines of text."""
         wrong = {REASONS[name][0]: count for name, count in self.left_out.items()}
         shown = counted(self.impressions, "impression")
         log = line(
@@ -244,20 +239,20 @@ class Audit(InLines):
         )
         lines = [f"log  {log}", f"lists  {self._lists()}", f"judgments  {self._judgments()}"]
         if self.weighing is not None:
-            lines.append(f"weights  {_weights(self.weighing, self.impressions, self.clicks)}")
+            lines.append(f"weights  {_weights_line(self.weighing, self.impressions, self.clicks)}")
         if self.fit is not None:
-            lines.append(f"model  {_model(self.fit)}")
+            lines.append(f"model  {_fit_line(self.fit)}")
         return lines + [f"warning  {sentence}" for sentence in self.warnings]
 
     def _lists(self) -> str:
         if self.lists is None:
-            return "not looked at: session and position tell which rows were shown together"
-        what = "left out" if self.lists.policy == "drop" else "kept"
+            return "not checked: that needs the columns session and position"
+        action = "left out" if self.lists.policy == "drop" else "kept"
         return line(
             counted(self.lists.count, "list"),
             f"{self.lists.skipping:,} that skip a position" if self.lists.skipping else "",
             f"{self.lists.repeating:,} that repeat a position" if self.lists.repeating else "",
-            noted(self.lists.rows, "impression", f"in these {what}"),
+            noted(self.lists.rows, "impression", f"in these {action}"),
         )
 
     def _judgments(self) -> str:
@@ -268,12 +263,12 @@ class Audit(InLines):
             f"{counted(self.pairs, 'pair')} of {queries(self.queries)}",
             noted(self.unclicked, "query", "without a click"),
             noted(self.rare, "pair", f"shown too rarely left out ({rare})"),
-            noted(self.unseen, "pair", "left out, shown only where nobody looks"),
+            noted(self.unseen, "pair", "left out, shown only at positions that are never examined"),
             noted(len(self.unlinked), "position", f"not linked left out ({unlinked})"),
         )
 
 
-def _weights(weighing: Weighing, impressions: int, clicks: int) -> str:
+def _weights_line(weighing: Weighing, impressions: int, clicks: int) -> str:
     def effective(total: float, squares: float) -> float:
         return total**2 / squares if squares else 0.0
 
@@ -281,40 +276,40 @@ def _weights(weighing: Weighing, impressions: int, clicks: int) -> str:
     of_clicks = effective(weighing.click_weights, weighing.click_squares)
     shares = weighing.impressions / max(impressions, 1), weighing.clicks / max(clicks, 1)
     return (
-        f"worth {of_all:,.1f} of {counted(impressions, 'impression')}, "
+        f"effective sample size {of_all:,.1f} of {counted(impressions, 'impression')}, "
         f"{of_clicks:,.1f} of {counted(clicks, 'click')} · "
         f"clipped {shares[0]:.2%} of impressions, {shares[1]:.2%} of clicks"
     )
 
 
-def _model(fit: Fit) -> str:
+def _fit_line(fit: Fit) -> str:
     ended = "converged" if fit.converged else "not converged"
     return (
-        f"{ended} after {counted(fit.iterations, 'round')} (last change {fit.change:.1e}) · "
-        f"log-likelihood {fit.log_likelihood:,.4f} · positions told apart by {counted(fit.pairs, 'pair')}, "
+        f"{ended} after {counted(fit.iterations, 'iteration')} (last change {fit.change:.1e}) · "
+        f"log-likelihood {fit.log_likelihood:,.4f} · fitted to {counted(fit.pairs, 'pair')}, "
         f"{counted(fit.impressions, 'impression')} · {'sessions' if fit.clustered else 'rows'} independent"
     )
 
 
-#: impressions of moved documents that hardly tell a position from others, and the factor of a wide interval
-_FEW: Final = 30
-_WIDE: Final = 2
+#: too few impressions to estimate a propensity, and the ratio of the ends of a wide interval
+_FEW_MOVED: Final = 30
+_WIDE_FACTOR: Final = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """Pairs, what is known of them, and how it was found.
+class JudgedPairs:
+    """Pairs with their estimates, and how they were estimated.
 
     Attributes
     ----------
     pairs, estimates
-        Pairs, in any order, and what is known of them.
+        Pairs, in any order, and their estimates.
     propensities
-        Position → the chance that somebody looks there, where it is known.
+        {position: examination probability}, if given or fitted.
     known
-        Name → position → how well that chance is known; of ``pbm``: ``low``, ``high``, ``moved``.
+        {name: {position: value}} on the accuracy of propensities; for ``pbm``: ``low``, ``high``, ``moved``.
     weighing, fit
-        What weights did; how the model was fitted.
+        Totals of the weights; how the fit went.
     unlinked
         {position: impressions left out}.
     """
@@ -327,135 +322,134 @@ class Judged:
     fit: Fit | None = None
     unlinked: Mapping[int, int] = field(default_factory=dict)
 
-    def frame(self, asked: Asked) -> pl.DataFrame:
-        """Return a row a pair, in the order of queries and documents."""
-        told = self.estimates
-        estimate = pl.Series("estimate", told.value).fill_nan(None)
+    def frame(self, options: ClickOptions) -> pl.DataFrame:
+        """Return one row per pair, sorted by query and document."""
+        estimates = self.estimates
+        estimate = pl.Series("estimate", estimates.value).fill_nan(None)
         relevance = estimate
-        if asked.grades is not None:
-            grade = np.searchsorted(np.array(asked.grades), told.value, "right")
+        if options.grades is not None:
+            grade = np.searchsorted(np.array(options.grades), estimates.value, "right")
             relevance = pl.Series(grade, dtype=pl.Int64)
         further = {
-            "effective": told.effective,
-            "standard_error": told.error,
-            "low": told.low,
-            "high": told.high,
+            "effective": estimates.effective,
+            "standard_error": estimates.error,
+            "low": estimates.low,
+            "high": estimates.high,
         }
         return self.pairs.with_columns(
             relevance.alias("relevance"),
-            pl.Series("impressions", told.impressions).cast(pl.Int64),
-            pl.Series("clicks", told.clicks).cast(pl.Int64),
+            pl.Series("impressions", estimates.impressions).cast(pl.Int64),
+            pl.Series("clicks", estimates.clicks).cast(pl.Int64),
             estimate,
             *(pl.Series(name, values).fill_nan(None) for name, values in further.items()),
         ).sort("query_id", "doc_id")
 
-    def kept(self, asked: Asked) -> pl.DataFrame:
+    def kept(self, options: ClickOptions) -> pl.DataFrame:
         """Return the pairs that have a grade."""
-        enough = pl.col("impressions") >= asked.min_impressions
-        return self.frame(asked).filter(pl.col("estimate").is_not_null() & enough)
+        enough = pl.col("impressions") >= options.min_impressions
+        return self.frame(options).filter(pl.col("estimate").is_not_null() & enough)
 
     def positions(self, by_position: pl.DataFrame) -> pl.DataFrame:
-        """Add to counts by position what is known of it."""
+        """Add click-through rate, propensity and its accuracy to counts by position."""
         of = {"propensity": self.propensities, **self.known}
-        told = {
+        columns = {
             name: pl.Series([values.get(at) for at in by_position["position"]], dtype=pl.Float64)
             for name, values in of.items()
         }
-        found = by_position.with_columns(ctr=pl.col("clicks") / pl.col("impressions"), **told)
+        positions = by_position.with_columns(ctr=pl.col("clicks") / pl.col("impressions"), **columns)
         whole = pl.selectors.by_name("moved", require_all=False).cast(pl.Int64)
-        return found.with_columns(pl.selectors.float().fill_nan(None)).with_columns(whole)
+        return positions.with_columns(pl.selectors.float().fill_nan(None)).with_columns(whole)
 
 
-def audited(
+def make_audit(
     log: Log,
-    found: Survey,
-    seen: Lists | None,
-    policy: str,
-    asked: Asked,
-    judged: Judged,
+    survey: Survey,
+    lists: Lists | None,
+    options: ClickOptions,
+    judged: JudgedPairs,
     by_position: pl.DataFrame,
 ) -> Audit:
-    """Return what was found, and what was done about it.
+    """Return the audit of a click log.
 
     Parameters
     ----------
-    log, found
-        The log and the first look at it.
-    seen, policy
-        Its lists, and what became of odd ones.
-    asked, judged
-        The question and the answer.
+    log, survey
+        The log and its counts.
+    lists
+        Its lists; ``None`` if it has no sessions.
+    options, judged
+        The options and the estimates.
     by_position
-        Impressions and clicks by position; empty where the log tells none.
+        Impressions and clicks by position; empty if the log has no positions.
     """
-    every, kept = judged.frame(asked), judged.kept(asked)
-    unseen = every["estimate"].is_null()
-    rare = every.filter(~unseen & (every["impressions"] < asked.min_impressions))
+    all_pairs, kept = judged.frame(options), judged.kept(options)
+    unseen = all_pairs["estimate"].is_null()
+    rare = all_pairs.filter(~unseen & (all_pairs["impressions"] < options.min_impressions))
     if not kept.height:
         raise EmptyInput(
-            "no pair was shown often enough", where=log.events.source, fix="a smaller min_impressions"
+            "no pair has enough impressions", where=log.events.source, fix="use a smaller min_impressions"
         )
     by_query = kept.group_by("query_id").agg(pl.col("clicks").sum())
-    impressions, clicks = found.impressions, found.clicks
+    impressions, clicks = survey.impressions, survey.clicks
     if by_position.height:  # without the lists that were left out
         impressions, clicks = (int(by_position[name].sum()) for name in ("impressions", "clicks"))
     return Audit(
         source=log.events.source,
-        rows=found.rows,
+        rows=survey.rows,
         impressions=impressions,
         clicks=clicks,
-        fractions=found.fractions,
+        fractions=survey.fractions,
         queries=by_query.height,
         pairs=kept.height,
         unclicked=by_query.filter(clicks=0).height,
-        left_out=found.left_out,
-        outside=found.outside,
-        lists=None
-        if seen is None
-        else FoundLists(seen.count, seen.skipping, seen.repeating, seen.rows, policy),
+        left_out=survey.left_out,
+        outside=survey.outside,
+        lists=None if lists is None else lists.audit,
         rare=rare.height,
         rare_impressions=int(rare["impressions"].sum()),
         unseen=int(unseen.sum()),
         unlinked=judged.unlinked,
         weighing=judged.weighing,
         fit=judged.fit,
-        warnings=tuple(_warnings(found, asked, judged, kept)),
+        warnings=tuple(_warnings(survey, options, judged, kept)),
         read_as=log.events.read_as,
     )
 
 
-def _warnings(found: Survey, asked: Asked, judged: Judged, kept: pl.DataFrame) -> Iterator[str]:
+def _warnings(
+    survey: Survey, options: ClickOptions, judged: JudgedPairs, kept: pl.DataFrame
+) -> Iterator[str]:
     if judged.fit is not None and not judged.fit.converged:
-        rounds = counted(judged.fit.iterations, "round")
-        yield f"the fit did not converge in {rounds}: a larger max_iterations, or documents at more positions"
-    yield from _doubtful(judged)
-    more = [position for position, chance in judged.propensities.items() if chance > 1]
-    if more:
-        yield f"positions that are looked at more often than the first: {some(more, 8)}"
-    if found.fractions and not asked.fractional:
-        yield f"method={asked.method} counts fractions as clicks; method=satisfaction takes their mean"
+        iterations = counted(judged.fit.iterations, "iteration")
+        yield f"the fit did not converge in {iterations}: use a larger max_iterations"
+    yield from _examination_warnings(judged)
+    above_first = [position for position, chance in judged.propensities.items() if chance > 1]
+    if above_first:
+        yield f"positions examined more often than the first: {some(above_first, 8)}"
+    if survey.fractions and not options.fractional:
+        yield f"method={options.method} counts fractions as clicks; method=satisfaction takes their mean"
     over = kept.filter(pl.col("estimate") > 1).height
     if over:
         yield f"{over:,} of {kept.height:,} estimates exceed 1, as weighted means of few clicks may"
-    if not found.clicks:
-        yield "nobody ever clicked"
+    if not survey.clicks:
+        yield "the log has no click"
 
 
-def _doubtful(judged: Judged) -> Iterator[str]:
-    """Warn of positions that hardly anything tells from the first."""
+def _examination_warnings(judged: JudgedPairs) -> Iterator[str]:
+    """Yield warnings on positions whose examination probability is poorly known."""
     if judged.fit is None:
         return
     first, *others = judged.propensities
     moved, low, high = (judged.known[name] for name in ("moved", "low", "high"))
-    few = [f"{at} ({moved[at]:,.0f})" for at in others if moved[at] < _FEW]
+    few = [f"{at} ({moved[at]:,.0f})" for at in others if moved[at] < _FEW_MOVED]
     if few:
         yield (
-            f"too few swaps at position {some(few, 8)}: in brackets the impressions of documents that also "
-            f"stood elsewhere, where {_FEW} or more are wanted; show results in more orders"
+            f"too few swaps at position {some(few, 8)}: fewer than {_FEW_MOVED} impressions (in brackets) of "
+            "documents that were also shown elsewhere; show results in more orders"
         )
-    wide = [at for at in others if not high[at] <= _WIDE * low[at]]
+    wide = [at for at in others if not high[at] <= _WIDE_FACTOR * low[at]]
     if wide:
         yield (
-            f"how often position {some(wide, 8)} is looked at, relative to position {first}, is not known to "
-            f"within a factor of {_WIDE}: relevances hang on it"
+            f"the propensity of position {some(wide, 8)}, relative to position {first}, is not known within "
+            f"a factor of {_WIDE_FACTOR}, and relevances depend on it"
         )

@@ -1,20 +1,17 @@
-"""How often positions are looked at, told from documents that stood at several of them.
+"""Examination probabilities of positions, estimated from documents shown at several positions.
 
-A document's clicks at a position are in the mean its impressions there times the examination of the position
-times its relevance.  Given how many clicks it had in all, they fall on its positions in shares that know
-nothing of its relevance: ``impressions · examination``, over their sum.  The likelihood of these shares is
-that of counts with a fixed effect for every document (Hausman, Hall and Griliches, Econometrica 52, 1984); it
-is right on average whatever the distribution of clicks (Wooldridge, Journal of Econometrics 90, 1999), and
-however few impressions a document had.  The joint likelihood of examinations and relevances is not: a
-parameter for every document, known from few rows each, draws examinations away from the truth (Neyman and
-Scott 1948).
+The expected clicks of a document at a position are its impressions there times the examination probability of
+the position times its relevance.  Given its total clicks, the share of each position does not depend on the
+relevance: it is ``impressions · examination`` over their sum.  The likelihood of these shares is that of
+counts with a fixed effect for every document (Hausman, Hall and Griliches, Econometrica 52, 1984); it is
+consistent for any distribution of clicks (Wooldridge, Journal of Econometrics 90, 1999) and for any number of
+impressions per document.  The joint likelihood of examination and relevance is not: with one parameter per
+document, estimated from few rows, examination probabilities are biased (Neyman and Scott 1948).
 
-Where documents stood is taken as it was; sessions are independent of one another.
+Positions of documents are taken as given; sessions are independent.
 
-Grades of pairs, and how sure they are.
-
-Clicks over impressions, and their mean where they are fractions; the mean of clicks weighted by the inverse
-of the chance that somebody looked there (Joachims, Swaminathan and Schnabel, WSDM 2017).
+This module also estimates grades with their intervals: clicks over impressions, the mean of fractional
+clicks, and the mean of clicks weighted by inverse propensity (Joachims, Swaminathan and Schnabel, WSDM 2017).
 """
 
 from __future__ import annotations
@@ -32,22 +29,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.online.click_judgments import Asked
-    from rankstone.online.position_based_model import Shown
+    from rankstone.online.click_judgments import ClickOptions
+    from rankstone.online.position_based_model import PositionCounts
     from rankstone.online.shown_lists import Cells
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-#: how far the logarithm of an examination may move in a round, and lie from 0
-_FARTHEST, _EDGE = 2.0, 50.0
-#: logarithms, and shares of a pivot, below this are rounding
+#: limits on the change of a log examination in one iteration, and on its absolute value
+_MAX_STEP, _MAX_LOG = 2.0, 50.0
+#: logarithms, and pivots relative to the diagonal, below this are rounding
 _EQUAL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Clicked:
-    """Clicks, one by one or counted: pair, position, worth, and the session each belongs to, from 0."""
+    """Clicks, single or aggregated: their pair, position, value, and session, each numbered from 0."""
 
     pair: Whole
     place: Whole
@@ -57,16 +54,17 @@ class Clicked:
 
 @dataclass(frozen=True, eq=False)
 class Examinations:
-    """What was found.
+    """Fitted examination probabilities.
 
     Attributes
     ----------
     theta
-        float64 ``[positions]``: the examination of each, relative to the first; 0 where nobody clicked.
+        float64 ``[positions]``: the examination of each, relative to the first; 0 for positions without
+        clicks.
     free
-        Positions beside the first that were clicked at: those whose logarithm was fitted.
+        Positions other than the first with clicks: those whose logarithm was fitted.
     rounds, change
-        Rounds of Newton's method, and how far a position moved in the last one, as a share.
+        Iterations of Newton's method, and the largest relative change in the last one.
     """
 
     theta: Floats
@@ -75,86 +73,88 @@ class Examinations:
     change: float
 
 
-def examinations(shown: Shown, tolerance: float, most: int) -> Examinations:
+def fit_examinations(counts: PositionCounts, tolerance: float, max_rounds: int) -> Examinations:
     """Fit the examination of each position.
 
     Parameters
     ----------
-    shown
-        Informative cells; somebody clicked at the first position.
-    tolerance, most
-        When to stop: no examination moves by more than this share, or after so many rounds.
+    counts
+        Informative cells, with at least one click at the first position.
+    tolerance, max_rounds
+        Stop when no examination changes by more than this share, or after so many iterations.
     """
-    clicked = shown.by_place(shown.clicked)
+    clicked = counts.by_place(counts.clicked)
     free = np.flatnonzero(clicked[1:] > 0) + 1
     log_theta = np.where(clicked > 0, 0.0, -np.inf)
     log_theta[0] = 0.0
     rounds, change = 0, np.inf if len(free) else 0.0
-    while rounds < most and change > tolerance:
-        share = _shares(shown, np.exp(log_theta))
-        score, information = _equations(shown, share)
+    while rounds < max_rounds and change > tolerance:
+        shares = _expected_shares(counts, np.exp(log_theta))
+        score, information = _score_and_information(counts, shares)
         step = np.einsum("ij,j", _inverse(information[np.ix_(free, free)]), score[free])
         change = float(np.abs(step).max())
-        step *= min(1.0, _FARTHEST / change) if change else 1.0
-        log_theta[free] = np.clip(log_theta[free] + step, -_EDGE, _EDGE)
+        step *= min(1.0, _MAX_STEP / change) if change else 1.0
+        log_theta[free] = np.clip(log_theta[free] + step, -_MAX_LOG, _MAX_LOG)
         rounds += 1
-    log_theta[np.abs(log_theta) < _EQUAL] = 0.0  # no rounding above the first, which may be handed back
+    log_theta[np.abs(log_theta) < _EQUAL] = (
+        0.0  # or rounding would give values above the first, which are invalid as input
+    )
     return Examinations(np.exp(log_theta), free, rounds, change)
 
 
-def covariance(shown: Shown, found: Examinations, clicks: Iterable[Clicked]) -> Floats:
-    """Return the covariance of the logarithms of all examinations, float64 ``[positions, positions]``.
+def examination_covariance(counts: PositionCounts, fitted: Examinations, clicks: Iterable[Clicked]) -> Floats:
+    """Return the covariance of the log examinations, float64 ``[positions, positions]``.
 
-    The sandwich over sessions: what each moves the equations by, squared.  Means are not taken off, so it is
-    rather too large than too small.
+    The sandwich estimator with sessions as clusters.  Scores are not centred, so the variance is rather too
+    large than too small.
     """
-    if not len(found.free):
-        return np.zeros((shown.places, shown.places))
-    share = _shares(shown, found.theta)
-    table, scatter = _table(shown, share), np.zeros((shown.places, shown.places))
+    if not len(fitted.free):
+        return np.zeros((counts.places, counts.places))
+    shares = _expected_shares(counts, fitted.theta)
+    table, scatter = _by_pair_and_position(counts, shares), np.zeros((counts.places, counts.places))
     for part in clicks:
-        scatter += _scattered(table, part)
-    inside = np.ix_(found.free, found.free)
-    bread = _inverse(_equations(shown, share)[1][inside])
+        scatter += _scatter(table, part)
+    inside = np.ix_(fitted.free, fitted.free)
+    bread = _inverse(_score_and_information(counts, shares)[1][inside])
     whole = np.zeros_like(scatter)
     whole[inside] = np.einsum("ij,jk->ik", np.einsum("ij,jk->ik", bread, scatter[inside]), bread)
     return whole
 
 
-def moved(shown: Shown) -> Floats:
-    """Return how often a document stood at each position that stood elsewhere, too, float64 ``[positions]``.
+def moved_impressions(counts: PositionCounts) -> Floats:
+    """Return impressions at each position of documents also shown elsewhere, float64 ``[positions]``.
 
-    Of a document's impressions there as many count as it had at other positions.
+    Each document counts at most its number of impressions at other positions.
     """
-    return shown.by_place(np.minimum(shown.count, shown.by_pair(shown.count)[shown.pair] - shown.count))
+    return counts.by_place(np.minimum(counts.count, counts.by_pair(counts.count)[counts.pair] - counts.count))
 
 
-def _shares(shown: Shown, theta: Floats) -> Floats:
-    """Return the share of a pair's clicks that is expected in each cell."""
-    looked = shown.count * theta[shown.place]
-    every = shown.by_pair(looked)[shown.pair]
-    return np.divide(looked, every, out=np.zeros_like(looked), where=every > 0)
+def _expected_shares(counts: PositionCounts, theta: Floats) -> Floats:
+    """Return the expected share of a pair's clicks in each cell."""
+    examined = counts.count * theta[counts.place]
+    totals = counts.by_pair(examined)[counts.pair]
+    return np.divide(examined, totals, out=np.zeros_like(examined), where=totals > 0)
 
 
-def _equations(shown: Shown, share: Floats) -> tuple[Floats, Floats]:
-    """Return clicks at each position beyond those expected, and how these move with the logarithms."""
-    total = shown.by_pair(shown.clicked)
-    expected = total[shown.pair] * share
-    spread = _table(shown, share * np.sqrt(total)[shown.pair])
-    information = np.diag(shown.by_place(expected)) - (spread.T @ spread).toarray()
-    return shown.by_place(shown.clicked - expected), information
+def _score_and_information(counts: PositionCounts, shares: Floats) -> tuple[Floats, Floats]:
+    """Return the score (observed minus expected clicks by position) and the information matrix."""
+    total = counts.by_pair(counts.clicked)
+    expected = total[counts.pair] * shares
+    spread = _by_pair_and_position(counts, shares * np.sqrt(total)[counts.pair])
+    information = np.diag(counts.by_place(expected)) - (spread.T @ spread).toarray()
+    return counts.by_place(counts.clicked - expected), information
 
 
-def _table(shown: Shown, of_cells: Floats) -> Any:  # noqa: ANN401 - SciPy's, pairs by positions
+def _by_pair_and_position(counts: PositionCounts, values: Floats) -> Any:  # noqa: ANN401 - SciPy's, pairs by positions
     from scipy import sparse
 
-    return sparse.csr_array((of_cells, (shown.pair, shown.place)), (shown.pairs, shown.places))
+    return sparse.csr_array((values, (counts.pair, counts.place)), (counts.pairs, counts.places))
 
 
 def _inverse(positive: Floats) -> Floats:
-    """Return the inverse of a positive definite matrix; 0 for what the rest already tells.
+    """Return the inverse of a positive definite matrix; 0 for rows that depend linearly on others.
 
-    By sweeps of plain arithmetic: those of BLAS have other last bits on other numbers of threads.
+    By sweeps in plain NumPy: the last bits of BLAS depend on the number of threads.
     """
     swept, least = positive.copy(), _EQUAL * np.diag(positive)
     for at in range(len(swept)):
@@ -169,35 +169,35 @@ def _inverse(positive: Floats) -> Floats:
     return swept
 
 
-def _scattered(share: Any, clicks: Clicked) -> Floats:  # noqa: ANN401 - as above
-    """Return the sum over sessions of the squares of what they move the equations by."""
+def _scatter(shares: Any, clicks: Clicked) -> Floats:  # noqa: ANN401 - as above
+    """Return the sum over sessions of outer products of their scores."""
     from scipy import sparse
 
-    rows, (pairs, places) = np.arange(len(clicks.pair)), share.shape
+    rows, (pairs, places) = np.arange(len(clicks.pair)), shares.shape
     pair = sparse.csr_array((clicks.value, (rows, clicks.pair)), (len(rows), pairs))
     place = sparse.csr_array((clicks.value, (rows, clicks.place)), (len(rows), places))
     of_session = sparse.csr_array((np.ones(len(rows)), (clicks.session, rows)))
-    scores = of_session @ (place - pair @ share)
-    found: Floats = (scores.T @ scores).toarray()
-    return found
+    scores = of_session @ (place - pair @ shares)
+    scatter: Floats = (scores.T @ scores).toarray()
+    return scatter
 
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """What is known of each pair; NaN where nobody can know.
+    """Estimates by pair; NaN if not identified.
 
     Attributes
     ----------
     impressions, clicks
-        How often it was shown, and with more than 0.
+        Impressions, and those with a click above 0.
     value
         The estimate.
     effective
-        How many impressions that were looked at it is worth.
+        Effective number of examined impressions.
     error
         Standard error.
     low, high
-        Interval.
+        Ends of the interval.
     """
 
     impressions: Floats
@@ -210,21 +210,21 @@ class Estimates:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Put estimates one behind the other."""
+        """Concatenate estimates."""
         names = cls.__dataclass_fields__
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass
 class Weighing:
-    """What weights did to impressions.
+    """Totals of the inverse propensity weights.
 
     Attributes
     ----------
     impressions, clicks
-        How many of them had a propensity below the clip.
+        Impressions and clicks with a propensity below the clip.
     weights, squares
-        Sums over impressions.
+        Sums of weights and of their squares over impressions.
     click_weights, click_squares
         The same over clicks.
     """
@@ -242,27 +242,27 @@ def _counts(cells: Cells) -> tuple[Floats, Floats]:
 
 
 def ever_clicked(cells: Cells) -> Estimates:
-    """Return 1 where a pair was ever clicked, 0 elsewhere: a fact, with no error."""
+    """Return 1 for pairs with a click and 0 for the others; there is no standard error."""
     impressions, clicks = _counts(cells)
     none = np.full(len(clicks), np.nan)
     return Estimates(impressions, clicks, (clicks > 0).astype(np.float64), impressions, none, none, none)
 
 
-def mean(cells: Cells, asked: Asked) -> Estimates:
-    """Return the mean value of a pair, with Wilson's interval.
+def mean_values(cells: Cells, options: ClickOptions) -> Estimates:
+    """Return the mean value of each pair, with Wilson's interval.
 
     The variance of values from 0 to 1 is at most that of clicks with the same mean, so for fractions the
     interval is too wide rather than too narrow.
     """
     impressions, clicks = _counts(cells)
     raw, error = _mean(cells, cells.value, impressions)
-    return share(impressions, clicks, raw, impressions, error, asked)
+    return shares_with_intervals(impressions, clicks, raw, impressions, error, options)
 
 
-def share(
-    impressions: Floats, clicks: Floats, raw: Floats, effective: Floats, error: Floats, asked: Asked
+def shares_with_intervals(
+    impressions: Floats, clicks: Floats, raw: Floats, effective: Floats, error: Floats, options: ClickOptions
 ) -> Estimates:
-    """Return shares with the prior's impressions added, and Wilson's interval.
+    """Return shares smoothed by the prior, with Wilson's interval.
 
     Parameters
     ----------
@@ -271,31 +271,33 @@ def share(
     raw, error
         The shares, and their standard errors.
     effective
-        How many impressions they are shares of.
-    asked
-        The prior and the confidence.
+        The number of impressions behind each share.
+    options
+        The prior and the confidence level.
     """
-    value, size, error = _with_prior(raw, effective, error, asked)
-    low, high = wilson(value * size, size, asked.confidence)
+    value, size, error = _add_prior(raw, effective, error, options)
+    low, high = wilson(value * size, size, options.confidence)
     return Estimates(impressions, clicks, value, effective, error, low, high)
 
 
-def weighted(cells: Cells, propensity: Floats, asked: Asked, weighing: Weighing) -> Estimates:
-    """Return the mean of clicks over propensities; it may exceed 1.
+def inverse_propensity(
+    cells: Cells, propensity: Floats, options: ClickOptions, weighing: Weighing
+) -> Estimates:
+    """Return the mean of clicks weighted by inverse propensity; it can exceed 1.
 
     Parameters
     ----------
     cells
-        What was counted.
+        The counted impressions.
     propensity
-        The chance that somebody looked, of each cell.
-    asked
-        How low a propensity may be, and the prior.
+        The examination probability of each cell.
+    options
+        The clip, the prior and the confidence level.
     weighing
-        What is added to.
+        Totals that this batch is added to.
     """
     impressions, clicks = _counts(cells)
-    floor = asked.clip or 0.0
+    floor = options.clip or 0.0
     weight = 1 / np.maximum(propensity, floor)
     low_ones, clicked = cells.count * (propensity < floor), cells.value > 0
     weighing.impressions += int(low_ones.sum())
@@ -306,23 +308,25 @@ def weighted(cells: Cells, propensity: Floats, asked: Asked, weighing: Weighing)
     weighing.click_squares += (cells.count * weight**2)[clicked].sum()
     raw, spread = _mean(cells, cells.value * weight, impressions)
     effective = sums**2 / squares
-    value, _, error = _with_prior(raw, effective, np.where(spread > 0, spread, np.nan), asked)
-    reach = NormalDist().inv_cdf((1 + asked.confidence) / 2) * error
+    value, _, error = _add_prior(raw, effective, np.where(spread > 0, spread, np.nan), options)
+    reach = NormalDist().inv_cdf((1 + options.confidence) / 2) * error
     return Estimates(
         impressions, clicks, value, effective, error, np.maximum(value - reach, 0), value + reach
     )
 
 
 def _mean(cells: Cells, each: Floats, impressions: Floats) -> tuple[Floats, Floats]:
-    """Return means over the impressions of each pair, and their standard errors."""
+    """Return the mean over the impressions of each pair, and its standard error."""
     value = cells.total(cells.count * each) / impressions
     squares = cells.total(cells.count * (each - value[cells.pair]) ** 2)
     return value, np.sqrt(squares) / impressions
 
 
-def _with_prior(raw: Floats, effective: Floats, error: Floats, asked: Asked) -> tuple[Floats, Floats, Floats]:
-    """Return estimates, sizes and errors with the prior's clicks and impressions added."""
-    clicked, unclicked = asked.smoothing
+def _add_prior(
+    raw: Floats, effective: Floats, error: Floats, options: ClickOptions
+) -> tuple[Floats, Floats, Floats]:
+    """Return estimates, effective sizes and errors after adding the prior's clicks and impressions."""
+    clicked, unclicked = options.smoothing
     size = effective + clicked + unclicked
     with np.errstate(divide="ignore", invalid="ignore"):
         return (raw * effective + clicked) / size, size, error * (effective / size)

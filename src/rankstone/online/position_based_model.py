@@ -1,11 +1,9 @@
-"""The position-based model: who looks at a position, and clicks what is attractive, clicks.
+"""The position-based click model: a click requires that the position is examined and the document relevant.
 
 P(click) = examination of the position · relevance of the document to the query (Richardson, Dominowska and
-Ragno, WWW 2007; Craswell et al., WSDM 2008).  Pairs that were seen at one position only, or never clicked,
-fit any examination: positions are told apart by the others alone (``examination.py``), and given these, every
-pair's relevance is the root of its own likelihood equation.
-
-The position-based model, from cells to grades: what it can tell, what it told.
+Ragno, WWW 2007; Craswell et al., WSDM 2008).  Pairs that were shown at one position only, or never clicked,
+fit any examination, so the examination probabilities are estimated from the others alone
+(``examination.py``); given these, each pair's relevance is the root of its likelihood equation.
 """
 
 from __future__ import annotations
@@ -19,14 +17,15 @@ import polars as pl
 
 from rankstone._text import counted, some
 from rankstone.errors import BadValue
+from rankstone.online.click_results import JudgedPairs
 from rankstone.online.examination import (
     Clicked,
     Estimates,
     Examinations,
-    covariance,
-    examinations,
-    moved,
-    share,
+    examination_covariance,
+    fit_examinations,
+    moved_impressions,
+    shares_with_intervals,
 )
 
 if TYPE_CHECKING:
@@ -34,29 +33,29 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankstone.online.click_judgments import Asked
+    from rankstone.online.click_judgments import ClickOptions
     from rankstone.online.shown_lists import Cells, Sessions
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-#: halvings of an interval until it is as narrow as numbers are
+#: bisection steps until the interval is as narrow as float64 allows
 _HALVINGS: Final = 60
 _LEAST: Final = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """How often pairs were shown at positions, and clicked there: a cell for each of both.
+class PositionCounts:
+    """Impressions and clicks by pair and position, one cell for each combination.
 
     Attributes
     ----------
     pair, place
-        Places of its pair and its position.
+        Index of each cell's pair and position.
     count, clicked
         Impressions, and the sum of their clicks.
     pairs, places
-        How many pairs and positions there are.
+        Number of pairs and of positions.
     """
 
     pair: Whole
@@ -66,31 +65,31 @@ class Shown:
     pairs: int
     places: int
 
-    def by_pair(self, of_cells: Floats) -> Floats:
-        """Add up over the cells of each pair."""
-        return np.bincount(self.pair, of_cells, minlength=self.pairs).astype(np.float64, copy=False)
+    def by_pair(self, values: Floats) -> Floats:
+        """Return sums over the cells of each pair."""
+        return np.bincount(self.pair, values, minlength=self.pairs).astype(np.float64, copy=False)
 
-    def by_place(self, of_cells: Floats) -> Floats:
-        """Add up over the cells of each position."""
-        return np.bincount(self.place, of_cells, minlength=self.places).astype(np.float64, copy=False)
+    def by_place(self, values: Floats) -> Floats:
+        """Return sums over the cells of each position."""
+        return np.bincount(self.place, values, minlength=self.places).astype(np.float64, copy=False)
 
-    def only(self, kept: NDArray[np.bool_]) -> Shown:
-        """Return some of the cells; pairs are numbered anew."""
+    def only(self, kept: NDArray[np.bool_]) -> PositionCounts:
+        """Return the selected cells, with pairs renumbered."""
         pairs, pair = np.unique(self.pair[kept], return_inverse=True)
-        return Shown(
+        return PositionCounts(
             pair, self.place[kept], self.count[kept], self.clicked[kept], max(len(pairs), 1), self.places
         )
 
     @property
     def informative(self) -> NDArray[np.bool_]:
-        """Cells of pairs that were clicked, and seen at several positions."""
+        """True for cells of pairs that were clicked and shown at several positions."""
         several = np.bincount(self.pair, minlength=self.pairs) > 1
         return (several & (self.by_pair(self.clicked) > 0))[self.pair]
 
-    def linked(self) -> Whole:
-        """Return a number for each position, the same for those that informative pairs link; 0 for the first.
+    def link_groups(self) -> Whole:
+        """Return a group number for each position: informative pairs link the positions of a group.
 
-        A position at which none of them was clicked links no others, but hangs on those its pairs also have.
+        A position without clicks on informative pairs links no others, but joins the group of its pairs.
         """
         from scipy import sparse
 
@@ -110,22 +109,22 @@ class Shown:
 
 @dataclass(frozen=True)
 class Fit:
-    """How the examination of positions was found.
+    """How the fit of examination probabilities went.
 
     Attributes
     ----------
     pairs, impressions
-        Pairs that told positions apart, and their impressions.
+        Informative pairs, and their impressions.
     iterations
-        Rounds of Newton's method.
+        Iterations of Newton's method.
     converged
-        Whether it stopped because nothing moved.
+        Whether the tolerance was reached.
     change
-        How far the examination of a position moved in the last round, at most, as a share of it.
+        The largest relative change of an examination probability in the last iteration.
     log_likelihood
-        Of all clicks, in the end.
+        The log-likelihood of all clicks after the fit.
     clustered
-        Whether intervals take sessions for independent; else rows.
+        Whether sessions are the independent units of intervals; otherwise rows are.
     """
 
     pairs: int
@@ -137,182 +136,168 @@ class Fit:
     clustered: bool
 
 
-def relevances(shown: Shown, theta: Floats) -> Floats:
-    """Return the likeliest relevance of each pair, given examinations; NaN where nobody ever looked.
+def relevances(counts: PositionCounts, theta: Floats) -> Floats:
+    """Return the maximum likelihood relevance of each pair, given examinations; NaN if never examined.
 
-    The derivative of a pair's likelihood falls as its relevance grows, so halving finds where it is 0.
+    The derivative of a pair's log-likelihood decreases in its relevance, so bisection finds its root.
     """
-    looked = theta[shown.place]
-    clicked = shown.by_pair(shown.clicked)
-    highest = np.zeros(shown.pairs)
-    np.maximum.at(highest, shown.pair, looked)
+    examined = theta[counts.place]
+    clicked = counts.by_pair(counts.clicked)
+    highest = np.zeros(counts.pairs)
+    np.maximum.at(highest, counts.pair, examined)
     with np.errstate(divide="ignore"):
-        high = np.minimum(1.0, 1 / highest)  # no click is more than certain
-    low, missed = np.zeros(shown.pairs), shown.count - shown.clicked
+        high = np.minimum(1.0, 1 / highest)  # no click probability exceeds 1
+    low, missed = np.zeros(counts.pairs), counts.count - counts.clicked
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        chance = looked * middle[shown.pair]
-        rising = clicked > shown.by_pair(missed * chance / np.maximum(1 - chance, _LEAST))
+        chance = examined * middle[counts.pair]
+        rising = clicked > counts.by_pair(missed * chance / np.maximum(1 - chance, _LEAST))
         low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-    found = np.where(clicked > 0, high, 0.0)
-    return np.where(highest > 0, found, np.nan)
+    relevance = np.where(clicked > 0, high, 0.0)
+    return np.where(highest > 0, relevance, np.nan)
 
 
-def information(shown: Shown, theta: Floats, gamma: Floats) -> Floats:
-    """Return how many impressions that were looked at each relevance is worth.
+def effective_impressions(counts: PositionCounts, theta: Floats, gamma: Floats) -> Floats:
+    """Return the effective number of examined impressions of each pair.
 
-    γ(1 - γ) times Fisher's information, given examinations: all impressions where everybody looks.
+    γ(1 - γ) times the Fisher information, given examinations: all impressions if all are examined.
     """
-    looked, liked = theta[shown.place], gamma[shown.pair]
-    chance = np.minimum(looked * liked, 1 - _LEAST)
-    return shown.by_pair(shown.count * looked * np.maximum(1 - liked, _LEAST) / (1 - chance))
+    examined, relevance = theta[counts.place], gamma[counts.pair]
+    chance = np.minimum(examined * relevance, 1 - _LEAST)
+    return counts.by_pair(counts.count * examined * np.maximum(1 - relevance, _LEAST) / (1 - chance))
 
 
-def doubt(shown: Shown, theta: Floats, gamma: Floats, covariance: Floats) -> Floats:
-    """Return the relative variance that each relevance has from that of examinations, float64 ``[pairs]``.
+def examination_variance(counts: PositionCounts, theta: Floats, gamma: Floats, covariance: Floats) -> Floats:
+    """Return the relative variance of relevances due to that of examinations, float64 ``[pairs]``.
 
-    A relevance falls as the examinations rise that its information comes from: by the delta method.
+    By the delta method: a relevance decreases as the examinations of its positions increase.
     """
-    chance = np.minimum(theta[shown.place] * gamma[shown.pair], 1 - _LEAST)
-    weight = shown.count * theta[shown.place] / (1 - chance)
-    weight /= np.maximum(shown.by_pair(weight)[shown.pair], _LEAST)
+    chance = np.minimum(theta[counts.place] * gamma[counts.pair], 1 - _LEAST)
+    weight = counts.count * theta[counts.place] / (1 - chance)
+    weight /= np.maximum(counts.by_pair(weight)[counts.pair], _LEAST)
     together = np.zeros(len(weight))
     for place in np.flatnonzero(np.diag(covariance) > 0):
-        here = shown.place == place
-        every = shown.by_pair(weight * covariance[place, shown.place])
-        together[here] = weight[here] * every[shown.pair[here]]
-    return np.maximum(shown.by_pair(together), 0.0)
+        here = counts.place == place
+        every = counts.by_pair(weight * covariance[place, counts.place])
+        together[here] = weight[here] * every[counts.pair[here]]
+    return np.maximum(counts.by_pair(together), 0.0)
 
 
-def log_likelihood(shown: Shown, theta: Floats, gamma: Floats) -> float:
-    """Return the logarithm of the chance of these clicks."""
-    chance = theta[shown.place] * gamma[shown.pair]
-    missed = shown.count - shown.clicked
+def log_likelihood(counts: PositionCounts, theta: Floats, gamma: Floats) -> float:
+    """Return the log-likelihood of the clicks."""
+    chance = theta[counts.place] * gamma[counts.pair]
+    missed = counts.count - counts.clicked
     with np.errstate(divide="ignore", invalid="ignore"):
-        hits = np.where(shown.clicked > 0, shown.clicked * np.log(chance), 0.0)
+        hits = np.where(counts.clicked > 0, counts.clicked * np.log(chance), 0.0)
         misses = np.where(missed > 0, missed * np.log1p(-chance), 0.0)
     return float(hits.sum() + misses.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """What the model says.
-
-    Attributes
-    ----------
-    pairs, estimates
-        Pairs, and what is known of them.
-    fit
-        How examinations were found.
-    propensities
-        Position → examination, relative to the first position.
-    known
-        Name → position → how well that is known: ``low``, ``high``, ``moved``.
-    unlinked
-        Positions that were left out, with their impressions.
-    """
-
-    pairs: pl.DataFrame
-    estimates: Estimates
-    fit: Fit
-    propensities: dict[int, float]
-    known: dict[str, dict[int, float]]
-    unlinked: dict[int, int]
-
-
-def fitted(
-    parts: Sequence[Cells], asked: Asked, policy: str, source: str, sessions: Sessions | None
-) -> Fitted:
-    """Fit the model.
+def fit_position_model(
+    parts: Sequence[Cells], options: ClickOptions, policy: str, source: str, sessions: Sessions | None
+) -> JudgedPairs:
+    """Fit the position-based model.
 
     Parameters
     ----------
     parts
-        Cells with positions; pairs of one query are in one part.
-    asked
-        When the fit stops, the prior, the confidence.
+        Cells with positions; all pairs of a query are in one part.
+    options
+        Stopping rule, prior and confidence level.
     policy
-        Whether positions that nothing links with the first are an ``error``, or ``drop`` leaves them out.
+        Whether positions that no pair links with the first are an ``error``, or left out (``drop``).
     source
-        What to call the log in messages.
+        The name of the log in messages.
     sessions
-        Clicks by session; ``None`` where rows are independent.
+        Clicks by session; ``None`` if rows are independent.
     """
-    pairs, clicks, shown, labels = _shown(parts)
-    groups = shown.linked()
-    inside = groups == groups[0]
-    impressions = shown.by_place(shown.count)
-    unlinked = {int(labels[at]): int(impressions[at]) for at in np.flatnonzero(~inside)}
-    tells = shown.informative & inside[shown.place]
-    informative = shown.only(tells)
-    _check(shown, informative, labels, inside, policy, source)
-    found = examinations(informative, asked.tolerance, asked.max_iterations)
-    telling = pairs[np.unique(shown.pair[tells])]
-    clicked = _by_row(informative) if sessions is None else sessions.clicks(telling, labels)
-    spread = covariance(informative, found, clicked)
-    names = np.unique(shown.pair[inside[shown.place]])
-    theta = np.where(inside, found.theta, 0.0)
-    estimates, told = _estimates(shown.only(inside[shown.place]), theta, clicks[names], spread, asked)
+    pairs, clicks, counts, positions = _count_pairs(parts)
+    groups = counts.link_groups()
+    is_linked = groups == groups[0]
+    impressions = counts.by_place(counts.count)
+    unlinked = {int(positions[at]): int(impressions[at]) for at in np.flatnonzero(~is_linked)}
+    is_informative = counts.informative & is_linked[counts.place]
+    informative = counts.only(is_informative)
+    _check_links(counts, informative, positions, is_linked, policy, source)
+    fitted = fit_examinations(informative, options.tolerance, options.max_iterations)
+    informative_pairs = pairs[np.unique(counts.pair[is_informative])]
+    clicked = (
+        _independent_clicks(informative)
+        if sessions is None
+        else sessions.clicks(informative_pairs, positions)
+    )
+    covariance = examination_covariance(informative, fitted, clicked)
+    names = np.unique(counts.pair[is_linked[counts.place]])
+    theta = np.where(is_linked, fitted.theta, 0.0)
+    estimates, likelihood = _estimates(
+        counts.only(is_linked[counts.place]), theta, clicks[names], covariance, options
+    )
     fit = Fit(
-        pairs=telling.height,
+        pairs=informative_pairs.height,
         impressions=int(informative.count.sum()),
-        iterations=found.rounds,
-        converged=found.change <= asked.tolerance,
-        change=found.change,
-        log_likelihood=told,
+        iterations=fitted.rounds,
+        converged=fitted.change <= options.tolerance,
+        change=fitted.change,
+        log_likelihood=likelihood,
         clustered=sessions is not None,
     )
-    propensities, *known = (
-        {int(labels[at]): float(values[at]) for at in np.flatnonzero(inside)}
-        for values in (theta, *_ends(found, spread, asked.confidence), moved(informative))
+    propensities, *intervals = (
+        {int(positions[at]): float(values[at]) for at in np.flatnonzero(is_linked)}
+        for values in (
+            theta,
+            *_examination_intervals(fitted, covariance, options.confidence),
+            moved_impressions(informative),
+        )
     )
-    certain = dict(zip(("low", "high", "moved"), known, strict=True))
-    return Fitted(pairs[names], estimates, fit, propensities, certain, unlinked)
+    known = dict(zip(("low", "high", "moved"), intervals, strict=True))
+    return JudgedPairs(pairs[names], estimates, propensities, known, fit=fit, unlinked=unlinked)
 
 
-def _check(
-    shown: Shown,
-    informative: Shown,
-    labels: NDArray[np.int64],
-    inside: NDArray[np.bool_],
+def _check_links(
+    counts: PositionCounts,
+    informative: PositionCounts,
+    positions: NDArray[np.int64],
+    is_linked: NDArray[np.bool_],
     policy: str,
     source: str,
 ) -> None:
-    """Refuse positions that nothing tells apart."""
-    some_tell = len(informative.pair) > 0
-    if len(labels) > 1 and not some_tell:
-        raise _nothing(source)
-    if not inside.all() and policy == "error":
-        raise _apart(source, labels, inside)
-    telling = informative if some_tell else shown
-    if not telling.by_place(telling.clicked)[0]:
+    """Refuse logs from which examination cannot be told apart from relevance."""
+    has_information = len(informative.pair) > 0
+    if len(positions) > 1 and not has_information:
+        raise _no_information_error(source)
+    if not is_linked.all() and policy == "error":
+        raise _unlinked_error(source, positions, is_linked)
+    used = informative if has_information else counts
+    if not used.by_place(used.clicked)[0]:
         raise BadValue(
-            f"nobody clicked at position {labels[0]}, so nothing can be told relative to it",
+            f"there is no click at position {positions[0]}, to which all positions are compared",
             where=source,
-            fix="method=ips with propensities that are known",
+            fix="use method=ips with known propensities",
         )
 
 
-def _by_row(shown: Shown) -> list[Clicked]:
-    """Return clicks that are all independent: those of a cell are squared one by one."""
-    return [Clicked(shown.pair, shown.place, np.sqrt(shown.clicked), np.arange(len(shown.pair)))]
+def _independent_clicks(counts: PositionCounts) -> list[Clicked]:
+    """Return the clicks as independent ones; the square root makes cells add as single clicks do."""
+    return [Clicked(counts.pair, counts.place, np.sqrt(counts.clicked), np.arange(len(counts.pair)))]
 
 
-def _ends(found: Examinations, spread: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Return intervals of examinations; none of the first, nor where nobody clicked."""
-    variance = np.diag(spread)
+def _examination_intervals(
+    fitted: Examinations, covariance: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Return intervals of examinations; NaN for the first position and for those without clicks."""
+    variance = np.diag(covariance)
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(np.where(variance > 0, variance, np.nan))
     with np.errstate(over="ignore"):
-        return found.theta * np.exp(-reach), found.theta * np.exp(reach)
+        return fitted.theta * np.exp(-reach), fitted.theta * np.exp(reach)
 
 
-def _shown(parts: Sequence[Cells]) -> tuple[pl.DataFrame, Floats, Shown, NDArray[np.int64]]:
-    """Return pairs, their clicks, what was shown where, and the positions there are."""
+def _count_pairs(parts: Sequence[Cells]) -> tuple[pl.DataFrame, Floats, PositionCounts, NDArray[np.int64]]:
+    """Return the pairs, their clicks, the counts by pair and position, and the positions."""
     pair, position, sums = [], [], []
     before = 0
     for cells in parts:
         assert cells.position is not None  # noqa: S101 - which was asked for
-        begins = np.ones(len(cells.pair), np.bool_)  # values of one pair and position stand together
+        begins = np.ones(len(cells.pair), np.bool_)  # values of one pair and position are adjacent
         begins[1:] = (np.diff(cells.pair) != 0) | (np.diff(cells.position) != 0)
         at = np.cumsum(begins) - 1
         each = (cells.count, cells.count * cells.value, cells.count * (cells.value > 0))
@@ -321,40 +306,42 @@ def _shown(parts: Sequence[Cells]) -> tuple[pl.DataFrame, Floats, Shown, NDArray
         position.append(cells.position[begins])
         before += cells.pairs.height
     count, clicked, clicks = (np.concatenate(each) for each in zip(*sums, strict=True))
-    labels, place = np.unique(np.concatenate(position), return_inverse=True)
-    shown = Shown(np.concatenate(pair), place, count, clicked, before, len(labels))
-    return pl.concat([cells.pairs for cells in parts]), shown.by_pair(clicks), shown, labels
+    positions, place = np.unique(np.concatenate(position), return_inverse=True)
+    counts = PositionCounts(np.concatenate(pair), place, count, clicked, before, len(positions))
+    return pl.concat([cells.pairs for cells in parts]), counts.by_pair(clicks), counts, positions
 
 
 def _estimates(
-    shown: Shown, theta: Floats, clicks: Floats, spread: Floats, asked: Asked
+    counts: PositionCounts, theta: Floats, clicks: Floats, covariance: Floats, options: ClickOptions
 ) -> tuple[Estimates, float]:
-    gamma = relevances(shown, theta)
-    seen = ~np.isnan(gamma)
-    told = log_likelihood(shown.only(seen[shown.pair]), theta, gamma[seen])
-    effective = information(shown, theta, gamma)
+    gamma = relevances(counts, theta)
+    known = ~np.isnan(gamma)
+    likelihood = log_likelihood(counts.only(known[counts.pair]), theta, gamma[known])
+    effective = effective_impressions(counts, theta, gamma)
     odds = gamma / np.maximum(1 - gamma, 1e-12)
-    effective /= 1 + effective * odds * doubt(shown, theta, gamma, spread)
+    effective /= 1 + effective * odds * examination_variance(counts, theta, gamma, covariance)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(gamma * (1 - gamma) / effective)
-    return share(shown.by_pair(shown.count), clicks, gamma, effective, error, asked), told
+    return shares_with_intervals(
+        counts.by_pair(counts.count), clicks, gamma, effective, error, options
+    ), likelihood
 
 
-def _nothing(source: str) -> BadValue:
+def _no_information_error(source: str) -> BadValue:
     return BadValue(
-        "no document that was clicked was seen at several positions: nothing tells these from relevance",
+        "no clicked document was shown at several positions: position bias and relevance are confounded",
         where=source,
-        expected="a query's documents at several positions, as when results are shuffled",
-        fix="method=ips with propensities that are known, or method=ctr",
+        expected="documents of a query at several positions, as when results are shuffled",
+        fix="use method=ips with known propensities, or method=ctr",
     )
 
 
-def _apart(source: str, labels: NDArray[np.int64], inside: NDArray[np.bool_]) -> BadValue:
-    apart = labels[~inside]
+def _unlinked_error(source: str, positions: NDArray[np.int64], is_linked: NDArray[np.bool_]) -> BadValue:
+    apart = positions[~is_linked]
     return BadValue(
-        f"nothing links {counted(len(apart), 'position')} ({some(apart.tolist(), 8)}) "
-        f"with position {labels[0]}",
+        f"no document links {counted(len(apart), 'position')} ({some(apart.tolist(), 8)}) "
+        f"with position {positions[0]}",
         where=source,
-        expected="documents of one query that were clicked, and seen at positions of both kinds",
-        fix="unlinked=drop leaves impressions there out; method=ips takes propensities that are known",
+        expected="clicked documents that were shown at positions of both groups",
+        fix="unlinked=drop leaves these positions out; method=ips uses known propensities",
     )

@@ -1,9 +1,4 @@
-"""Lists as they were shown: positions from 1 without a gap, each once.
-
-Impressions, counted: so many times a pair was shown there and had this value.
-
-Clicks of a log with the sessions they belong to, some sessions at a time.
-"""
+"""Impressions of a click log: checks of shown lists, counts by pair and position, and clicks by session."""
 
 from __future__ import annotations
 
@@ -15,7 +10,8 @@ import polars as pl
 
 from rankstone._text import counted, some
 from rankstone.errors import BadValue, printable
-from rankstone.online.click_log import portions
+from rankstone.online.click_log import hash_partitions
+from rankstone.online.click_results import ListsAudit
 from rankstone.online.examination import Clicked
 from rankstone.online.log_tables import dense_numbers
 
@@ -30,69 +26,63 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 _KEYS: Final = ["session", "query_id"]
-#: rows whose lists are looked at together
+#: rows per batch of lists
 _LISTS_AT_ONCE: Final = 20_000_000
 _BITS: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """What was found in the lists of a log.
+    """The lists of a log: rows of one session and query.
 
     Attributes
     ----------
-    count
-        How many there are.
-    count_skipping, repeating
-        How many skip a position, or have one twice; the latter may do both.
-    rows
-        Impressions in these.
+    audit
+        Counts of lists, and of those that skip or repeat a position.
     bad
-        Session and query of these.
+        Session and query of lists that skip or repeat a position.
     """
 
-    count: int
-    count_skipping: int
-    repeating: int
-    rows: int
+    audit: ListsAudit
     bad: pl.DataFrame
 
 
-def looked_at(log: Log, found: Survey, policy: str) -> Lists | None:
-    """Look at the lists of a log; ``None`` where no session says which rows were shown together.
+def survey_lists(log: Log, survey: Survey, policy: str) -> Lists | None:
+    """Check the lists of a log; ``None`` if it has no sessions or no positions.
 
     Parameters
     ----------
-    log, found
-        The log, and what was found in it.
+    log, survey
+        The log and its counts.
     policy
-        Whether lists that skip or repeat positions are an ``error``, or kept or left out and counted.
+        Whether lists that skip or repeat positions are an ``error``, kept (``keep``) or left out (``drop``).
     """
     if not {"session", "position"} <= log.has:
         return None
     parts, count = [], 0
-    for portion in portions("session", found.impressions, _LISTS_AT_ONCE):
-        lists = _places(log.rows.filter(portion))
+    for partition in hash_partitions("session", survey.impressions, _LISTS_AT_ONCE):
+        lists = _list_lengths(log.rows.filter(partition))
         skips, repeats = pl.col("places") < pl.col("last"), pl.col("rows") > pl.col("places")
-        told = log.events.collect(lists.with_columns(skips=skips, repeats=repeats))
-        count += told.height
-        parts.append(told.filter(pl.col("skips") | pl.col("repeats")))
+        lengths = log.events.collect(lists.with_columns(skips=skips, repeats=repeats))
+        count += lengths.height
+        parts.append(lengths.filter(pl.col("skips") | pl.col("repeats")))
     bad = pl.concat(parts)
     if bad.height and policy == "error":
-        raise _refused(log, bad)
-    return Lists(
+        raise _bad_list_error(log, bad)
+    audit = ListsAudit(
         count=count,
-        count_skipping=bad.filter(~pl.col("repeats")).height,
+        skipping=bad.filter(~pl.col("repeats")).height,
         repeating=int(bad["repeats"].sum()),
         rows=int(bad["rows"].sum()),
-        bad=bad.select(_KEYS),
+        policy=policy,
     )
+    return Lists(audit, bad.select(_KEYS))
 
 
-def _places(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a row a list: how many rows it has, how many positions that differ, and the last of them.
+def _list_lengths(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return one row per list: its number of rows, of distinct positions, and its lowest position.
 
-    A position is a bit in a word of 64, so that lists take little memory while they are grouped.
+    Positions are bits of 64-bit words, so that grouping needs little memory.
     """
     at = pl.col("position") - 1
     words = (
@@ -105,50 +95,50 @@ def _places(rows: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _refused(log: Log, bad: pl.DataFrame) -> BadValue:
-    """Return the error for the list that comes first by its names."""
+def _bad_list_error(log: Log, bad: pl.DataFrame) -> BadValue:
+    """Return the error for the first bad list by session and query."""
     first = bad.sort(_KEYS).row(0, named=True)
-    mine = pl.all_horizontal(pl.col(key).eq(first[key]) for key in _KEYS)
-    positions = log.events.collect(log.rows.filter(mine).select("position"))["position"].sort()
+    in_list = pl.all_horizontal(pl.col(key).eq(first[key]) for key in _KEYS)
+    positions = log.events.collect(log.rows.filter(in_list).select("position"))["position"].sort()
     if first["repeats"]:
         at = positions.filter(positions.is_duplicated())[0]
-        what = f"position {at} stands more than once in one list"
+        what = f"position {at} occurs more than once in a list"
     else:
-        missing = next(place for place, found in enumerate(positions, 1) if place != found)
+        missing = next(place for place, position in enumerate(positions, 1) if place != position)
         at = positions[missing - 1]
         what = f"a list skips position {missing}"
-    place, _ = log.events.first(mine & (pl.col("position").cast(pl.Float64, strict=False) == at))
+    place, _ = log.events.first(in_list & (pl.col("position").cast(pl.Float64, strict=False) == at))
     session, query = (printable(first[key], 40) for key in _KEYS)
     return BadValue(
         f"{what}; {counted(bad.height, 'list')} in all skip or repeat positions",
         where=place,
         given=f"session {session}, query {query}: positions {some(positions, 12)}",
-        expected="positions 1, 2, 3, … once each, of the rows with one session and query",
+        expected="positions 1, 2, 3, … once each among the rows of one session and query",
         fix="lists=keep counts them as they are, lists=drop leaves these lists out",
     )
 
 
 _PAIR: Final = ["query_id", "doc_id"]
-#: cells that are made at a time
+#: cells per batch
 _PAIRS_AT_ONCE: Final = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Cells of some pairs, in the order of query, document, position, value, propensity.
+    """Impressions counted by pair, position, value and propensity, sorted by these.
 
     Attributes
     ----------
     pairs
         ``query_id`` and ``doc_id``.
     pair
-        The place of each cell's pair.
+        The row of each cell's pair in ``pairs``.
     count
         Impressions.
     value
-        What a click there was worth, from 0 to 1.
+        The value of a click, from 0 to 1.
     position, propensity
-        Where it was shown, and the chance that it was looked at; ``None`` where nobody asks.
+        The position, and the probability that it was examined; ``None`` if the method does not need it.
     """
 
     pairs: pl.DataFrame
@@ -158,31 +148,31 @@ class Cells:
     position: Whole | None = None
     propensity: Floats | None = None
 
-    def total(self, of_cells: Floats) -> Floats:
-        """Add up over the cells of each pair, from the first to the last."""
-        return np.bincount(self.pair, of_cells, minlength=self.pairs.height).astype(np.float64, copy=False)
+    def total(self, values: Floats) -> Floats:
+        """Return the sums over the cells of each pair, added from the first to the last."""
+        return np.bincount(self.pair, values, minlength=self.pairs.height).astype(np.float64, copy=False)
 
 
-def counted_rows(log: Log, lists: Lists | None, policy: str, *, fractional: bool) -> pl.LazyFrame:
-    """Return the rows that count, with ``value``; without the lists that are left out."""
+def usable_rows(log: Log, lists: Lists | None, *, fractional: bool) -> pl.LazyFrame:
+    """Return the usable rows with their ``value``, without lists that are left out."""
     value = pl.col("clicked") if fractional else (pl.col("clicked") > 0).cast(pl.Float64)
     rows = log.rows.with_columns(value=value)
-    if lists is None or policy != "drop" or not lists.bad.height:
+    if lists is None or lists.audit.policy != "drop" or not lists.bad.height:
         return rows
     return rows.join(lists.bad.lazy(), on=lists.bad.columns, how="anti")
 
 
-def cells(log: Log, rows: pl.LazyFrame, found: Survey, further: Sequence[str]) -> Iterator[Cells]:
-    """Count rows by pair, value and ``further`` columns, some queries at a time."""
+def count_cells(log: Log, rows: pl.LazyFrame, survey: Survey, further: Sequence[str]) -> Iterator[Cells]:
+    """Yield the counts of rows by pair, value and ``further`` columns, in batches of queries."""
     keys = [*_PAIR, *(name for name in ("position",) if name in further), "value"]
     keys += [name for name in ("propensity",) if name in further]
-    for portion in portions("query_id", found.cells, _PAIRS_AT_ONCE):
-        frame = log.events.collect(rows.filter(portion).group_by(keys).agg(count=pl.len())).sort(keys)
+    for partition in hash_partitions("query_id", survey.cells, _PAIRS_AT_ONCE):
+        frame = log.events.collect(rows.filter(partition).group_by(keys).agg(count=pl.len())).sort(keys)
         if frame.height:
-            yield _made(frame)
+            yield _to_cells(frame)
 
 
-def _made(frame: pl.DataFrame) -> Cells:
+def _to_cells(frame: pl.DataFrame) -> Cells:
     changes = pl.any_horizontal(pl.col(name) != pl.col(name).shift() for name in _PAIR).fill_null(value=True)
     begins = frame.select(changes).to_series()
     return Cells(
@@ -195,8 +185,8 @@ def _made(frame: pl.DataFrame) -> Cells:
     )
 
 
-def positions(log: Log, rows: pl.LazyFrame) -> pl.DataFrame:
-    """Return impressions and clicks by position; no row where the log tells no positions."""
+def count_by_position(log: Log, rows: pl.LazyFrame) -> pl.DataFrame:
+    """Return impressions and clicks by position; no rows if the log has no positions."""
     if "position" not in log.has:
         return pl.DataFrame(schema={"position": pl.Int64, "impressions": pl.Int64, "clicks": pl.Int64})
     by_position = rows.group_by("position").agg(
@@ -206,7 +196,7 @@ def positions(log: Log, rows: pl.LazyFrame) -> pl.DataFrame:
     return log.events.collect(by_position).sort("position")
 
 
-#: clicks that are looked at together
+#: clicks per batch of sessions
 _SESSIONS_AT_ONCE: Final = 2_000_000
 _ORDER: Final = ["session", "pair", "position", "value"]
 
@@ -216,28 +206,28 @@ class Sessions:
 
     Parameters
     ----------
-    log, rows, found
-        The log, its rows that count with their ``value``, and what was found in it.
+    log, rows, survey
+        The log, its usable rows with their ``value``, and its counts.
     """
 
-    def __init__(self, log: Log, rows: pl.LazyFrame, found: Survey) -> None:
-        self._log, self._rows, self._found = log, rows, found
+    def __init__(self, log: Log, rows: pl.LazyFrame, survey: Survey) -> None:
+        self._log, self._rows, self._survey = log, rows, survey
 
     def clicks(self, pairs: pl.DataFrame, labels: NDArray[np.int64]) -> Iterator[Clicked]:
-        """Yield the clicks on some pairs at some positions.
+        """Yield the clicks on given pairs at given positions, in batches of sessions.
 
         Parameters
         ----------
         pairs
-            ``query_id`` and ``doc_id``; pairs have the numbers of their rows.
+            ``query_id`` and ``doc_id``; pairs are numbered by row.
         labels
-            The positions, rising.
+            The positions, ascending.
         """
-        known = pairs.with_row_index("pair").lazy()
+        numbered = pairs.with_row_index("pair").lazy()
         clicked = self._rows.filter((pl.col("value") > 0) & pl.col("position").is_in(labels.tolist()))
-        joined = clicked.join(known, on=["query_id", "doc_id"], how="inner").select(_ORDER)
-        for portion in portions("session", self._found.clicks, _SESSIONS_AT_ONCE):
-            frame = self._log.events.collect(joined.filter(portion)).sort(_ORDER)
+        joined = clicked.join(numbered, on=["query_id", "doc_id"], how="inner").select(_ORDER)
+        for partition in hash_partitions("session", self._survey.clicks, _SESSIONS_AT_ONCE):
+            frame = self._log.events.collect(joined.filter(partition)).sort(_ORDER)
             if frame.height:
                 yield Clicked(
                     frame["pair"].cast(pl.Int64).to_numpy(),
