@@ -64,7 +64,7 @@ def test_sets_of_users_say_the_same(
         found = retention(frame(events), WINDOWS[kind], kind=kind)
     slow = expected([(user, day) for user, day, _ in events], spans(kind))
     first = min(day for _, day, _ in events)
-    labels = [window.at for window in found.windows.asked]
+    labels = [window.at for window in found.windows.requested]
 
     for row in found.triangle.iter_rows(named=True):
         cell = slow.cells[(row["cohort"] - FIRST).days, labels.index(row["at"])]
@@ -90,7 +90,7 @@ def test_with_registrations(events: list[tuple[int, int, str | None]], later: di
     found = retention(frame(events), WINDOWS["exact"], registrations=table)
     slow = expected([(user, day) for user, day, _ in events], spans("exact"), registered=registered)
 
-    labels = [window.at for window in found.windows.asked]
+    labels = [window.at for window in found.windows.requested]
     for row in found.triangle.iter_rows(named=True):
         cell = slow.cells[(row["cohort"] - FIRST).days, labels.index(row["at"])]
         assert row["censored"] == (cell is None)

@@ -153,7 +153,7 @@ def test_from_standard_input_and_a_database(log: Path, tmp_path: Path) -> None:
         (["--show", "day"], 2, "did you mean days"),
         (["--cohorts", "all.xls"], 2, "--cohorts all.xls: no known suffix"),
         (["--chart", "c.gif"], 2, "--chart c.gif: no known suffix"),
-        (["--tz", "Europe/Berlin"], 2, "leave --tz Europe/Berlin out"),
+        (["--tz", "Europe/Berlin"], 2, "leave out --tz Europe/Berlin"),
         (["--format", "xls"], 2, "--format xls"),
         (["--by", "plattform"], 3, "did you mean platform"),
         (["--columns", "uid=user_id,tss=time"], 2, "did you mean --columns ts=time"),

@@ -1,7 +1,4 @@
-"""Counts of people: how large each cohort is, and how many of it were seen at which age.
-
-Counts as frames: periods, the triangle of cohorts, the curve over ages.
-"""
+"""Counts of users by cohort and age, and the frames computed from them: periods, cohorts, curves."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from rankstone.online.user_activity import LEFT_OUT, NOBODY, distinct
+from rankstone.online.user_activity import LEFT_OUT, NO_COHORT, count_distinct
 from rankstone.stats.mean_intervals import estimates
 from rankstone.stats.proportions import wilson
 from rankstone.stats.sampling_units import Units
@@ -27,26 +24,26 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-#: bits that are looked at together, a byte each
-_TOGETHER: Final = 1 << 24
-#: the largest number of a byte
-_BYTE: Final = 255
+#: bits per batch, one byte each
+_MAX_BITS: Final = 1 << 24
+#: the largest value of a byte
+_MAX_BYTE: Final = 255
 
 
 @dataclass(frozen=True)
-class Range:
-    """Which periods tell something.
+class ObservedPeriods:
+    """The periods that a log covers.
 
     Attributes
     ----------
     count
-        How many periods there are.
+        Number of periods.
     since
-        The first cohort that counts.
+        The first cohort to report.
     first_event
-        The first period with an event; before it nobody was watched.
+        The first period with an event; earlier ones were not observed.
     seen_from, seen_to
-        The first and the last period whose events are all there.
+        The first and the last period that were observed completely.
     """
 
     count: int
@@ -60,33 +57,33 @@ class Range:
         """The periods that are reported."""
         return np.arange(self.since, self.count)
 
-    def knows(self, cohort: Ints, window: Window) -> NDArray[np.bool_]:
-        """Say which cohorts were watched through a window; of the others nothing is known, least of all 0."""
+    def covers(self, cohort: Ints, window: Window) -> NDArray[np.bool_]:
+        """Return True for cohorts that were observed throughout a window; the others are censored."""
         return (cohort + window.first >= self.seen_from) & (cohort + window.known <= self.seen_to)
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Counts, by segment first; periods and cohorts are numbered from 0.
+    """Counts of users by segment; periods and cohorts are numbered from 0.
 
     Attributes
     ----------
     size
-        int64 ``[segments, periods]``: people of each cohort.
+        int64 ``[segments, periods]``: users of each cohort.
     seen
-        int64 ``[segments, cohorts, windows]``: of these, who was seen in each window of the whole curve.
+        int64 ``[segments, cohorts, windows]``: of these, those active in each window of the whole curve.
     login
-        int64 ``[segments, periods]``: people seen in each period.
+        int64 ``[segments, periods]``: users active in each period.
     login_new
-        int64 ``[segments, periods]``: of these, who is new in it.
+        int64 ``[segments, periods]``: of these, those who are new in it.
     shared
-        int64 ``[windows asked, 3, segments, segments]``: of users that count in two segments, how many there
-        are, how many were seen in the first of them, and in both.
+        int64 ``[requested windows, 3, segments, segments]``: of users in two segments, how many there are,
+        how many were active in the first of them, and in both.
     users, in_none, left_out, never, several, no_segment, unregistered
-        How many people there are; how many of them are in no cohort, left out, never seen; how many users are
-        in several segments, how many people in none; how many users have no registration.
+        Users; users (by segment) in no cohort, left out, and never active; users in several segments; users
+        without a segment; users without a registration.
     logins, early, pairs
-        Pairs of a user and a period that count, those before a registration, and all there are.
+        Pairs of a user and a period: counted, before the registration, and all.
     """
 
     size: Ints
@@ -106,43 +103,45 @@ class Counts:
     pairs: int
 
     def __add__(self, other: Counts) -> Counts:
-        """Return the counts of both, of other users."""
+        """Return the sum of counts of disjoint sets of users."""
         return Counts(
             **{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
         )
 
 
-def count(people: People, segments: int, windows: Windows, within: Range) -> Counts:
-    """Count people by segment, cohort and window."""
-    every = windows.every(people.count)
+def count(people: People, segments: int, windows: Windows, observed: ObservedPeriods) -> Counts:
+    """Count users by segment, cohort and window."""
+    all_windows = windows.every(people.count)
     size = np.zeros((segments, people.count), np.int64)
     login, login_new = np.zeros_like(size), np.zeros_like(size)
-    seen = np.zeros((segments, people.count, len(every)), np.int64)
+    seen = np.zeros((segments, people.count, len(all_windows)), np.int64)
     early, kept = 0, people.cohort != LEFT_OUT
-    for group, cohort, bits in _groups(people):
-        if cohort == NOBODY:
-            login[group] += _columns(bits)
+    for group, cohort, bits in _batches(people):
+        if cohort == NO_COHORT:
+            login[group] += _column_sums(bits)
             continue
         early += int(bits[:, :cohort].sum(dtype=np.int64))
         size[group, cohort] += len(bits)
-        found = _columns(bits[:, cohort:])
-        login[group, cohort:] += found
-        login_new[group, cohort] += found[0]
+        sums = _column_sums(bits[:, cohort:])
+        login[group, cohort:] += sums
+        login_new[group, cohort] += sums[0]
         if windows.kind == "bracket":
-            seen[group, cohort] += [_marks(bits, cohort, window).sum(dtype=np.int64) for window in every]
+            seen[group, cohort] += [
+                _seen_in_window(bits, cohort, window).sum(dtype=np.int64) for window in all_windows
+            ]
         else:
             if windows.kind == "rolling":
                 since = np.maximum.accumulate(bits[:, cohort:][:, ::-1], axis=1)[:, ::-1]
-                found = _columns(since)
-            seen[group, cohort, : len(found)] += found
+                sums = _column_sums(since)
+            seen[group, cohort, : len(sums)] += sums
     return Counts(
         size,
         seen,
         login,
         login_new,
-        _shared(people, segments, windows.asked, within),
-        users=distinct(people.user[kept]),
-        in_none=int((people.cohort == NOBODY).sum()),
+        _shared_counts(people, segments, windows.requested, observed),
+        users=count_distinct(people.user[kept]),
+        in_none=int((people.cohort == NO_COHORT).sum()),
         left_out=int((~kept).sum()),
         never=int((kept & (people.first == people.count)).sum()),
         several=people.several,
@@ -154,80 +153,88 @@ def count(people: People, segments: int, windows: Windows, within: Range) -> Cou
     )
 
 
-def _columns(bits: NDArray[np.uint8]) -> Ints:
-    """Return the sums of columns; as many rows at once as a byte holds, which is several times faster."""
-    whole = len(bits) // _BYTE * _BYTE
-    parts = bits[:whole].reshape(-1, _BYTE, bits.shape[1]).sum(axis=1, dtype=np.uint8)
+def _column_sums(bits: NDArray[np.uint8]) -> Ints:
+    """Return column sums, adding as many rows at a time as a byte holds, which is several times faster."""
+    whole = len(bits) // _MAX_BYTE * _MAX_BYTE
+    parts = bits[:whole].reshape(-1, _MAX_BYTE, bits.shape[1]).sum(axis=1, dtype=np.uint8)
     sums: Ints = parts.sum(axis=0, dtype=np.int64) + bits[whole:].sum(axis=0, dtype=np.int64)
     return sums
 
 
-def _marks(bits: NDArray[np.uint8], cohort: int, window: Window) -> NDArray[np.uint8]:
-    """Return who was seen in a window, uint8 ``[people]``."""
+def _seen_in_window(bits: NDArray[np.uint8], cohort: int, window: Window) -> NDArray[np.uint8]:
+    """Return 1 for users who were active in a window, 0 for others: uint8 ``[people]``."""
     end = None if window.last is None else cohort + window.last + 1
     marks: NDArray[np.uint8] = bits[:, cohort + window.first : end].max(axis=1, initial=0)
     return marks
 
 
-def _groups(people: People) -> Iterator[tuple[int, int, NDArray[np.uint8]]]:
-    """Yield segment, cohort and bits of people who have both in common, a part of them at a time."""
+def _batches(people: People) -> Iterator[tuple[int, int, NDArray[np.uint8]]]:
+    """Yield segment, cohort and activity bits, in batches of people who share both."""
     if not len(people):
         return
     key = people.segment * (people.count + 2) + people.cohort + 2
     order = np.argsort(key, kind="stable")
-    place = np.empty(len(order), np.int64)  # of each person in that order
+    place = np.empty(len(order), np.int64)  # of each person in sorted order
     place[order] = np.arange(len(order))
     of_row = place[people.owner]
     rows = np.argsort(of_row, kind="stable")
     begins = np.searchsorted(of_row[rows], np.arange(len(order) + 1))
     ordered = key[order]
     borders = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
-    most = max(1, _TOGETHER // people.count)
+    most = max(1, _MAX_BITS // people.count)
     for start, end in zip(borders, [*borders[1:], len(order)], strict=True):
         segment, cohort = divmod(int(ordered[start]), people.count + 2)
         if cohort - 2 == LEFT_OUT:
             continue
         for part in range(int(start), int(end), most):
             stop = min(part + most, int(end))
-            some = rows[begins[part] : begins[stop]]
-            yield segment, cohort - 2, people.bits(some, stop - part, of_row[some] - part)
+            cohorts_present = rows[begins[part] : begins[stop]]
+            yield (
+                segment,
+                cohort - 2,
+                people.bits(cohorts_present, stop - part, of_row[cohorts_present] - part),
+            )
 
 
-def _shared(people: People, segments: int, windows: Sequence[Window], within: Range) -> Ints:
-    """Count users that are in several segments: how many in both, seen in the one, seen in both."""
+def _shared_counts(
+    people: People, segments: int, windows: Sequence[Window], observed: ObservedPeriods
+) -> Ints:
+    """Count users in several segments: in both, active in one, active in both."""
     shared = np.zeros((len(windows), 3, segments, segments), np.int64)
     persons = np.bincount(people.user, minlength=1)[people.user] if len(people) else people.user
     several = np.flatnonzero((persons > 1) & (people.cohort >= 0))
     if not len(several):
         return shared
-    most = max(1, _TOGETHER // max(people.count, segments))
-    begins = np.searchsorted(people.owner, np.arange(len(people) + 1))  # rows stand in the order of people
+    most = max(1, _MAX_BITS // max(people.count, segments))
+    begins = np.searchsorted(people.owner, np.arange(len(people) + 1))  # rows are sorted by person
     borders = np.flatnonzero(np.diff(people.user[several], prepend=-1))
     starts = borders[:: max(1, most // segments)]
     for start, end in zip(starts, [*starts[1:], len(several)], strict=True):
-        some = several[start:end]
-        lengths = begins[some + 1] - begins[some]
-        local = np.repeat(np.arange(len(some)), lengths)
-        rows = np.arange(len(local)) + np.repeat(begins[some] - (np.cumsum(lengths) - lengths), lengths)
-        bits = people.bits(rows, len(some), local)
-        user = np.unique(people.user[some], return_inverse=True)[1]
-        cohort, segment = people.cohort[some], people.segment[some]
+        cohorts_present = several[start:end]
+        lengths = begins[cohorts_present + 1] - begins[cohorts_present]
+        local = np.repeat(np.arange(len(cohorts_present)), lengths)
+        rows = np.arange(len(local)) + np.repeat(
+            begins[cohorts_present] - (np.cumsum(lengths) - lengths), lengths
+        )
+        bits = people.bits(rows, len(cohorts_present), local)
+        user = np.unique(people.user[cohorts_present], return_inverse=True)[1]
+        cohort, segment = people.cohort[cohorts_present], people.segment[cohorts_present]
         for at, window in enumerate(windows):
-            there, came = np.zeros((2, int(user.max()) + 1, segments))
-            there[user, segment] = within.knows(cohort, window)
-            came[user, segment] = _came(bits, cohort, window) * there[user, segment]
-            products = there.T @ there, came.T @ there, came.T @ came
+            there, returned = np.zeros((2, int(user.max()) + 1, segments))
+            there[user, segment] = observed.covers(cohort, window)
+            returned[user, segment] = _returned(bits, cohort, window) * there[user, segment]
+            products = there.T @ there, returned.T @ there, returned.T @ returned
             shared[at] += np.stack(products).astype(np.int64)
     return shared
 
 
-def _came(bits: NDArray[np.uint8], cohort: Ints, window: Window) -> NDArray[np.uint8]:
-    """Return who was seen in a window, where everybody has a cohort of their own."""
-    came = np.zeros(len(bits), np.uint8)
+def _returned(bits: NDArray[np.uint8], cohort: Ints, window: Window) -> NDArray[np.uint8]:
+    """Return 1 for users who were active in a window, for people of different cohorts."""
+    returned = np.zeros(len(bits), np.uint8)
     for one in np.unique(cohort):
-        mine = cohort == one
-        came[mine] = _marks(bits[mine], int(one), window)
-    return came
+        in_cohort = cohort == one
+        returned[in_cohort] = _seen_in_window(bits[in_cohort], int(one), window)
+    return returned
 
 
 _CURVE: Final = {
@@ -237,10 +244,10 @@ _CURVE: Final = {
 }
 
 
-def periods(counts: Counts, segments: Segments, starts: pl.Series, within: Range) -> pl.DataFrame:
-    """Return a row a segment and period: who is new in it, who returns, who logs in at all."""
-    reported = within.reported
-    watched = reported >= within.first_event
+def periods(counts: Counts, segments: Segments, starts: pl.Series, observed: ObservedPeriods) -> pl.DataFrame:
+    """Return new, returning and active users by segment and period."""
+    reported = observed.reported
+    watched = reported >= observed.first_event
     frames = []
     for at in segments.present:
         new, login = counts.size[at, reported], counts.login[at, reported]
@@ -249,10 +256,10 @@ def periods(counts: Counts, segments: Segments, starts: pl.Series, within: Range
         columns = {
             "period": starts.gather(reported),
             "new": pl.Series(new),
-            "returning": _where(watched, login - counts.login_new[at, reported]),
-            "login": _where(watched, login),
+            "returning": _null_unless(watched, login - counts.login_new[at, reported]),
+            "login": _null_unless(watched, login),
             "login_to_new_ratio": pl.Series(ratio).fill_nan(None),
-            "complete": pl.Series((reported >= within.seen_from) & (reported <= within.seen_to)),
+            "complete": pl.Series((reported >= observed.seen_from) & (reported <= observed.seen_to)),
         }
         frames.append(pl.DataFrame({**segments.cells(at, len(reported)), **columns}))
     return pl.concat(frames)
@@ -263,12 +270,12 @@ def cohorts(
     segments: Segments,
     windows: Sequence[Window],
     starts: pl.Series,
-    within: Range,
+    observed: ObservedPeriods,
     confidence: float,
 ) -> pl.DataFrame:
-    """Return a row a segment, cohort and window; where nobody watched for so long there is no rate."""
-    reported, labels = within.reported, pl.Series([window.at for window in windows], dtype=pl.String)
-    known = np.stack([within.knows(reported, window) for window in windows], axis=1).ravel()
+    """Return retention by segment, cohort and window; the rate is null if the cohort is censored."""
+    reported, labels = observed.reported, pl.Series([window.at for window in windows], dtype=pl.String)
+    known = np.stack([observed.covers(reported, window) for window in windows], axis=1).ravel()
     place = np.tile(np.arange(len(windows)), len(reported))
     ages = np.array([window.first for window in windows])
     frames = []
@@ -282,8 +289,8 @@ def cohorts(
             "size": pl.Series(size),
             "at": labels.gather(place),
             "age": pl.Series(ages[place]),
-            "retained": _where(known, seen),
-            "rate": _where(there, seen / np.maximum(size, 1)),
+            "retained": _null_unless(known, seen),
+            "rate": _null_unless(there, seen / np.maximum(size, 1)),
             "low": pl.Series(low).fill_nan(None),
             "high": pl.Series(high).fill_nan(None),
             "censored": pl.Series(~known),
@@ -292,31 +299,35 @@ def cohorts(
     return pl.concat(frames)
 
 
-def _where(condition: NDArray[np.bool_], values: NDArray[np.generic]) -> pl.Series:
+def _null_unless(condition: NDArray[np.bool_], values: NDArray[np.generic]) -> pl.Series:
     """Return values where a condition holds, null elsewhere."""
     return pl.select(pl.when(pl.Series(condition)).then(pl.Series(values))).to_series()
 
 
 def curve(
-    counts: Counts, segments: Segments, windows: Sequence[Window], within: Range, confidence: float
+    counts: Counts,
+    segments: Segments,
+    windows: Sequence[Window],
+    observed: ObservedPeriods,
+    confidence: float,
 ) -> pl.DataFrame:
-    """Return a row a segment and window: the share of all users (weighted), the mean over cohorts (not)."""
+    """Return retention by segment and window: share of all users, and unweighted mean over cohorts."""
     rows = [
-        (*segments.begin(at), *_row(counts, at, place, window, within, confidence))
+        (*segments.row_prefix(at), *_curve_row(counts, at, place, window, observed, confidence))
         for at in segments.present
         for place, window in enumerate(windows)
     ]
     return pl.DataFrame(rows, {**segments.schema, **_CURVE}, orient="row")
 
 
-def _row(
-    counts: Counts, at: int, place: int, window: Window, within: Range, confidence: float
+def _curve_row(
+    counts: Counts, at: int, place: int, window: Window, observed: ObservedPeriods, confidence: float
 ) -> tuple[object, ...]:
-    some = within.reported[counts.size[at, within.reported] > 0]
-    used = some[within.knows(some, window)]
+    cohorts_present = observed.reported[counts.size[at, observed.reported] > 0]
+    used = cohorts_present[observed.covers(cohorts_present, window)]
     seen, size = counts.seen[at, used, place], counts.size[at, used]
     retained, users = int(seen.sum()), int(size.sum())
-    head = window.at, window.first, len(used), len(some) - len(used), users, retained
+    head = window.at, window.first, len(used), len(cohorts_present) - len(used), users, retained
     if not users:
         return (*head, *[None] * 7)
     low, high = wilson(retained, users, confidence)
@@ -326,7 +337,7 @@ def _row(
     return (*head, rate, float(low), float(high), 1 - rate, mean.value, *ends)
 
 
-def pooled(counts: Counts, at: int, place: int, window: Window, within: Range) -> tuple[int, int]:
-    """Return how many people came back in a window, and of how many: of all cohorts watched for so long."""
-    known = within.reported[within.knows(within.reported, window)]
+def pooled(counts: Counts, at: int, place: int, window: Window, observed: ObservedPeriods) -> tuple[int, int]:
+    """Return retained users and users, over all cohorts that were observed throughout a window."""
+    known = observed.reported[observed.covers(observed.reported, window)]
     return int(counts.seen[at, known, place].sum()), int(counts.size[at, known].sum())

@@ -1,4 +1,4 @@
-"""Retention, from a table of events to a result."""
+"""Retention of users by cohort, from a table of events."""
 
 from __future__ import annotations
 
@@ -12,14 +12,22 @@ import polars as pl
 from rankstone._text import counted
 from rankstone.errors import BadOption, BadValue, UsageError, between_0_and_1, one_of, printable
 from rankstone.io.columns import with_csv
-from rankstone.online.cohort_counts import Counts, Range, count
+from rankstone.online.cohort_counts import Counts, ObservedPeriods, count
 from rankstone.online.local_times import Clock, Reading, read_times
 from rankstone.online.periods import Calendar, Windows
-from rankstone.online.registrations import Registrations, check_policies, opened, registered
-from rankstone.online.retention_audit import Span, Survey, as_date, as_day, audited, survey, values_of
+from rankstone.online.registrations import Registrations, check_policies, open_tables, read_registrations
+from rankstone.online.retention_audit import (
+    Span,
+    Survey,
+    as_date,
+    as_day,
+    make_audit,
+    segment_values,
+    survey_events,
+)
 from rankstone.online.retention_result import Retention
 from rankstone.online.segments import Segments
-from rankstone.online.user_activity import People, Plan, Policies, shares
+from rankstone.online.user_activity import People, Plan, Policies, user_shares
 from rankstone.stats.multiple_testing import CORRECTIONS
 
 if TYPE_CHECKING:
@@ -28,10 +36,10 @@ if TYPE_CHECKING:
 
     from rankstone.io.input_table import Progress
 
-#: periods, and cells of triangles, that are counted at most
+#: limits on the number of periods and of cells of cohort triangles
 _MOST: Final = 10_000
 _CELLS: Final = 50_000_000
-#: whose a user is who has events in several segments
+#: assignment of users with events in several segments
 _SEGMENTS: Final = ("first", "each")
 
 
@@ -65,73 +73,73 @@ def retention(
     decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Retention:
-    """Say how many users come back, cohort by cohort.
+    """Compute retention: the share of users who come back, by cohort and age.
 
-    A user's cohort is the period of the first event, or of the registration where a table says so.  Retention
-    after N periods is the share of a cohort that is seen again N periods later; cohorts that were not watched
-    for so long are left out of it, and never count as 0.
+    A user's cohort is the period of the first event, or of the registration if there is a table of those.
+    Retention after N periods is the share of a cohort that is active N periods later; cohorts that were not
+    observed for that long are left out, not counted as 0.
 
     Parameters
     ----------
     events
-        A table of ``user_id`` and ``time``, an event a row: a path, an address of a database, a frame of any
-        library, a dict of columns.  It may be larger than memory.
+        A table of ``user_id`` and ``time``, one row per event: a path, a database address, a frame of any
+        library, or a dict of columns.  It can be larger than memory.
     days
-        Which N: ``"1,3,7,30"`` (what is usual, for days), ``"1..30"``, numbers; for brackets
-        ``"1..7,8..14"`` or pairs.  Of weeks and months the same are counted in these.
+        The ages N, in units of ``unit``: ``"1,3,7,30"`` (the default for days), ``"1..30"``, or numbers; for
+        brackets ``"1..7,8..14"`` or pairs.
     unit
         ``day``, ``week`` or ``month``, of the calendar in ``tz``.
     kind
-        ``exact``: seen in that very period; ``rolling``: in that one or any later one; ``bracket``: in any
+        ``exact``: active in that period; ``rolling``: in that period or any later one; ``bracket``: in any
         period of the bracket.
     day_origin
         The number of the first period: 0, or 1.
     registrations
-        A table of ``user_id`` and ``time``, a row a user: when everybody registered.
+        A table of ``user_id`` and ``time``, one row per user: when each user registered.
     by
-        A column of the events, or else of the registrations, by whose values users are told apart.
+        A column of the events, or else of the registrations, that groups users into segments.
     segments
-        Of users with events in several segments: ``first``, everybody belongs to that of the first event;
-        ``each``: a user is somebody else in each, with a cohort of their own.
+        For users with events in several segments: ``first`` assigns them to that of the first event;
+        ``each`` counts them in each segment, with a cohort of its own.
     versus
-        The segment that the others are held against; every two are compared unless given.
+        The segment that the others are compared with; by default all pairs are compared.
     tz
-        The zone whose days count; that of the times themselves unless given.
+        The time zone of calendar days; by default that of the times themselves.
     times_in
-        The zone of times that are written without one; unless given they are taken as they are written.
+        The time zone of times written without one; by default they are used as written.
     time_unit
         The unit of times that are numbers: ``s``, ``ms``, ``us`` or ``ns`` since 1970.
     week_start
-        The day that a week begins with.
+        The first day of a week.
     start, end
-        The first and the last day that count; events before and after are left out.  By default the day of
-        the last event is the end of what was watched; weeks and months that end later are not complete.
+        The first and last day to include; other events are left out.  By default observation ends on the day
+        of the last event; weeks and months that end later are not complete.
     since
-        The day that the first cohort begins with: who was there before is in none.
+        The first day of the first cohort; users who were active before are in no cohort.
     invalid
         Rows without a user, or without a time that can be read: ``error``, or ``drop``.
     early
-        Events before a user's registration: ``error``, ``drop`` or ``move`` (the registration).
+        Events before a user's registration: ``error``, ``drop``, or ``move`` the registration to the event.
     unregistered
-        Users without a registration: ``error``, ``drop``, ``first`` (their first event is the registration)
-        or ``earlier`` (they log in and return, and are in no cohort).
+        Users without a registration: ``error``, ``drop``, ``first`` (the first event is the registration) or
+        ``earlier`` (they count as active and returning, but are in no cohort).
     duplicate_registrations
         Users who register on several days: ``error``, ``first`` or ``last``.
     confidence
-        Of intervals; 1 less the alpha of the family of differences.  Their intervals are at the level at
-        which the correction stops, and hold together with this confidence by ``bonferroni`` and ``sidak``
-        alone.
+        The confidence level of intervals; 1 minus the alpha of the family of differences, whose intervals are
+        at the level at which the correction stops.  They are simultaneous only with ``bonferroni`` and
+        ``sidak``.
     correction
-        Of the differences' p-values: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``, ``hochberg``,
-        ``hommel``, ``bh``, ``by``, ``none``.
+        The correction of the differences' p-values: ``holm``, ``bonferroni``, ``holm_sidak``, ``sidak``,
+        ``hochberg``, ``hommel``, ``bh``, ``by``, ``none``.
     columns
-        {their name: our name}: ``{"uid": "user_id", "timestamp": "time"}``.
+        {name in the table: our name}: ``{"uid": "user_id", "timestamp": "time"}``.
     csv_separator, decimal
-        How CSV files are written, as for :func:`rankstone.evaluate`.
+        The CSV format, as for :func:`rankstone.evaluate`.
     format_in
-        Format of the files; ``None`` goes by the suffix.
+        The file format; ``None`` to go by the suffix.
     progress
-        Called with numbers of rows while they are read.
+        Called with numbers of rows as they are read.
 
     Returns
     -------
@@ -141,9 +149,9 @@ def retention(
     Raises
     ------
     InputError
-        When rows cannot be read, or say nothing, or contradict the registrations.
+        When rows are invalid, or contradict the registrations.
     UsageError
-        When an option is not known, or says nothing about such times.
+        When an option is invalid, or does not apply to such times.
 
     Examples
     --------
@@ -151,8 +159,8 @@ def retention(
     ...     "user_id": ["a", "b", "c", "d", "a", "b", "e", "a", "c", "a"],
     ...     "time": [f"2024-01-0{day}" for day in (1, 1, 1, 1, 2, 2, 2, 4, 4, 8)],
     ... }
-    >>> found = retention(log, "1,3,7")
-    >>> found.cohorts.filter(cohort=found.first, at="3").select("size", "retained", "rate").row(0)
+    >>> result = retention(log, "1,3,7")
+    >>> result.cohorts.filter(cohort=result.first, at="3").select("size", "retained", "rate").row(0)
     (4, 2, 0.5)
     """
     columns = with_csv(columns, csv_separator, decimal)
@@ -164,32 +172,36 @@ def retention(
     one_of("correction", correction, CORRECTIONS)
     between_0_and_1("confidence", confidence)
     if versus is not None and by is None:
-        raise UsageError(f"versus={printable(versus)}: users are not told apart", fix="by=COLUMN")
-    tables = opened(events, registrations, by, columns=columns, format_in=format_in, progress=progress)
+        raise UsageError(
+            f"versus={printable(versus)} needs segments", fix="use by=COLUMN, or leave out versus"
+        )
+    tables = open_tables(events, registrations, by, columns=columns, format_in=format_in, progress=progress)
     reading = read_times(tables.events, clock)
-    found = survey(tables.events, reading, span, invalid)
+    surveyed = survey_events(tables.events, reading, span, invalid)
     values = (
-        None if by is None or tables.segment_source is None else (by, values_of(tables.segment_source, by))
+        None
+        if by is None or tables.segment_source is None
+        else (by, segment_values(tables.segment_source, by))
     )
-    joined = None
+    registered = None
     if tables.registrations is not None:
-        on_it = values if tables.segment_source is tables.registrations else None
-        joined = registered(
+        registration_segments = values if tables.segment_source is tables.registrations else None
+        registered = read_registrations(
             tables.registrations,
             clock,
             span.end,
             invalid=invalid,
             duplicates=duplicate_registrations,
-            by=on_it,
+            by=registration_segments,
         )
-        _same_calendar(reading, joined.reading)
-    within, first = _range(calendar, found, joined, span, as_day("since", since))
-    _check_size(within, windows, 1 if values is None else len(values[1]) + 1, calendar, found)
-    of_events = values if tables.segment_source is tables.events else None
-    each = segments == "each" and of_events is not None
-    plan = Plan(tables.events, reading, calendar, first, within.count, span, of_events, each)
-    counts = _counted(
-        plan, found, joined, windows, within, policies, 1 if values is None else len(values[1]) + 1
+        _check_same_zone(reading, registered.reading)
+    observed, first = _observed_periods(calendar, surveyed, registered, span, as_day("since", since))
+    _check_size(observed, windows, 1 if values is None else len(values[1]) + 1, calendar, surveyed)
+    event_segments = values if tables.segment_source is tables.events else None
+    each = segments == "each" and event_segments is not None
+    plan = Plan(tables.events, reading, calendar, first, observed.count, span, event_segments, each)
+    counts = _count_users(
+        plan, surveyed, registered, windows, observed, policies, 1 if values is None else len(values[1]) + 1
     )
     segmented = Segments.of(values, counts)
     if versus is not None:
@@ -199,16 +211,16 @@ def retention(
         segments=segmented,
         windows=windows,
         calendar=calendar,
-        within=within,
+        observed=observed,
         number=first,
-        audit=audited(tables.events, found, reading, counts, joined, calendar, first, within, by),
+        audit=make_audit(tables.events, surveyed, reading, counts, registered, calendar, first, observed, by),
         conventions={
             **asdict(calendar), "kind": kind, "day_origin": day_origin,
-            "days": [window.at for window in windows.asked], "tz": reading.zone, "times_in": times_in,
+            "days": [window.at for window in windows.requested], "tz": reading.zone, "times_in": times_in,
             "start": _text(start), "end": _text(end), "since": _text(since), "invalid": invalid,
             **({} if by is None else {"by": by, "segments": segments, "correction": correction}),
-            **({} if joined is None else asdict(policies)),
-            **({} if joined is None else {"duplicate_registrations": duplicate_registrations}),
+            **({} if registered is None else asdict(policies)),
+            **({} if registered is None else {"duplicate_registrations": duplicate_registrations}),
             "confidence": confidence,
         },
         inputs=tables.inputs,
@@ -220,36 +232,36 @@ def _text(day: date | str | None) -> str | None:
     return None if day is None else str(day)
 
 
-def _same_calendar(events: Reading, registrations: Reading) -> None:
-    """Refuse days of two zones; dates, and times without a zone, are in the calendar they are written in."""
+def _check_same_zone(events: Reading, registrations: Reading) -> None:
+    """Refuse days of two time zones; dates and times without a zone have none."""
     zones = events.zone, registrations.zone
     if None not in zones and zones[0] != zones[1]:
         raise BadOption(
             f"events have days of {zones[0]}, registrations of {zones[1]}",
-            fix=f"tz={zones[0]} brings both there",
+            fix=f"use tz={zones[0]} for both",
         )
 
 
-def _range(
-    calendar: Calendar, found: Survey, joined: Registrations | None, span: Span, since: int | None
-) -> tuple[Range, int]:
-    """Return which periods there are and what they tell, and the number of the first."""
+def _observed_periods(
+    calendar: Calendar, surveyed: Survey, registered: Registrations | None, span: Span, since: int | None
+) -> tuple[ObservedPeriods, int]:
+    """Return the observed periods, and the number of the first."""
 
     def period(day: int) -> int:
         return calendar.of(as_date(day))
 
-    first_day = found.first if span.start is None else span.start
-    last_day = found.last if span.end is None else span.end
+    first_day = surveyed.first if span.start is None else span.start
+    last_day = surveyed.last if span.end is None else span.end
     days = (
         [first_day, last_day]
-        if joined is None
-        else [first_day, last_day, joined.survey.first, joined.survey.last]
+        if registered is None
+        else [first_day, last_day, registered.survey.first, registered.survey.last]
     )
     first, last = period(min(days)), period(max(days))
-    # without registrations a cohort begins with what is seen of it, however late its period is by then
-    seen_from = period(first_day) if joined is None else period(first_day - 1) + 1
+    # without registrations a cohort begins with its first event, even in the middle of a period
+    seen_from = period(first_day) if registered is None else period(first_day - 1) + 1
     return (
-        Range(
+        ObservedPeriods(
             count=last - first + 1,
             since=0 if since is None else max(period(since) - first, 0),
             first_event=period(first_day) - first,
@@ -260,31 +272,33 @@ def _range(
     )
 
 
-def _check_size(within: Range, windows: Windows, segments: int, calendar: Calendar, found: Survey) -> None:
-    cells = segments * within.count * len(windows.every(within.count))
-    if within.count > _MOST or cells > _CELLS:
+def _check_size(
+    observed: ObservedPeriods, windows: Windows, segments: int, calendar: Calendar, surveyed: Survey
+) -> None:
+    cells = segments * observed.count * len(windows.every(observed.count))
+    if observed.count > _MOST or cells > _CELLS:
         raise BadValue(
-            f"{counted(within.count, calendar.unit)}, {counted(segments, 'segment')}: too large a triangle",
-            given=f"events from {as_date(found.first)} to {as_date(found.last)}",
+            f"{counted(observed.count, calendar.unit)}, {counted(segments, 'segment')}: too many cells",
+            given=f"events from {as_date(surveyed.first)} to {as_date(surveyed.last)}",
             expected=f"at most {_MOST:,} periods and {_CELLS:,} cells",
-            fix="did a clock jump? start=… and end=… leave days out; unit=week or month makes fewer periods",
+            fix="check for wrong times; limit days with start=… and end=…, or use unit=week or month",
         )
-    if within.since >= within.count:
-        raise BadOption("since is after the last event", expected=f"a day up to {as_date(found.last)}")
+    if observed.since >= observed.count:
+        raise BadOption("since is after the last event", expected=f"a day up to {as_date(surveyed.last)}")
 
 
-def _counted(
+def _count_users(
     plan: Plan,
-    found: Survey,
-    joined: Registrations | None,
+    surveyed: Survey,
+    registered: Registrations | None,
     windows: Windows,
-    within: Range,
+    observed: ObservedPeriods,
     policies: Policies,
     segments: int,
 ) -> Counts:
-    """Count the people, a share of the users after the other."""
-    periods = None if joined is None else joined.periods(plan.calendar, plan.first)
-    users = found.users if joined is None else max(found.users, joined.users)
+    """Return the counts, summed over shares of the users."""
+    periods = None if registered is None else registered.periods(plan.calendar, plan.first)
+    users = surveyed.users if registered is None else max(surveyed.users, registered.users)
 
     def where(user: object) -> str:
         return plan.events.first(pl.col("user_id").eq(user))[0]
@@ -292,15 +306,15 @@ def _counted(
     def share(of: pl.Expr) -> Counts:
         made = plan.events.collect(plan.rows(of))
         if periods is not None:
-            made = _joined(made, periods.filter(of).collect(), segments)
-        people = People.of(made, plan).settled(policies, within.since, where)
-        return count(people, segments, windows, within)
+            made = _join_registrations(made, periods.filter(of).collect(), segments)
+        people = People.of(made, plan).with_cohorts(policies, observed.since, where)
+        return count(people, segments, windows, observed)
 
-    return reduce(add, map(share, shares(users, plan.blocks)))
+    return reduce(add, map(share, user_shares(users, plan.blocks)))
 
 
-def _joined(rows: pl.DataFrame, registrations: pl.DataFrame, segments: int) -> pl.DataFrame:
-    """Return rows with registrations; who was never seen has a row without bits."""
+def _join_registrations(rows: pl.DataFrame, registrations: pl.DataFrame, segments: int) -> pl.DataFrame:
+    """Return rows with registrations; users who were never active have a row without bits."""
     both = rows.join(registrations, on="user_id", how="full", coalesce=True)
     fills: dict[str, Any] = {"block": 0, "segment": segments - 1, "least": 0, "most": 0}
     return both.with_columns(pl.col(name).fill_null(fills[name]) for name in fills if name in both.columns)

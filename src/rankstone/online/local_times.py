@@ -1,8 +1,7 @@
-"""Times in all the forms that tables have them, as local days and as instants.
+"""Times of any format as local days and as instants.
 
-What a time means is said by its type or by its text, by an option, or by the size of the numbers where only
-one unit gives years that anybody keeps logs of; the reading says which.  Nothing else is taken for granted:
-a time without a zone stays in the calendar it is written in.
+The meaning of a time is given by its type or text, by an option, or by the size of numbers if only one unit
+gives plausible years; the reading says which.  A time without a time zone is used as written.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from rankstone.errors import BadOption, BadValue, EmptyInput, InputError, neares
 if TYPE_CHECKING:
     from rankstone.io.events import Events
 
-#: unit of numbers → how many of them a second has
+#: unit → number of units in a second
 UNITS: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 #: instants are counted in microseconds
 _TICKS: Final = 10**6
-#: so many a day has
+#: microseconds in a day
 DAY: Final = 86_400 * _TICKS
-#: seconds since 1970 of 1980 and 2100: numbers of any other unit lie outside of these
+#: 1980 and 2100 in seconds since 1970: times in another unit fall outside
 _FROM, _TO = 315_532_800, 4_102_444_800
 _FIRST_DATE, _LAST_DATE = 1900_01_01, 2100_12_31
 
 _CLOCK: Final = r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?"
-#: form of a text → what it looks like
+#: format of a text → pattern
 _FORMS: Final = {
     "date": r"^\d{4}-\d{2}-\d{2}$",
     "local": f"^{_CLOCK}$",
@@ -38,28 +37,28 @@ _FORMS: Final = {
     "compact": r"^(19|20)\d{6}$",
     "number": r"^-?\d+(\.\d+)?([eE]\+?\d+)?$",
 }
-_TOLD: Final = {
+_FORM_NAMES: Final = {
     "date": "dates",
     "local": "times without a zone",
     "zoned": "times with a zone",
     "compact": "dates without dashes",
     "number": "numbers",
-    "other": "texts that are no time",
+    "other": "texts that are not times",
 }
 
 
 @dataclass(frozen=True)
 class Clock:
-    """How times are to be understood.
+    """Options of reading times.
 
     Attributes
     ----------
     tz
-        The zone whose calendar days count; of the times themselves unless given.
+        The time zone of calendar days; by default that of the times themselves.
     times_in
-        The zone that times without one are in.
+        The time zone of times without one.
     time_unit
-        The unit of numbers, of :data:`UNITS`; recognised by their size unless given.
+        The unit of numbers, one of :data:`UNITS`; by default recognised by their size.
     """
 
     tz: str | None = None
@@ -67,7 +66,7 @@ class Clock:
     time_unit: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse zones and units that there are not."""
+        """Refuse unknown time zones and units."""
         for option in ("tz", "times_in"):
             _check_zone(option, getattr(self, option))
         if self.time_unit is not None:
@@ -81,7 +80,7 @@ def _check_zone(option: str, zone: str | None) -> None:
         return
     close = nearest(zone, available_timezones(), n=1)
     raise BadOption(
-        f"{option}={printable(zone)!r} is no time zone",
+        f"{option}={printable(zone)!r} is not a time zone",
         expected="a name such as UTC, Europe/Berlin, America/New_York",
         fix=f"did you mean {close[0]}?" if close else None,
     )
@@ -96,13 +95,13 @@ class Reading:
     day
         The local calendar day, as days since 1970 (``Int32``); null where a time cannot be read.
     instant
-        Microseconds since 1970 (``Int64``), to tell which of two events was first.
+        Microseconds since 1970 (``Int64``), to order events.
     zone
-        The zone whose days they are; ``None`` for the calendar they are written in.
+        The time zone of days; ``None`` if days are as written.
     description
-        What they were, as a sentence has it.
+        The format of the times, in words.
     twice
-        Whether a local time came twice, when the clock was put back; ``None`` where that does not matter.
+        True for ambiguous local times, when a clock was put back; ``None`` if there can be none.
     """
 
     day: pl.Expr
@@ -113,7 +112,7 @@ class Reading:
 
 
 def read_times(events: Events, clock: Clock) -> Reading:
-    """Say how the column ``time`` of a table is read; look at it where its type does not tell."""
+    """Return how the column ``time`` of a table is read: by its type, or by its values."""
     dtype, time = events.schema["time"], pl.col("time")
     if isinstance(dtype, pl.Date):
         return _dates(time, clock, events.source, "dates")
@@ -126,7 +125,7 @@ def read_times(events: Events, clock: Clock) -> Reading:
     if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
         return _texts(events, time.cast(pl.String).str.strip_chars(), clock)
     if isinstance(dtype, pl.Null):
-        raise _nothing(events)
+        raise _no_time_error(events)
     raise InputError(
         f"time holds {dtype}",
         where=events.source,
@@ -135,27 +134,27 @@ def read_times(events: Events, clock: Clock) -> Reading:
 
 
 def _dates(date: pl.Expr, clock: Clock, source: str, description: str) -> Reading:
-    asked = {"tz": clock.tz, "times_in": clock.times_in, "time_unit": clock.time_unit}
-    for option, value in asked.items():
+    options = {"tz": clock.tz, "times_in": clock.times_in, "time_unit": clock.time_unit}
+    for option, value in options.items():
         if value is not None:
             raise BadOption(
-                f"{option}={value}: these are dates, which have neither a zone nor a unit",
+                f"{option}={value} does not apply: these are dates, without a time zone and a unit",
                 where=source,
-                fix=f"leave {option}={value} out",
+                fix=f"leave out {option}={value}",
             )
     day = date.cast(pl.Int32)
     return Reading(day, day.cast(pl.Int64) * DAY, None, description)
 
 
 def _local(time: pl.Expr, clock: Clock, source: str, description: str) -> Reading:
-    """Read wall clock times; an hour that is there twice, when a clock was put back, is the first."""
+    """Read times without a zone; of an hour that occurs twice, when a clock was put back, take the first."""
     wall = time.cast(pl.Datetime("us"))
     if clock.times_in in (None, clock.tz) or clock.tz is None:
         if clock.times_in is None and clock.tz is not None:
             raise BadOption(
-                f"tz={clock.tz}: these times have no zone that they could be brought from",
+                f"tz={clock.tz}: these times have no time zone to convert from",
                 where=source,
-                fix=f"times_in={clock.tz} if they are local already, times_in=UTC if they are UTC",
+                fix=f"add times_in={clock.tz} if they are local already, or times_in=UTC if they are UTC",
             )
         description = f"{description}, taken as {clock.times_in}" if clock.times_in else description
         return Reading(_day(wall), wall.to_physical(), clock.times_in, description)
@@ -167,9 +166,11 @@ def _local(time: pl.Expr, clock: Clock, source: str, description: str) -> Readin
 
 
 def _zoned(time: pl.Expr, clock: Clock, zone: str, description: str) -> Reading:
-    wanted = clock.tz or zone
+    zone_of_days = clock.tz or zone
     instant = time.cast(pl.Datetime("us", zone))
-    return Reading(_day(instant.dt.convert_time_zone(wanted)), instant.to_physical(), wanted, description)
+    return Reading(
+        _day(instant.dt.convert_time_zone(zone_of_days)), instant.to_physical(), zone_of_days, description
+    )
 
 
 def _day(time: pl.Expr) -> pl.Expr:
@@ -185,7 +186,7 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> Reading:
         0
     )
     if low is None:
-        raise _nothing(events)
+        raise _no_time_error(events)
     unit, recognised = clock.time_unit, ""
     if unit is None:
         if low >= _FIRST_DATE and high <= _LAST_DATE:
@@ -193,7 +194,7 @@ def _numbers(events: Events, number: pl.Expr, clock: Clock) -> Reading:
             return _dates(date, clock, events.source, "dates without dashes (recognised)")
         fits = [name for name, per in UNITS.items() if _FROM * per <= low and high <= _TO * per]
         if not fits:
-            raise _no_unit(events, value, low, high)
+            raise _unknown_unit_error(events, value, low, high)
         unit, recognised = fits[0], " (recognised by their size)"
     whole = events.schema["time"].is_integer()
     ticks = _to_ticks(number.cast(pl.Int64) if whole else value, UNITS[unit], whole=whole)
@@ -209,30 +210,30 @@ def _to_ticks(number: pl.Expr, per_second: int, *, whole: bool) -> pl.Expr:
     return scaled if whole else scaled.round().cast(pl.Int64, strict=False)
 
 
-def _no_unit(events: Events, value: pl.Expr, low: float, high: float) -> BadValue:
+def _unknown_unit_error(events: Events, value: pl.Expr, low: float, high: float) -> BadValue:
     place, _ = events.first(value == low)
     return BadValue(
-        f"no unit makes years from 1980 to 2100 of all times: they are from {low:.15g} to {high:.15g}",
+        f"no unit puts all times between 1980 and 2100: they are from {low:.15g} to {high:.15g}",
         where=place,
         expected=f"numbers since 1970 of one unit ({', '.join(UNITS)}), or dates such as 20240131",
-        fix="time_unit=s (or ms, us, ns) says what they are; since=… then leaves out clocks that stood still",
+        fix="give the unit with time_unit=s (or ms, us, ns); since=… leaves out wrong early times",
     )
 
 
 # -- texts -------------------------------------------------------------------------------------------------
 def _texts(events: Events, text: pl.Expr, clock: Clock) -> Reading:
-    """Read texts, all of one form."""
+    """Read texts, all of one format."""
     forms = _count_forms(events, text)
-    seen = {form: count for form, count in forms.items() if count and form != "other"}
-    if not seen:
-        raise _nothing(events, text)
-    if set(seen) == {"compact", "number"}:  # then all are numbers
-        seen = {"number": sum(seen.values())}
-    if set(seen) == {"local", "zoned"} and clock.times_in is not None:
+    forms_present = {form: count for form, count in forms.items() if count and form != "other"}
+    if not forms_present:
+        raise _no_time_error(events, text)
+    if set(forms_present) == {"compact", "number"}:  # then all are numbers
+        forms_present = {"number": sum(forms_present.values())}
+    if set(forms_present) == {"local", "zoned"} and clock.times_in is not None:
         return _mixed(text, clock, events.source)
-    if len(seen) > 1:
-        raise _several_forms(events, text, seen)
-    (form,) = seen
+    if len(forms_present) > 1:
+        raise _mixed_forms_error(events, text, forms_present)
+    (form,) = forms_present
     if form == "number":
         return _numbers(events, text, clock)
     if form == "zoned":
@@ -240,71 +241,71 @@ def _texts(events: Events, text: pl.Expr, clock: Clock) -> Reading:
     if form == "local":
         return _local(_parse_local(text), clock, events.source, "texts without a zone")
     pattern = "%Y-%m-%d" if form == "date" else "%Y%m%d"
-    return _dates(text.str.to_date(pattern, strict=False), clock, events.source, _TOLD[form])
+    return _dates(text.str.to_date(pattern, strict=False), clock, events.source, _FORM_NAMES[form])
 
 
 def _count_forms(events: Events, text: pl.Expr) -> dict[str, int]:
-    found = {form: text.str.contains(pattern) for form, pattern in _FORMS.items()}
-    found["number"] &= ~found["compact"]
-    found["other"] = ~pl.any_horizontal(*found.values())
-    counts = [condition.sum().alias(form) for form, condition in found.items()]
+    matches = {form: text.str.contains(pattern) for form, pattern in _FORMS.items()}
+    matches["number"] &= ~matches["compact"]
+    matches["other"] = ~pl.any_horizontal(*matches.values())
+    counts = [condition.sum().alias(form) for form, condition in matches.items()]
     return events.collect(events.frame.select(counts)).row(0, named=True)
 
 
 def _parse_local(text: pl.Expr) -> pl.Expr:
-    plain = _plain(text)
+    plain = _normalised(text)
     return plain.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
 
 
 def _parse_zoned(text: pl.Expr) -> pl.Expr:
-    plain = _plain(text).str.replace(r" ?(Z|z|UTC|GMT)$", "+0000").str.replace(r"([+-]\d{2})$", "${1}00")
+    plain = _normalised(text).str.replace(r" ?(Z|z|UTC|GMT)$", "+0000").str.replace(r"([+-]\d{2})$", "${1}00")
     return plain.str.to_datetime("%Y-%m-%d %H:%M:%S%.f%#z", strict=False, time_unit="us", time_zone="UTC")
 
 
-def _plain(text: pl.Expr) -> pl.Expr:
-    """Write a blank for T, a point for a comma, and seconds where there are none."""
+def _normalised(text: pl.Expr) -> pl.Expr:
+    """Replace T by a space and a decimal comma by a point, and add missing seconds."""
     blank = text.str.replace(r"^(.{10})[Tt]", "${1} ").str.replace(",", ".", literal=True)
     return blank.str.replace(r"^(.{16})($|[^:])", "${1}:00$2")
 
 
 def _mixed(text: pl.Expr, clock: Clock, source: str) -> Reading:
-    """Read texts some of which have a zone; the others are in ``times_in``."""
-    within = Clock(clock.tz or clock.times_in, clock.times_in)
-    zoned = _zoned(_parse_zoned(text), within, "UTC", "")
+    """Read texts of which some have a time zone; the others are in ``times_in``."""
+    mixed_clock = Clock(clock.tz or clock.times_in, clock.times_in)
+    zoned = _zoned(_parse_zoned(text), mixed_clock, "UTC", "")
     wall = _parse_local(text)
-    if within.times_in == within.tz:  # instants are wanted here, to hold both kinds against one another
-        zone: Any = within.times_in
+    if mixed_clock.times_in == mixed_clock.tz:  # instants make both kinds comparable
+        zone: Any = mixed_clock.times_in
         placed = wall.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-        local = Reading(_day(wall), placed.dt.convert_time_zone("UTC").to_physical(), within.tz, "")
+        local = Reading(_day(wall), placed.dt.convert_time_zone("UTC").to_physical(), mixed_clock.tz, "")
     else:
-        local = _local(wall, within, source, "")
+        local = _local(wall, mixed_clock, source, "")
     day, instant = pl.coalesce(zoned.day, local.day), pl.coalesce(zoned.instant, local.instant)
     description = f"texts, some with a zone, the others taken as {clock.times_in}"
-    return Reading(day, instant, within.tz, description, local.twice)
+    return Reading(day, instant, mixed_clock.tz, description, local.twice)
 
 
-def _several_forms(events: Events, text: pl.Expr, seen: dict[str, int]) -> InputError:
-    shown = []
-    for form, count in seen.items():
+def _mixed_forms_error(events: Events, text: pl.Expr, forms_present: dict[str, int]) -> InputError:
+    examples = []
+    for form, count in forms_present.items():
         place, row = events.first(text.str.contains(_FORMS[form]), text.alias("time"))
-        shown.append(
-            f"{counted(count, 'row')} of {_TOLD[form]}, such as {printable(row['time'], 40)} ({place})"
+        examples.append(
+            f"{counted(count, 'row')} of {_FORM_NAMES[form]}, such as {printable(row['time'], 40)} ({place})"
         )
-    zones = set(seen) == {"local", "zoned"}
+    zones = set(forms_present) == {"local", "zoned"}
     return InputError(
-        "times are of several forms",
+        "times have several formats",
         where=events.source,
-        given="; ".join(shown),
-        expected="one form throughout",
-        fix="times_in=UTC (or another zone) says what those without a zone are"
+        given="; ".join(examples),
+        expected="one format in all rows",
+        fix="use times_in=UTC (or another time zone) for those without one"
         if zones
-        else "write all of them one way",
+        else "convert all of them to one format",
     )
 
 
-def _nothing(events: Events, text: pl.Expr | None = None) -> InputError:
-    shown = pl.col("time") if text is None else text
-    place, row = events.first(shown.is_not_null(), shown.alias("time"))
+def _no_time_error(events: Events, text: pl.Expr | None = None) -> InputError:
+    examples = pl.col("time") if text is None else text
+    place, row = events.first(examples.is_not_null(), examples.alias("time"))
     if not row:
         some = events.collect(events.frame.head(1)).height
         return EmptyInput("there is no time in any row" if some else "there are no rows", where=events.source)

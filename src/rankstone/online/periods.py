@@ -1,7 +1,4 @@
-"""Days, weeks and months as whole numbers, one after the other.
-
-Which days after the first are asked about: one, all from one on, or some of them together.
-"""
+"""Calendar periods as consecutive integers, and windows of ages at which retention is measured."""
 
 from __future__ import annotations
 
@@ -31,14 +28,14 @@ _YEAR: Final = 12
 
 @dataclass(frozen=True)
 class Calendar:
-    """A unit of time; its periods are numbered without a gap.
+    """A unit of time, whose periods are numbered consecutively.
 
     Attributes
     ----------
     unit
-        ``day``, ``week`` or ``month``, of the calendar.
+        ``day``, ``week`` or ``month``.
     week_start
-        The day that a week begins with.
+        The first day of a week.
 
     Examples
     --------
@@ -51,17 +48,17 @@ class Calendar:
     week_start: str = "monday"
 
     def __post_init__(self) -> None:
-        """Refuse words that are none of these."""
+        """Refuse unknown units and weekdays."""
         one_of("unit", self.unit, UNITS)
         one_of("week_start", self.week_start, WEEKDAYS)
 
     @property
     def _shift(self) -> int:
-        """Days from the epoch to the first day that a week begins with, on or after the first Monday."""
+        """Days from the epoch to the first start of a week on or after the first Monday."""
         return _MONDAY + WEEKDAYS.index(self.week_start)
 
     def number(self, day: pl.Expr) -> pl.Expr:
-        """Return the number of the period of a day, given as days since 1970; both ``Int32``."""
+        """Return the period number of a day given as days since 1970; both ``Int32``."""
         if self.unit == "day":
             return day
         if self.unit == "week":
@@ -84,7 +81,7 @@ class Calendar:
         return _EPOCH + timedelta(days=days)
 
     def starts(self, first: int, count: int) -> pl.Series:
-        """Return the first days of periods, one after the other, as dates."""
+        """Return the first days of ``count`` periods as dates."""
         numbers: NDArray[np.int64] = np.arange(first, first + count)
         if self.unit == "month":
             months = (numbers - 1970 * _YEAR).astype("datetime64[M]")
@@ -93,30 +90,30 @@ class Calendar:
         return pl.Series(days).cast(pl.Int32).cast(pl.Date)
 
 
-#: kind → what counts as having come back
+#: kind → what counts as retained
 KINDS: Final = {
-    "exact": "on that very {unit}",
+    "exact": "on exactly that {unit}",
     "rolling": "on that {unit} or any later one",
     "bracket": "on any {unit} of the bracket",
 }
-#: what is asked about unless somebody says what
-USUAL: Final = {"day": "1,3,7,30", "week": "1,2,4,8", "month": "1,2,3,6,12"}
-_USUAL_BRACKETS: Final = {"day": "1..7,8..14,15..30", "week": "1..2,3..4,5..8", "month": "1..3,4..6,7..12"}
+#: the default ages
+DEFAULT_WINDOWS: Final = {"day": "1,3,7,30", "week": "1,2,4,8", "month": "1,2,3,6,12"}
+_DEFAULT_BRACKETS: Final = {"day": "1..7,8..14,15..30", "week": "1..2,3..4,5..8", "month": "1..3,4..6,7..12"}
 _ENTRY: Final = re.compile(r"(\d+)(?:\s*\.\.\s*(\d+))?")
-#: the largest number that may be asked about, and how many may be
+#: the largest age, and the most ages
 _MOST: Final = 10_000
 
 
 @dataclass(frozen=True)
 class Window:
-    """Ages at which a user has to be seen: from ``first`` to ``last``, or any from ``first`` on.
+    """Ages at which an active user counts as retained: ``first`` to ``last``, or ``first`` and later.
 
     Attributes
     ----------
     at
-        How it is called: ``7``, or ``8..14``.
+        The name: ``7``, or ``8..14``.
     first, last
-        Ages, counted from 0 on the first period; ``last`` is ``None`` where there is no end.
+        Ages, counted from 0 in the first period; ``last`` is ``None`` if there is no end.
     """
 
     at: str
@@ -125,20 +122,20 @@ class Window:
 
     @property
     def known(self) -> int:
-        """The age that a cohort must have reached for the window to be over, as far as it ever is."""
+        """The age up to which a cohort must have been observed for the window to be known."""
         return self.first if self.last is None else self.last
 
 
 @dataclass(frozen=True)
 class Windows:
-    """What is asked about.
+    """The windows at which retention is measured.
 
     Attributes
     ----------
     kind
         One of :data:`KINDS`.
-    asked
-        The windows in the order asked for.
+    requested
+        The requested windows, in order.
     origin
         The number of the first period: 0, or 1.
 
@@ -151,23 +148,23 @@ class Windows:
     """
 
     kind: str
-    asked: tuple[Window, ...]
+    requested: tuple[Window, ...]
     origin: int
 
     @classmethod
     def of(
         cls, days: str | Iterable[object] | None, kind: str = "exact", *, unit: str = "day", origin: int = 0
     ) -> Windows:
-        """Read what is asked about.
+        """Parse the requested ages.
 
         Parameters
         ----------
         days
-            ``"1,3,7,30"``, ``"1..30"`` (every one of them, of brackets all together), or numbers and pairs.
+            ``"1,3,7,30"``, ``"1..30"`` (each of them; as one bracket with ``bracket``), or numbers and pairs.
         kind
             One of :data:`KINDS`.
         unit
-            Of a period, for what is usual.
+            The unit of periods, which decides the default.
         origin
             The number of the first period.
         """
@@ -176,8 +173,8 @@ class Windows:
             raise BadOption(
                 f"day_origin={printable(origin)} is not known", expected="0 (the first day is day 0) or 1"
             )
-        usual = (_USUAL_BRACKETS if kind == "bracket" else USUAL)[unit]
-        spans = list(dict.fromkeys(_spans(usual if days is None else days)))
+        default = (_DEFAULT_BRACKETS if kind == "bracket" else DEFAULT_WINDOWS)[unit]
+        spans = list(dict.fromkeys(_spans(default if days is None else days)))
         if kind != "bracket":
             spans = list(dict.fromkeys((n, n) for low, high in spans for n in range(low, high + 1)))
         below = next((low for low, _ in spans if low < origin), None)
@@ -186,7 +183,7 @@ class Windows:
                 f"day {below} comes before the first day, which is day 1", fix="day_origin=0 counts from 0"
             )
         if not spans or len(spans) > _MOST:
-            raise UsageError(f"days asks for {len(spans):,} numbers", expected=f"1 to {_MOST:,}")
+            raise UsageError(f"days has {len(spans):,} values", expected=f"1 to {_MOST:,}")
         return cls(kind, tuple(cls._window(kind, span, origin) for span in spans), origin)
 
     @staticmethod
@@ -196,17 +193,17 @@ class Windows:
         return Window(at, low - origin, None if kind == "rolling" else high - origin)
 
     def every(self, periods: int) -> tuple[Window, ...]:
-        """Return the windows of a whole curve: every age there is or that is asked for; or the brackets."""
+        """Return the windows of the whole curve: every observed or requested age, or the brackets."""
         if self.kind == "bracket":
-            return self.asked
-        ages = max(periods, *(window.first + 1 for window in self.asked))
+            return self.requested
+        ages = max(periods, *(window.first + 1 for window in self.requested))
         return tuple(
             self._window(self.kind, (n, n), self.origin) for n in range(self.origin, ages + self.origin)
         )
 
 
 def _spans(days: str | Iterable[object]) -> list[tuple[int, int]]:
-    """Return pairs of numbers as they are written."""
+    """Return the first and last number of each entry."""
     if isinstance(days, (str, int)):
         days = str(days).split(",")
     spans = []
@@ -215,8 +212,8 @@ def _spans(days: str | Iterable[object]) -> list[tuple[int, int]]:
             text = f"{entry[0]}..{entry[-1]}"
         else:
             text = str(entry).strip()
-        found = _ENTRY.fullmatch(text)
-        low, high = (0, -1) if found is None else (int(found[1]), int(found[2] or found[1]))
+        match = _ENTRY.fullmatch(text)
+        low, high = (0, -1) if match is None else (int(match[1]), int(match[2] or match[1]))
         if high < low or high > _MOST:
             raise BadOption(
                 f"days: {printable(text, 40)!r} cannot be read",

@@ -1,7 +1,4 @@
-"""When users registered, where a table says so: then that makes their cohort, and not their first event.
-
-Events and registrations, opened and brought to ids of one kind, and which of them knows the segments.
-"""
+"""Tables of events and registrations: ids of one type, registration periods, and the table with segments."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ from rankstone._text import counted
 from rankstone.errors import DuplicateRows, MissingColumn, MixedIds, nearest, one_of, printable
 from rankstone.io.events import Events, read_events
 from rankstone.online.local_times import Clock, Reading, read_times
-from rankstone.online.retention_audit import Span, Survey, survey
-from rankstone.online.user_activity import code
+from rankstone.online.retention_audit import Span, Survey, survey_events
+from rankstone.online.user_activity import segment_codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,44 +20,44 @@ if TYPE_CHECKING:
     from rankstone.io.input_table import Progress
     from rankstone.online.periods import Calendar
 
-#: what becomes of events before a user's registration
+#: treatment of events before a user's registration
 EARLY: Final = {
     "error": "refused",
     "drop": "left out",
     "move": "the first event is the registration",
 }
-#: what becomes of users that the table does not have
+#: treatment of users without a registration
 UNREGISTERED: Final = {
     "error": "refused",
     "drop": "left out",
     "first": "the first event is the registration",
-    "earlier": "registered before all this: they log in and return, and are in no cohort",
+    "earlier": "counted as active and returning, in no cohort",
 }
-#: what becomes of users that the table has more than once, on several days
-TWICE: Final = {"error": "refused", "first": "the first day counts", "last": "the last day counts"}
+#: treatment of users with registrations on several days
+DUPLICATES: Final = {"error": "refused", "first": "the first day counts", "last": "the last day counts"}
 
 
 def check_policies(**given: str) -> None:
-    """Refuse a word that is none of a policy's."""
-    known = {"early": EARLY, "unregistered": UNREGISTERED, "duplicate_registrations": TWICE}
+    """Refuse unknown policies."""
+    known = {"early": EARLY, "unregistered": UNREGISTERED, "duplicate_registrations": DUPLICATES}
     for option, value in given.items():
         one_of(option, value, known[option])
 
 
 @dataclass(frozen=True, eq=False)
 class Registrations:
-    """A row a user.
+    """Registrations, one row per user.
 
     Attributes
     ----------
     events
         The table.
     survey
-        What was found in it.
-    users, twice
-        How many users it is about, and how many of them stand in it more than once.
+        Its counts.
+    users, repeated
+        The number of users, and of users with more than one row.
     frame
-        ``user_id``, ``registered`` (days since 1970, ``Int32``) and, where it says so, ``segment``.
+        ``user_id``, ``registered`` (days since 1970, ``Int32``) and, if the table has it, ``segment``.
     reading
         How its times are read.
     """
@@ -68,17 +65,17 @@ class Registrations:
     events: Events
     survey: Survey
     users: int
-    twice: int
+    repeated: int
     frame: pl.LazyFrame
     reading: Reading
 
     def periods(self, calendar: Calendar, first: int) -> pl.LazyFrame:
-        """Return the frame with the number of the period of registration, from ``first`` on."""
+        """Return the frame with the period of registration, counted from ``first``."""
         number = calendar.number(pl.col("registered")) - first
         return self.frame.with_columns(number.cast(pl.Int32).alias("registered"))
 
 
-def registered(
+def read_registrations(
     table: Events,
     clock: Clock,
     end: int | None,
@@ -87,34 +84,34 @@ def registered(
     duplicates: str,
     by: tuple[str, list[str]] | None,
 ) -> Registrations:
-    """Look at a table of registrations, a row a user.
+    """Read a table of registrations.
 
     Parameters
     ----------
     table, clock
-        The table, and how times are to be understood.
+        The table, and how times are read.
     end
-        The last day that counts, as days since 1970: who registers later is left out.
+        The last day to include, as days since 1970; later registrations are left out.
     invalid
         As for events.
     duplicates
         One of :data:`TWICE`.
     by
-        The column of segments and its values, where it is one of this table.
+        The column of segments and its values, if it is in this table.
     """
     reading = read_times(table, clock)
     day, span = reading.day, Span(end=end)
-    found = survey(table, reading, span, invalid)
+    surveyed = survey_events(table, reading, span, invalid)
     kept = pl.col("user_id").is_not_null() & day.is_not_null() & span.holds(day)
-    wanted = [pl.col("user_id"), day.alias("registered")]
-    wanted += [] if by is None else [code(*by).alias("segment")]
-    rows = table.frame.filter(kept).select(wanted)
+    selected = [pl.col("user_id"), day.alias("registered")]
+    selected += [] if by is None else [segment_codes(*by).alias("segment")]
+    rows = table.frame.filter(kept).select(selected)
     last = pl.col("registered").max() if duplicates == "last" else pl.col("registered").min()
-    made = [last.alias("registered")]
-    if by is not None:  # of a day's several the least, whatever the order of rows
-        made.append(pl.col("segment").filter(pl.col("registered") == last).min())
+    aggregates = [last.alias("registered")]
+    if by is not None:  # the smallest of several on one day, so that the order of rows does not matter
+        aggregates.append(pl.col("segment").filter(pl.col("registered") == last).min())
     one = rows.group_by("user_id").agg(
-        *made, pl.len().alias("rows"), pl.col("registered").n_unique().alias("days")
+        *aggregates, pl.len().alias("rows"), pl.col("registered").n_unique().alias("days")
     )
     frame = table.collect(one)
     several = frame.filter(pl.col("days") > 1)
@@ -124,21 +121,21 @@ def registered(
         raise DuplicateRows(
             f"{counted(several.height, 'user')} on several days, such as {printable(user, 60)}",
             where=place,
-            expected="a row a user",
-            fix="duplicate_registrations=first (or last) says which of them counts",
+            expected="one row per user",
+            fix="use duplicate_registrations=first (or last)",
         )
-    twice = frame.filter(pl.col("rows") > 1).height
-    return Registrations(table, found, frame.height, twice, frame.drop("rows", "days").lazy(), reading)
+    repeated = frame.filter(pl.col("rows") > 1).height
+    return Registrations(table, surveyed, frame.height, repeated, frame.drop("rows", "days").lazy(), reading)
 
 
-def alike(events: Events, table: Events) -> tuple[Events, Events]:
-    """Return both tables with ids of one kind; bare text of a file may be a number elsewhere."""
+def with_same_id_type(events: Events, table: Events) -> tuple[Events, Events]:
+    """Return both tables with ids of one type; ids from text files match either type."""
     if events.schema["user_id"] == table.schema["user_id"]:
         return events, table
     if not (events.untyped or table.untyped):
         kinds = "; ".join(f"{one.source}: {one.schema['user_id']}" for one in (events, table))
         raise MixedIds(
-            "user_id is of two kinds",
+            "user_id is of two types",
             given=kinds,
             expected="texts in both, or whole numbers in both",
             fix="convert one of them: cast to str, or to int",
@@ -147,15 +144,15 @@ def alike(events: Events, table: Events) -> tuple[Events, Events]:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
-    """What there is to read.
+class Tables:
+    """The tables to read.
 
     Attributes
     ----------
     events, registrations
-        The tables; the second may be missing.
+        The tables; the second is optional.
     segment_source
-        The one of them that says which segment users belong to; ``None`` where nobody asks.
+        The table with the column of segments; ``None`` without segments.
     """
 
     events: Events
@@ -164,12 +161,12 @@ class Opened:
 
     @property
     def inputs(self) -> dict[str, str]:
-        """Where they came from."""
+        """The sources of the tables."""
         further = {} if self.registrations is None else {"registrations": self.registrations.source}
         return {"events": self.events.source, **further}
 
 
-def opened(
+def open_tables(
     events: object,
     registrations: object,
     by: str | None,
@@ -177,8 +174,8 @@ def opened(
     columns: Mapping[str, str] | None,
     format_in: str | None,
     progress: Progress | None,
-) -> Opened:
-    """Open the tables; the column ``by`` may be one of either, and is first looked for among the events."""
+) -> Tables:
+    """Open the tables; the column ``by`` is looked up in the events first, then in the registrations."""
 
     def table(source: object, name: str) -> Events:
         further = () if by is None else (by,)
@@ -186,9 +183,9 @@ def opened(
 
     log = table(events, "events")
     if registrations is None:
-        return Opened(log, None, _segment_table(by, log))
-    log, people = alike(log, table(registrations, "registrations"))
-    return Opened(log, people, _segment_table(by, log, people))
+        return Tables(log, None, _segment_table(by, log))
+    log, people = with_same_id_type(log, table(registrations, "registrations"))
+    return Tables(log, people, _segment_table(by, log, people))
 
 
 def _segment_table(by: str | None, *tables: Events) -> Events | None:

@@ -1,9 +1,4 @@
-"""What was found in the events, in numbers: nothing is left out, merged or taken for granted in silence.
-
-The audit of a count: what was left out, merged and taken for granted, and what deserves a second look.
-
-The first look at a table: how many rows there are, which of them say nothing, and what time they span.
-"""
+"""Audit of a retention analysis: counts of rows, users and days, whatever was left out, and warnings."""
 
 from __future__ import annotations
 
@@ -21,32 +16,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstone.io.events import Events
-    from rankstone.online.cohort_counts import Counts, Range
+    from rankstone.online.cohort_counts import Counts, ObservedPeriods
     from rankstone.online.local_times import Reading
     from rankstone.online.periods import Calendar
     from rankstone.online.registrations import Registrations
 
-#: what logins are counted in, one and many
+#: the unit in which logins are counted, singular and plural
 _PAIR: Final = ("user and period", "pairs of user and period")
 
 
 @dataclass(frozen=True)
 class RegistrationsAudit:
-    """What was found in the table of registrations.
+    """Audit of the table of registrations.
 
     Attributes
     ----------
     rows, users
-        Rows read, and users they are about.
+        Rows read, and their users.
     first, last
         The first and the last day.
     times
         How its times were read.
     no_user, no_time, unreadable, outside
-        Rows left out: without a user, without a time, with one that cannot be read, before the start or
-        after the end.
+        Rows left out: without a user, without a time, with an unreadable time, and before the start or after
+        the end.
     repeated
-        Users who stand in it more than once.
+        Users with more than one row.
     never
         Users with a registration and no event.
     early
@@ -70,13 +65,13 @@ class RegistrationsAudit:
     unregistered: int
 
     def line(self) -> str:
-        """Return it as a sentence."""
+        """Return the audit as one line of text."""
         return line(
             f"{counted(self.rows, 'row')}, {counted(self.users, 'user')}, {self.first} to {self.last}",
             self.times,
-            _left_out(self),
+            _left_out_phrases(self),
             noted(self.repeated, "user", "more than once"),
-            noted(self.never, "user", "never seen"),
+            noted(self.never, "user", "without an event"),
             noted(self.early, _PAIR[0], "before registration", _PAIR[1]),
             noted(self.unregistered, "user", "with events and no registration"),
         )
@@ -84,39 +79,39 @@ class RegistrationsAudit:
 
 @dataclass(frozen=True, repr=False)
 class Audit(InLines):
-    """What was found in the events.
+    """Audit of the events.
 
     Attributes
     ----------
     source
-        Where they came from.
+        The name of the table.
     rows, users, logins
-        Rows read; users in what is left of them; pairs of a user and a period with an event.
+        Rows read; users in the rows used; pairs of a user and a period with an event.
     repeated
-        Rows beyond the first of a user and period, exact copies among them: they count once.
+        Further rows of the same user and period, which count once.
     first, last
         The first and the last day.
     times
         How times were read.
     zone
-        Whose days they are; ``None`` for the calendar they are written in.
+        The time zone of days; ``None`` if days are as written.
     no_user, no_time, unreadable, outside
-        Rows left out: without a user, without a time, with one that cannot be read, before the start or
-        after the end.
+        Rows left out: without a user, without a time, with an unreadable time, and before the start or after
+        the end.
     twice
-        Rows with a local time that came twice, when a clock was put back: the first is taken.
+        Rows with an ambiguous local time, when a clock was put back; the earlier one is used.
     in_no_cohort
-        Users who were there before the first cohort.
+        Users from before the first cohort.
     left_out
         Users left out.
     registrations
-        The same of the table of registrations.
+        The audit of the table of registrations.
     several_segments, no_segment
         Users with events in more than one segment, and users without one.
     warnings
-        What deserves a second look.
+        Possible problems.
     read_as
-        What was guessed of how their files are written.
+        File format details that were detected.
     """
 
     source: str
@@ -143,18 +138,18 @@ class Audit(InLines):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, ready for JSON."""
-        found: dict[str, Any] = plain(self)
-        return found
+        audit: dict[str, Any] = plain(self)
+        return audit
 
     def lines(self) -> list[str]:
-        """Return it as a sentence for each table."""
+        """Return the audit as lines of text."""
         events = line(
             f"{counted(self.rows, 'row')}, {counted(self.users, 'user')}, {self.first} to {self.last}",
             counted(self.logins, *_PAIR),
             f"{self.times}{'' if self.zone is None else f', days of {self.zone}'}",
             noted(self.repeated, "row", "beyond the first of a user and period"),
-            _left_out(self),
-            noted(self.twice, "row", "in an hour that came twice, taken as its first"),
+            _left_out_phrases(self),
+            noted(self.twice, "row", "in an hour that occurs twice, taken as the first"),
             noted(self.in_no_cohort, "user", "from before the first cohort"),
             noted(self.left_out, "user", "left out"),
             noted(self.several_segments, "user", "in several segments"),
@@ -165,7 +160,7 @@ class Audit(InLines):
         return [f"events  {events}", *more, *(f"warning  {sentence}" for sentence in self.warnings)]
 
 
-def _left_out(audit: Audit | RegistrationsAudit) -> list[str]:
+def _left_out_phrases(audit: Audit | RegistrationsAudit) -> list[str]:
     return left_out(
         {
             "without a user": audit.no_user,
@@ -177,26 +172,26 @@ def _left_out(audit: Audit | RegistrationsAudit) -> list[str]:
 
 
 _EPOCH: Final = date(1970, 1, 1)
-#: values of a column that people are told apart by; more look like ids
+#: more values than this look like ids, not segments
 _MOST_SEGMENTS: Final = 1_000
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found in a table.
+    """Counts of a table of events or registrations.
 
     Attributes
     ----------
     rows
-        All of them.
+        All rows.
     no_user, no_time, unreadable
-        Rows without a user, without a time, and with one that cannot be read.
+        Rows without a user, without a time, and with an unreadable time.
     outside
-        Rows before the start or after the end that was asked for.
+        Rows before the start or after the end.
     twice
-        Rows whose local time came twice, when a clock was put back; the first is taken.
+        Rows with an ambiguous local time, when a clock was put back; the earlier one is used.
     users
-        About how many users there are.
+        An estimate of the number of users.
     first, last
         The first and the last day, as days since 1970.
     """
@@ -214,7 +209,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Span:
-    """Days since 1970 that count, both ends among them; ``None`` where there is no end.
+    """The days to include, as days since 1970, both ends included; ``None`` for no limit.
 
     Attributes
     ----------
@@ -226,22 +221,22 @@ class Span:
     end: int | None = None
 
     def holds(self, day: pl.Expr) -> pl.Expr:
-        """Say whether a day counts."""
+        """Return True for days to include."""
         after = pl.lit(value=True) if self.start is None else day >= self.start
         return after & (pl.lit(value=True) if self.end is None else day <= self.end)
 
 
-def survey(events: Events, reading: Reading, span: Span, invalid: str) -> Survey:
-    """Look at a table once.
+def survey_events(events: Events, reading: Reading, span: Span, invalid: str) -> Survey:
+    """Count the rows of a table in one pass.
 
     Parameters
     ----------
     events, reading
         The table, and how its times are read.
     span
-        The days that count.
+        The days to include.
     invalid
-        Whether rows without a user or a time that can be read are an ``error``, or ``drop`` leaves them out.
+        Whether rows without a user or a readable time are an ``error``, or left out and counted (``drop``).
     """
     one_of("invalid", invalid, ("error", "drop"))
     day, user, time = reading.day, pl.col("user_id"), pl.col("time")
@@ -251,7 +246,7 @@ def survey(events: Events, reading: Reading, span: Span, invalid: str) -> Survey
         "no_time": time.is_null(),
         "unreadable": time.is_not_null() & day.is_null(),
     }
-    found = events.collect(
+    surveyed = events.collect(
         events.frame.select(
             pl.len().cast(pl.Int64).alias("rows"),
             *(condition.sum().cast(pl.Int64).alias(name) for name, condition in bad.items()),
@@ -264,23 +259,23 @@ def survey(events: Events, reading: Reading, span: Span, invalid: str) -> Survey
     ).row(0, named=True)
     if invalid == "error":
         for name, condition in bad.items():
-            if found[name]:
-                raise _invalid(events, name, condition, found[name])
-    if found["first"] is None:
+            if surveyed[name]:
+                raise _invalid_row_error(events, name, condition, surveyed[name])
+    if surveyed["first"] is None:
         raise EmptyInput(
             "there is no event with a user and a time"
-            + (" in the days that count" if found["outside"] else ""),
+            + (" between start and end" if surveyed["outside"] else ""),
             where=events.source,
         )
-    return Survey(**found)
+    return Survey(**surveyed)
 
 
-def _invalid(events: Events, name: str, condition: pl.Expr, count: int) -> BadValue:
+def _invalid_row_error(events: Events, name: str, condition: pl.Expr, count: int) -> BadValue:
     place, row = events.first(condition, pl.col("time").cast(pl.String), pl.col("user_id").cast(pl.String))
     what = {
         "no_user": f"{counted(count, 'row')} without a user",
         "no_time": f"{counted(count, 'row')} without a time",
-        "unreadable": f"{counted(count, 'row')} with a time that cannot be read, or that no clock has shown",
+        "unreadable": f"{counted(count, 'row')} with a time that cannot be read or does not exist",
     }[name]
     shown = {"no_user": None, "no_time": f"user {printable(row.get('user_id'), 60)}"}
     return BadValue(
@@ -292,21 +287,21 @@ def _invalid(events: Events, name: str, condition: pl.Expr, count: int) -> BadVa
     )
 
 
-def values_of(events: Events, column: str) -> list[str]:
-    """Return the values of a column as texts, in their order, without the missing one."""
+def segment_values(events: Events, column: str) -> list[str]:
+    """Return the sorted values of a column as strings, without nulls."""
     text = pl.col(column).cast(pl.String)
-    found = events.collect(events.frame.select(text).unique().drop_nulls())[column].sort().to_list()
-    if len(found) > _MOST_SEGMENTS:
+    surveyed = events.collect(events.frame.select(text).unique().drop_nulls())[column].sort().to_list()
+    if len(surveyed) > _MOST_SEGMENTS:
         raise UsageError(
-            f"{printable(column)} has {len(found):,} values",
+            f"{printable(column)} has {len(surveyed):,} values",
             expected=f"at most {_MOST_SEGMENTS:,} segments",
-            fix="ids are no segments: make groups of them first",
+            fix="group the values into segments first, if they are ids",
         )
-    return found
+    return surveyed
 
 
 def as_day(option: str, given: date | str | None) -> int | None:
-    """Return a date that was given as days since 1970."""
+    """Return a date given as an option, as days since 1970."""
     if given is None:
         return None
     try:
@@ -315,7 +310,7 @@ def as_day(option: str, given: date | str | None) -> int | None:
         )
     except (ValueError, AttributeError):
         raise BadOption(
-            f"{option}={printable(given)} is no date", expected="a date such as 2024-01-31"
+            f"{option}={printable(given)} is not a date", expected="a date such as 2024-01-31"
         ) from None
     return (day - _EPOCH).days
 
@@ -329,66 +324,66 @@ def as_date(day: int) -> date:
     return _EPOCH + timedelta(days=day)
 
 
-#: periods without an event that make one ask whether a clock jumped, and how large their share is
+#: a gap without events of more periods, and of a larger share of the log, gets a warning
 _GAP, _SHARE = 30, 0.5
 
 
-def audited(
+def make_audit(
     events: Events,
-    found: Survey,
+    surveyed: Survey,
     reading: Reading,
     counts: Counts,
-    joined: Registrations | None,
+    registered: Registrations | None,
     calendar: Calendar,
     first: int,
-    within: Range,
+    observed: ObservedPeriods,
     by: str | None,
 ) -> Audit:
-    """Return what was found in the events, and in the registrations."""
-    left = (found.no_user, found.no_time, found.unreadable, found.outside)
+    """Return the audit of events and registrations."""
+    left = (surveyed.no_user, surveyed.no_time, surveyed.unreadable, surveyed.outside)
     return Audit(
         events.source,
-        found.rows,
+        surveyed.rows,
         counts.users,
         counts.logins,
-        found.rows - sum(left) - counts.pairs,
-        as_date(found.first),
-        as_date(found.last),
+        surveyed.rows - sum(left) - counts.pairs,
+        as_date(surveyed.first),
+        as_date(surveyed.last),
         reading.description,
         reading.zone,
         *left,
-        found.twice,
+        surveyed.twice,
         counts.in_none,
         counts.left_out,
-        None if joined is None else _registrations_audit(joined, counts),
+        None if registered is None else _registrations_audit(registered, counts),
         None if by is None else counts.several,
         None if by is None else counts.no_segment,
-        (*_gaps(counts, calendar, first), *_unfinished(calendar, within, found)),
+        (*_gap_warnings(counts, calendar, first), *_incomplete_warnings(calendar, observed, surveyed)),
         events.read_as,
     )
 
 
-def _registrations_audit(joined: Registrations, counts: Counts) -> RegistrationsAudit:
-    found = joined.survey
+def _registrations_audit(registered: Registrations, counts: Counts) -> RegistrationsAudit:
+    surveyed = registered.survey
     return RegistrationsAudit(
-        found.rows,
-        joined.users,
-        as_date(found.first),
-        as_date(found.last),
-        joined.reading.description,
-        found.no_user,
-        found.no_time,
-        found.unreadable,
-        found.outside,
-        joined.twice,
+        surveyed.rows,
+        registered.users,
+        as_date(surveyed.first),
+        as_date(surveyed.last),
+        registered.reading.description,
+        surveyed.no_user,
+        surveyed.no_time,
+        surveyed.unreadable,
+        surveyed.outside,
+        registered.repeated,
         counts.never,
         counts.early,
         counts.unregistered,
     )
 
 
-def _gaps(counts: Counts, calendar: Calendar, first: int) -> Iterator[str]:
-    """Yield a sentence about the longest time without an event, where it is most of all the time."""
+def _gap_warnings(counts: Counts, calendar: Calendar, first: int) -> Iterator[str]:
+    """Yield a warning on the longest gap without events, if it covers most of the log."""
     seen = np.flatnonzero(counts.login.sum(axis=0))
     if len(seen) < 2:  # noqa: PLR2004 - what a gap lies between
         return
@@ -397,15 +392,15 @@ def _gaps(counts: Counts, calendar: Calendar, first: int) -> Iterator[str]:
     if steps[at] > _GAP and steps[at] > _SHARE * (seen[-1] - seen[0]):
         before, after = (calendar.start(first + int(seen[place])) for place in (at, at + 1))
         yield (
-            f"no event for {counted(int(steps[at]) - 1, calendar.unit)} between {before} and {after}: did a "
-            "clock jump? the options start and end leave days out"
+            f"no event for {counted(int(steps[at]) - 1, calendar.unit)} between {before} and {after}: check "
+            "for wrong times; the options start and end limit the days"
         )
 
 
-def _unfinished(calendar: Calendar, within: Range, found: Survey) -> Iterator[str]:
-    """Say that the last week or month is not over, where cohorts wait for it."""
-    if within.seen_to < within.count - 1 and calendar.unit != "day":
+def _incomplete_warnings(calendar: Calendar, observed: ObservedPeriods, surveyed: Survey) -> Iterator[str]:
+    """Yield a warning if the last week or month is not complete."""
+    if observed.seen_to < observed.count - 1 and calendar.unit != "day":
         yield (
-            f"the last {calendar.unit} is not complete by {as_date(found.last)}: nobody counts as missed in "
-            "it; the option end says how far events were recorded"
+            f"the last {calendar.unit} is not complete by {as_date(surveyed.last)} and counts as not "
+            "observed; the option end says until when events were recorded"
         )

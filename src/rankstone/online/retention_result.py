@@ -1,7 +1,4 @@
-"""Retention, as frames: counted once, told in several ways.
-
-Retention as tables, and as lines to draw.
-"""
+"""The result of a retention analysis: frames, tables and curves from one set of counts."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import UsageError, printable
-from rankstone.online import cohort_counts as frames
+from rankstone.online import cohort_counts
 from rankstone.online.segments import differences
 from rankstone.tables.drawing import Drawing, Line
 from rankstone.tables.results import Result, conventions_lines, given
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
 
-    from rankstone.online.cohort_counts import Counts, Range
+    from rankstone.online.cohort_counts import Counts, ObservedPeriods
     from rankstone.online.periods import Calendar, Window, Windows
     from rankstone.online.retention_audit import Audit
     from rankstone.online.segments import Segments
@@ -30,37 +27,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Retention(Result):
-    """How many users come back.
+    """Retention of users: periods, cohorts, curves and differences of segments.
 
     Attributes
     ----------
     counts
-        What everything is made of.
+        The counts that all frames are computed from.
     segments
-        Which groups users are told apart by.
+        The groups of users.
     windows
-        What was asked about.
+        The requested ages.
     calendar
         The unit of time.
-    within
-        Which periods tell something.
+    observed
+        The periods that were observed.
     number
         The number of the first period.
     audit
-        What was found in the tables.
+        Counts of the tables, and warnings.
     conventions
-        Every option the numbers depend on.
+        All options the numbers depend on.
     inputs
-        Where the tables came from.
+        The sources of the tables.
     versus
-        The segment that the others are held against.
+        The segment that the others are compared with.
 
     Examples
     --------
     >>> from rankstone.online import retention
     >>> log = {"user_id": ["a", "b", "a"], "time": ["2024-01-01", "2024-01-01", "2024-01-02"]}
-    >>> found = retention(log, "1,3")
-    >>> found.curve.select("at", "users", "retained", "rate", "censored").rows()
+    >>> result = retention(log, "1,3")
+    >>> result.curve.select("at", "users", "retained", "rate", "censored").rows()
     [('0', 2, 2, 1.0, 0), ('1', 2, 1, 0.5, 0), ('2', 0, 0, None, 1), ('3', 0, 0, None, 1)]
     """
 
@@ -68,7 +65,7 @@ class Retention(Result):
     segments: Segments
     windows: Windows
     calendar: Calendar
-    within: Range
+    observed: ObservedPeriods
     number: int
     audit: Audit
     conventions: Mapping[str, Any]
@@ -78,65 +75,72 @@ class Retention(Result):
     @property
     def first(self) -> date:
         """The first day of the first cohort."""
-        return self.calendar.start(self.number + self.within.since)
+        return self.calendar.start(self.number + self.observed.since)
 
     @property
     def by(self) -> str | None:
-        """The column that users are told apart by."""
+        """The column that users are grouped by."""
         return self.segments.by
 
     @cached_property
     def periods(self) -> pl.DataFrame:
-        """Who came when.
+        """New, returning and active users by period.
 
-        The segment, if any; ``period`` (its first day), ``new`` users, ``returning`` ones (who logged in and
-        are not new), ``login`` users (seen at all), ``login_to_new_ratio`` (which is not retention, and may
-        exceed 1; null without new users), ``complete`` (whether all of its events can be there).
+        The segment, if any; ``period`` (its first day), ``new`` users, ``returning`` users (active and not
+        new), ``login`` users (active), ``login_to_new_ratio`` (which is not retention and can exceed 1; null
+        without new users), ``complete`` (true if the log covers the whole period).
         """
-        return frames.periods(self.counts, self.segments, self._starts, self.within)
+        return cohort_counts.periods(self.counts, self.segments, self._starts, self.observed)
 
     @cached_property
     def cohorts(self) -> pl.DataFrame:
-        """The triangle, a row a cohort and age.
+        """The cohort triangle, one row per cohort and age.
 
-        The segment, if any; ``cohort`` (its first day), ``size``, ``at`` (how the age is called), ``age``
-        (from 0, a bracket's first), ``retained`` (how many were seen again), ``rate`` with Wilson's ``low``
-        and ``high``, and ``censored``: whether the cohort was not watched for so long.  Then there is no
-        rate, as of a cohort without users.
+        The segment, if any; ``cohort`` (its first day), ``size``, ``at`` (the name of the age), ``age`` (from
+        0; of a bracket its first), ``retained`` (users who were active again), ``rate`` with Wilson's ``low``
+        and ``high``, and ``censored``: true if the cohort was not observed for that long.  The rate is null
+        for censored and for empty cohorts.
         """
-        return frames.cohorts(
-            self.counts, self.segments, self._every, self._starts, self.within, self.conventions["confidence"]
+        return cohort_counts.cohorts(
+            self.counts,
+            self.segments,
+            self._all_windows,
+            self._starts,
+            self.observed,
+            self.conventions["confidence"],
         )
 
     @cached_property
     def curve(self) -> pl.DataFrame:
-        """Retention over age, of all cohorts that were watched for so long.
+        """Retention by age, over all cohorts that were observed for that long.
 
-        The segment, if any; ``at``, ``age``; ``cohorts`` and ``users`` it is made of, ``censored``: cohorts
-        that were left out; ``retained``; ``rate``, the share of all users (cohorts weigh what they are
-        large), with Wilson's ``low`` and ``high``, and ``churn``, 1 less that; ``mean`` of the cohorts' rates
-        (each weighs the same) with the ends of its t interval.
+        The segment, if any; ``at``, ``age``; the ``cohorts`` and ``users`` included, and ``censored``, the
+        cohorts left out; ``retained``; ``rate``, the share of all users (cohorts weighted by size), with
+        Wilson's ``low`` and ``high``, and ``churn``, 1 minus the rate; ``mean``, the unweighted mean of the
+        cohorts' rates, with the ends of its t interval.
         """
-        return frames.curve(
-            self.counts, self.segments, self._every, self.within, self.conventions["confidence"]
+        return cohort_counts.curve(
+            self.counts, self.segments, self._all_windows, self.observed, self.conventions["confidence"]
         )
 
     @cached_property
     def differences(self) -> pl.DataFrame:
-        """Segments held against one another, a row a pair and window asked about.
+        """Differences of segments, one row per pair and requested age.
 
         ``segment``, ``versus``, ``at``, ``age``; ``users`` and ``rate`` of both; ``difference`` with its
-        interval (Newcombe's, at the level of the family), ``p`` of the score test and ``p_adjusted``.  Who
-        stands in both segments is one cluster.
+        interval (Newcombe's, adjusted for the size of the family), ``p`` of the score test and
+        ``p_adjusted``.  A user in both segments is one cluster.
         """
         if self.by is None:
-            raise UsageError("users are not told apart", fix="by=COLUMN, such as a platform or a version")
+            raise UsageError(
+                "there are no segments to compare", fix="use by=COLUMN, such as a platform or a version"
+            )
         return differences(
             self.counts,
             self.segments,
-            self.windows.asked,
-            self._asked,
-            self.within,
+            self.windows.requested,
+            self._requested_places,
+            self.observed,
             versus=self.versus,
             correction=self.conventions["correction"],
             confidence=self.conventions["confidence"],
@@ -144,18 +148,18 @@ class Retention(Result):
 
     @property
     def days(self) -> pl.DataFrame:
-        """The rows of :attr:`curve` that were asked about."""
-        return self._only_asked(self.curve)
+        """The rows of :attr:`curve` at the requested ages."""
+        return self._requested_rows(self.curve)
 
     def table(self) -> pl.DataFrame:
-        """Return what is shown of :attr:`days`."""
+        """Return the main columns of :attr:`days`."""
         wanted = ("at", "cohorts", "censored", "users", "retained", "rate", "low", "high", "mean")
         return self.days.select(*self.segments.schema, *wanted)
 
     @property
     def triangle(self) -> pl.DataFrame:
-        """The rows of :attr:`cohorts` that were asked about."""
-        return self._only_asked(self.cohorts)
+        """The rows of :attr:`cohorts` at the requested ages."""
+        return self._requested_rows(self.cohorts)
 
     def to_frame(self) -> pl.DataFrame:
         """Return :attr:`cohorts`."""
@@ -167,86 +171,87 @@ class Retention(Result):
         Parameters
         ----------
         digits
-            Decimals.
+            Decimal places.
         show
             ``days`` (with :attr:`differences`, where segments can be compared), ``cohorts`` (the triangle),
             ``curve``, ``periods`` or ``differences``.
         drawn
-            Whether a terminal draws the curve above.
+            Whether to draw the curve above the table.
         """
         return sheet(self, digits, show, drawn=drawn)
 
     def report(self) -> dict[str, Any]:
-        """Return everything as plain lists and dicts."""
-        apart = self.by is not None and self.segments.comparable(self.versus)
+        """Return everything as plain dicts, ready for JSON."""
+        has_segments = self.by is not None and self.segments.comparable(self.versus)
         return given(
             days=self.days,
             periods=self.periods.cast({pl.Date: pl.String}),
             cohorts=self.cohorts.cast({pl.Date: pl.String}),
             curve=self.curve,
-            **({"differences": self.differences} if apart else {}),
+            **({"differences": self.differences} if has_segments else {}),
             audit=self.audit,
             conventions=self.conventions,
             inputs=self.inputs,
         )
 
-    # -- what it is made of --------------------------------------------------------------------------
     @cached_property
-    def _every(self) -> tuple[Window, ...]:
-        return self.windows.every(self.within.count)
+    def _all_windows(self) -> tuple[Window, ...]:
+        return self.windows.every(self.observed.count)
 
     @cached_property
     def _starts(self) -> pl.Series:
-        return self.calendar.starts(self.number, self.within.count)
+        return self.calendar.starts(self.number, self.observed.count)
 
     @property
-    def _asked(self) -> list[int]:
-        """Places of the windows asked about among all of them."""
-        return [self._every.index(window) for window in self.windows.asked]
+    def _requested_places(self) -> list[int]:
+        """Indices of the requested windows among all windows."""
+        return [self._all_windows.index(window) for window in self.windows.requested]
 
-    def _only_asked(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.filter(pl.col("at").is_in([window.at for window in self.windows.asked]))
+    def _requested_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.filter(pl.col("at").is_in([window.at for window in self.windows.requested]))
 
 
-#: lines of a drawing that can be told apart, and the share of users that must have reached an age to be drawn
+#: lines that can be distinguished in a drawing, and the share of users that an age needs to be drawn
 _LINES, _REACHED = 6, 0.1
 _NAMES: Final = {"censored": "left out", "login_to_new_ratio": "login/new"}
 
 
-def sheet(found: Retention, digits: int, show: str, *, drawn: bool) -> Sheet:
+def sheet(retention: Retention, digits: int, show: str, *, drawn: bool) -> Sheet:
     """Return one of the tables as a sheet; see :meth:`rankstone.online.retention_result.Retention.sheet`."""
     parts: list[Any] = []
-    if drawn and (lines := _lines(found)):
+    if drawn and (lines := _lines(retention)):
         top = max(max(line.y) for line in lines.values()) or 1.0
         parts.append(Drawing(lines, top, named=list(lines) != [""]))
     if show == "cohorts":
-        parts.append(_triangle(found, digits))
+        parts.append(_triangle(retention, digits))
     else:
-        parts.append(_table(found, found.table() if show == "days" else getattr(found, show), digits))
-    if show == "days" and found.by is not None and found.segments.comparable(found.versus):
-        parts.append(_table(found, found.differences, digits))
-    told = {**found.conventions, "days": ",".join(found.conventions["days"])}
-    if found.calendar.unit != "week":
-        told.pop("week_start")
-    return Sheet("", parts=tuple(parts), notes=(*found.audit.lines(), *conventions_lines(told)))
+        parts.append(
+            _table(retention, retention.table() if show == "days" else getattr(retention, show), digits)
+        )
+    if show == "days" and retention.by is not None and retention.segments.comparable(retention.versus):
+        parts.append(_table(retention, retention.differences, digits))
+    conventions = {**retention.conventions, "days": ",".join(retention.conventions["days"])}
+    if retention.calendar.unit != "week":
+        conventions.pop("week_start")
+    return Sheet("", parts=tuple(parts), notes=(*retention.audit.lines(), *conventions_lines(conventions)))
 
 
-def _table(found: Retention, frame: pl.DataFrame, digits: int) -> Table:
+def _table(retention: Retention, frame: pl.DataFrame, digits: int) -> Table:
     if "complete" in frame.columns:
         complete = ["" if one else "not complete" for one in frame["complete"]]
         frame = frame.with_columns(complete=frame["complete"].__class__("complete", complete))
-    names = {"at": found.calendar.unit, **_NAMES}
-    kinds: Any = {found.by: "id", "at": "number"}
+    names = {"at": retention.calendar.unit, **_NAMES}
+    kinds: Any = {retention.by: "id", "at": "number"}
     return Table.of(frame.drop("age", strict=False), digits=digits, names=names, kinds=kinds)
 
 
-def _triangle(found: Retention, digits: int) -> Table:
-    """Return a row a cohort and a column a window; what nobody knows yet is blank."""
-    windows = [window.at for window in found.windows.asked]
-    by = [] if found.by is None else [found.by]
-    head = (*map(printable, by), "cohort", "size", *(f"{found.calendar.unit} {at}" for at in windows))
+def _triangle(retention: Retention, digits: int) -> Table:
+    """Return the cohort triangle, one row per cohort and one column per age; unknown rates are blank."""
+    windows = [window.at for window in retention.windows.requested]
+    by = [] if retention.by is None else [retention.by]
+    head = (*map(printable, by), "cohort", "size", *(f"{retention.calendar.unit} {at}" for at in windows))
     rows: dict[tuple[object, ...], dict[str, str]] = {}
-    for row in found.triangle.iter_rows(named=True):
+    for row in retention.triangle.iter_rows(named=True):
         if row["size"]:
             cells = rows.setdefault((*(row[name] for name in by), row["cohort"], row["size"]), {})
             cells[row["at"]] = "" if row["rate"] is None else cell(row["rate"], digits=digits)
@@ -257,19 +262,23 @@ def _triangle(found: Retention, digits: int) -> Table:
     return Table("", head, body, (*(False for _ in by), "text", *(True for _ in head[len(by) + 1 :])))
 
 
-def _lines(found: Retention) -> dict[str, Line]:
-    """Return the curves of the largest segments, over ages that a share of their users have reached."""
-    rows = [row for row in found.curve.iter_rows(named=True) if row["rate"] is not None]
-    rows = [row for row in rows if row["age"] or found.audit.registrations or found.windows.kind == "bracket"]
+def _lines(retention: Retention) -> dict[str, Line]:
+    """Return the curves of the largest segments, for ages that enough of their users have reached."""
+    rows = [row for row in retention.curve.iter_rows(named=True) if row["rate"] is not None]
+    rows = [
+        row
+        for row in rows
+        if row["age"] or retention.audit.registrations or retention.windows.kind == "bracket"
+    ]
     lines: dict[object, list[dict[str, Any]]] = {}
     for row in rows:
-        lines.setdefault(row.get(found.by or ""), []).append(row)
+        lines.setdefault(row.get(retention.by or ""), []).append(row)
     most = {name: max(row["users"] for row in points) for name, points in lines.items()}
     chosen = sorted(lines, key=lambda name: (-most[name], str(name)))[:_LINES]
     kept = {name: [row for row in lines[name] if row["users"] >= _REACHED * most[name]] for name in chosen}
     return {
-        "" if found.by is None else "–" if name is None else str(name): Line(
-            [float(row["age"] + found.windows.origin) for row in points], [row["rate"] for row in points]
+        "" if retention.by is None else "–" if name is None else str(name): Line(
+            [float(row["age"] + retention.windows.origin) for row in points], [row["rate"] for row in points]
         )
         for name, points in kept.items()
     }

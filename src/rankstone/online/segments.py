@@ -1,7 +1,4 @@
-"""Which groups users are told apart by, and what they are called.
-
-Segments held against one another: shares of their users, whoever stands in both being one cluster.
-"""
+"""Segments of users, and differences of their retention; a user in two segments is one cluster."""
 
 from __future__ import annotations
 
@@ -19,25 +16,25 @@ from rankstone.stats.proportions import Shared, proportion_difference
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rankstone.online.cohort_counts import Counts, Range
+    from rankstone.online.cohort_counts import Counts, ObservedPeriods
     from rankstone.online.periods import Window
 
-#: pairs that are compared unless one segment is named
+#: the most pairs compared without versus
 MOST_PAIRS: Final = 500
 
 
 @dataclass(frozen=True)
 class Segments:
-    """The values of a column, and which of them anybody belongs to.
+    """The values of a grouping column, and those that have users.
 
     Attributes
     ----------
     by
-        The column; ``None`` where everybody is in one group.
+        The column; ``None`` if all users are in one group.
     values
-        In their order; the place after the last one is that of who has none.
+        The sorted values; the index after the last one stands for users without a value.
     present
-        Places that somebody belongs to.
+        Indices of values with users.
     """
 
     by: str | None
@@ -46,7 +43,7 @@ class Segments:
 
     @classmethod
     def of(cls, by: tuple[str, list[str]] | None, counts: Counts) -> Segments:
-        """Say which segments there are."""
+        """Return the segments that occur in counts."""
         if by is None:
             return cls(None, (), (0,))
         there = counts.size.sum(axis=1) + counts.login.sum(axis=1) > 0
@@ -54,25 +51,25 @@ class Segments:
 
     @property
     def schema(self) -> dict[str, pl.DataType]:
-        """Columns that a frame begins with."""
+        """The leading columns of a frame."""
         return {} if self.by is None else {self.by: pl.String()}
 
     def name(self, at: int) -> str | None:
-        """Return the name of a segment; ``None`` is that of who has none."""
+        """Return the name of a segment; ``None`` for users without a value."""
         return self.values[at] if at < len(self.values) else None
 
-    def begin(self, at: int) -> tuple[str | None, ...]:
-        """Return what a segment's row begins with."""
+    def row_prefix(self, at: int) -> tuple[str | None, ...]:
+        """Return the leading cells of a segment's row."""
         return () if self.by is None else (self.name(at),)
 
     def cells(self, at: int, rows: int) -> dict[str, pl.Series]:
-        """Return the column that so many rows of a segment begin with, if any."""
+        """Return the leading column for so many rows of a segment, if there are segments."""
         return (
             {} if self.by is None else {self.by: pl.repeat(self.name(at), rows, dtype=pl.String, eager=True)}
         )
 
     def place(self, value: str) -> int:
-        """Return the place of a segment, by its name."""
+        """Return the index of a segment by its name."""
         known = {self.values[at]: at for at in self.present if at < len(self.values)}
         if value not in known:
             close = nearest(value, known, n=1)
@@ -84,19 +81,19 @@ class Segments:
         return known[value]
 
     def comparable(self, versus: str | None, most: int = MOST_PAIRS) -> bool:
-        """Say whether the segments are few enough to be compared, and more than one."""
+        """Return True if there is more than one segment and few enough to compare."""
         count = len(self.present)
         return count > 1 and (versus is not None or count * (count - 1) // 2 <= most)
 
     def pairs(self, versus: str | None, most: int = MOST_PAIRS) -> Iterable[tuple[int, int]]:
-        """Return which segments are compared: each with one, or every two.
+        """Return the pairs of segments to compare: each with one, or all pairs.
 
         Parameters
         ----------
         versus
-            The one; ``None`` for every two.
+            The one segment; ``None`` for all pairs.
         most
-            So many pairs are compared at most.
+            The largest number of pairs.
         """
         if versus is not None:
             other = self.place(versus)
@@ -119,62 +116,62 @@ def differences(
     segments: Segments,
     windows: Sequence[Window],
     places: Sequence[int],
-    within: Range,
+    observed: ObservedPeriods,
     *,
     versus: str | None,
     correction: str,
     confidence: float,
 ) -> pl.DataFrame:
-    """Return a row a window and pair of segments.
+    """Return differences of retention by pair of segments and window.
 
     Parameters
     ----------
-    counts, segments, within
-        What was counted.
+    counts, segments, observed
+        The counts.
     windows, places
-        The windows asked about, and their places among those counted.
+        The requested windows, and their indices among those counted.
     versus
-        The segment that the others are held against; every two unless given.
+        The segment that the others are compared with; ``None`` for all pairs.
     correction, confidence
-        Of the family of all rows; every interval has the level at which the correction stops.
+        Of the family of all rows; intervals are at the level at which the correction stops.
     """
     schema = {
         "segment": pl.String(), "versus": pl.String(), "at": pl.String(), "age": pl.Int64(),
         "users": pl.Int64(), "users_versus": pl.Int64(), **dict.fromkeys(_NUMBERS, pl.Float64()),
     }  # fmt: skip
-    asked = [
+    comparisons = [
         (
             one,
             other,
             at,
-            pooled(counts, one, places[at], window, within),
-            pooled(counts, other, places[at], window, within),
+            pooled(counts, one, places[at], window, observed),
+            pooled(counts, other, places[at], window, observed),
         )
         for one, other in segments.pairs(versus)
         for at, window in enumerate(windows)
     ]
 
-    def compared(level: float) -> list[tuple[float, float, float, float]]:
-        found = []
-        for one, other, at, mine, theirs in asked:
+    def intervals_at(level: float) -> list[tuple[float, float, float, float]]:
+        intervals = []
+        for one, other, at, first, second in comparisons:
             n, came, both = counts.shared[at, :, one, other]
             shared = Shared(int(n), int(came), int(counts.shared[at, 1, other, one]), int(both))
-            d = proportion_difference(mine, theirs, shared, level)
-            found.append((d.value, d.low, d.high, d.p))
-        return found
+            d = proportion_difference(first, second, shared, level)
+            intervals.append((d.value, d.low, d.high, d.p))
+        return intervals
 
-    p = np.array([row[-1] for row in compared(confidence)])
-    decided = ~np.isnan(p)
+    p = np.array([row[-1] for row in intervals_at(confidence)])
+    defined = ~np.isnan(p)
     corrected = np.full(len(p), np.nan)
-    corrected[decided] = adjusted(p[decided], correction)
-    level = 1 - family_level(p[decided], correction, 1 - confidence)
+    corrected[defined] = adjusted(p[defined], correction)
+    level = 1 - family_level(p[defined], correction, 1 - confidence)
     rows = [
         (
-            segments.name(one), segments.name(other), windows[at].at, windows[at].first, mine[1], theirs[1],
-            _share(mine), _share(theirs), *numbers, float(least),
+            segments.name(one), segments.name(other), windows[at].at, windows[at].first, first[1], second[1],
+            _share(first), _share(second), *numbers, float(least),
         )
-        for (one, other, at, mine, theirs), numbers, least in zip(
-            asked, compared(level), corrected, strict=True
+        for (one, other, at, first, second), numbers, least in zip(
+            comparisons, intervals_at(level), corrected, strict=True
         )
     ]  # fmt: skip
     return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col(_NUMBERS).fill_nan(None))

@@ -1,9 +1,7 @@
-"""Users, each with a cohort and a segment, and their bits.
+"""User activity as bits, one per user and period, from one streaming pass over the events.
 
-Who was seen in which period: one bit a user and period, made in one streaming pass over the events.
-
-A user's bits stand in words of 64 periods, a block of words a row.  However many events there are, that is
-all that is kept; where even the users are too many, they are taken a share at a time.
+Bits are stored in words of 64 periods, a block of words per row, so memory depends on users and not on
+events; if there are too many users, they are processed in shares.
 """
 
 from __future__ import annotations
@@ -32,28 +30,28 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 BITS: Final = 64
-#: words of a row, at most
+#: the most words in a row
 _WORDS: Final = 8
-#: users whose rows are made at a time: some 800 bytes each while Polars groups
-_AT_ONCE: Final = 3_000_000
+#: users per share: some 800 bytes each while Polars groups
+_USERS_PER_SHARE: Final = 3_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What is to be made of the events.
+    """How events become activity bits.
 
     Attributes
     ----------
     events, reading, calendar
         The table, how its times are read, and the periods.
     first, count
-        Number of the first period, and how many there are.
+        The number of the first period, and how many there are.
     span
-        The days that count.
+        The days to include.
     by
-        The column of segments, and its values in their order; ``None`` where there are none.
+        The column of segments and its sorted values; ``None`` without segments.
     each
-        Whether a user is somebody else in each segment; else everybody belongs to that of the first event.
+        Whether users count in each of their segments; otherwise in that of their first event.
     """
 
     events: Events
@@ -67,49 +65,49 @@ class Plan:
 
     @property
     def words(self) -> int:
-        """Words of a row."""
+        """The number of words in a row."""
         return min(-(-self.count // BITS), _WORDS)
 
     @property
     def blocks(self) -> int:
-        """Rows a user may have."""
+        """The most rows of a user."""
         return -(-self.count // (BITS * self.words))
 
     def rows(self, share: pl.Expr) -> pl.LazyFrame:
-        """Return a row a user (segment) and block: ``w0``, ``w1`` … are words of bits.
+        """Return one row per user (and segment) and block; ``w0``, ``w1`` … are words of bits.
 
-        ``segment`` is the place of a segment among the values, their number where there is none; ``least``
-        and ``most`` are those of the user's segments in this block.
+        ``segment`` is the index of the segment, or the number of segments if there is none; ``least`` and
+        ``most`` are the smallest and largest of the user's segments in this block.
 
         Parameters
         ----------
         share
-            Which users; of the others no row is kept.
+            A filter for users.
         """
         keys = ["user_id", *["segment"] * self.each, *["block"] * (self.blocks > 1)]
         words = [f"w{w}" for w in range(self.words)]
         bits = [
             pl.when(pl.col("word") == w).then("bit").otherwise(0).alias(name) for w, name in enumerate(words)
         ]
-        wanted: list[str | pl.Expr] = [*keys, *bits]
-        made = [pl.col(name).bitwise_or() for name in words]
-        of_first = self.by is not None and not self.each
-        if of_first:
-            wanted += [self._order().alias("earliest"), "segment"]
-            made += [pl.col("earliest").min(), pl.col("segment").min().alias("least")]
-            made.append(pl.col("segment").max().alias("most"))
-        rows = self._seen(share).select(wanted).group_by(keys).agg(made)
-        if of_first:
+        selected: list[str | pl.Expr] = [*keys, *bits]
+        aggregates = [pl.col(name).bitwise_or() for name in words]
+        by_first_event = self.by is not None and not self.each
+        if by_first_event:
+            selected += [self._event_order().alias("earliest"), "segment"]
+            aggregates += [pl.col("earliest").min(), pl.col("segment").min().alias("least")]
+            aggregates.append(pl.col("segment").max().alias("most"))
+        rows = self._events(share).select(selected).group_by(keys).agg(aggregates)
+        if by_first_event:
             rows = rows.with_columns(segment=(pl.col("earliest") % self._segments).cast(pl.Int32))
         return rows if self.blocks > 1 else rows.with_columns(block=pl.lit(0, pl.Int32))
 
-    def _seen(self, share: pl.Expr) -> pl.LazyFrame:
-        """Return the events that count, each with the word it belongs to and the bit it sets."""
+    def _events(self, share: pl.Expr) -> pl.LazyFrame:
+        """Return the events to include, each with its word and bit."""
         day = self.reading.day
         kept = pl.col("user_id").is_not_null() & day.is_not_null() & self.span.holds(day)
         columns = [pl.col("user_id"), (self.calendar.number(day) - self.first).alias("period")]
         if self.by is not None:
-            columns += [code(*self.by).alias("segment"), self.reading.instant.alias("instant")]
+            columns += [segment_codes(*self.by).alias("segment"), self.reading.instant.alias("instant")]
         at = pl.col("period") // BITS
         return (
             self.events.frame.filter(kept & share)
@@ -123,22 +121,22 @@ class Plan:
 
     @property
     def _segments(self) -> int:
-        """Places of segments, that of none among them."""
+        """The number of segments, plus one for users without a segment."""
         return 1 if self.by is None else len(self.by[1]) + 1
 
-    def _order(self) -> pl.Expr:
-        """Return whole numbers whose least is that of the first event, and of its segments the least."""
+    def _event_order(self) -> pl.Expr:
+        """Return integers whose minimum is the first event, and among equal times the first segment."""
         since = pl.col("instant") - self._instant_of_start()
         return since * self._segments + pl.col("segment")
 
     def _instant_of_start(self) -> int:
-        """Return an instant before all events, near enough that products with it fit 64 bits."""
+        """Return a time before all events, near enough that its products fit 64 bits."""
         start = (self.calendar.start(self.first) - date(1970, 1, 1)).days
         return (start - 2) * DAY  # a zone's day may begin a day before or after that of UTC
 
 
-def code(column: str, values: list[str]) -> pl.Expr:
-    """Return the place of a column's values among all of them, and their number where there is none."""
+def segment_codes(column: str, values: list[str]) -> pl.Expr:
+    """Return the index of a column's values, or their number for nulls and unknown values."""
     codes = (
         pl.col(column)
         .cast(pl.String)
@@ -147,42 +145,42 @@ def code(column: str, values: list[str]) -> pl.Expr:
     return codes.fill_null(len(values))
 
 
-def shares(users: int, blocks: int) -> Iterator[pl.Expr]:
-    """Yield conditions on ``user_id`` that each let in as many users as fit."""
-    count = max(1, -(-users * blocks // _AT_ONCE))
+def user_shares(users: int, blocks: int) -> Iterator[pl.Expr]:
+    """Yield filters on ``user_id`` that split users into shares that fit in memory."""
+    count = max(1, -(-users * blocks // _USERS_PER_SHARE))
     for share in range(count):
         yield pl.lit(value=True) if count == 1 else pl.col("user_id").hash(0) % count == share
 
 
-#: the cohort of who is in none, and of who does not count at all
-NOBODY: Final = -1
+#: codes for users in no cohort, and for users left out
+NO_COHORT: Final = -1
 LEFT_OUT: Final = -2
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Who was seen when; where a user is somebody else in each segment, so many people.
+    """Activity of users; with ``each``, one person per user and segment.
 
     Attributes
     ----------
     words, block, owner
-        Rows of bits, uint64 ``[rows, words]``; which words they are; whose they are.
+        Rows of bits, uint64 ``[rows, words]``; the block of each row; the person of each row.
     user
-        The user each person is, int64 ``[people]``.
+        The user of each person, int64 ``[people]``.
     segment, cohort
-        Of each person, int64 ``[people]``; the cohort is :data:`NOBODY` for who is in none.
+        Of each person, int64 ``[people]``; the cohort can be :data:`NO_COHORT` or :data:`LEFT_OUT`.
     first
-        The first period each was seen in; ``count`` for who was never seen.
+        The first active period of each person; ``count`` if there is none.
     count
-        How many periods there are.
+        The number of periods.
     ids
-        Users' ids, a row a person.
+        User ids, one per person.
     registered
-        The period each registered in, null for who did not; ``None`` where no table says so.
+        The period of registration, null if there is none; ``None`` without a table of registrations.
     several
-        How many users have events in several segments.
+        The number of users with events in several segments.
     unregistered
-        How many users have events and no registration.
+        The number of users with events and no registration.
     """
 
     words: NDArray[np.uint64]
@@ -200,7 +198,7 @@ class People:
 
     @classmethod
     def of(cls, rows: pl.DataFrame, plan: Plan) -> People:
-        """Make people of rows of bits; everybody's cohort is that of the first period."""
+        """Return people from rows of bits; the cohort is the first active period."""
         keys = ["user_id", *["segment"] * plan.each]
         if plan.blocks > 1 or plan.each:
             rows = rows.sort(*keys, "block")
@@ -211,7 +209,7 @@ class People:
         words = np.stack([rows[f"w{w}"].fill_null(0).to_numpy() for w in range(plan.words)], axis=1)
         block = rows["block"].fill_null(0).to_numpy().astype(np.int64)
         ids = rows["user_id"].gather(starts)
-        first = _firsts(words, block, starts, plan.count)
+        first = _first_periods(words, block, starts, plan.count)
         segment = (
             rows["segment"].gather(starts).to_numpy() if "segment" in rows.columns else np.zeros(len(starts))
         )
@@ -227,23 +225,23 @@ class People:
             plan.count,
             ids,
             rows["registered"].gather(starts) if "registered" in rows.columns else None,
-            _several(rows, starts, user),
+            _count_in_several_segments(rows, starts, user),
         )
 
     def __len__(self) -> int:
         return len(self.cohort)
 
     def bits(self, rows: Ints, owners: int, local: Ints) -> NDArray[np.uint8]:
-        """Return who was seen when, uint8 ``[owners, count]`` of 0 and 1.
+        """Return activity as uint8 ``[owners, count]`` of 0 and 1.
 
         Parameters
         ----------
         rows
-            Rows of bits.
+            Indices of rows of bits.
         owners
-            Of how many people.
+            The number of people.
         local
-            Whose each row is, counted from 0.
+            The person of each row, counted from 0.
         """
         blocks = -(-self.count // (BITS * self.words.shape[1]))
         dense = np.zeros((owners, blocks, self.words.shape[1]), "<u8")
@@ -252,72 +250,72 @@ class People:
             dense.reshape(owners, -1).view(np.uint8), axis=1, count=self.count, bitorder="little"
         )
 
-    def settled(self, policies: Policies, since: int, where: Callable[[object], str]) -> People:
-        """Return the people with the cohorts that registrations and policies give them.
+    def with_cohorts(self, policies: Policies, since: int, where: Callable[[object], str]) -> People:
+        """Return the people with their cohorts by registrations and policies.
 
         Parameters
         ----------
         policies
-            What becomes of users whose registration is late or missing.
+            How users with late or missing registrations are treated.
         since
-            The first cohort; who comes before is in none.
+            The first cohort; earlier users are in none.
         where
-            Says where a user's first row stands.
+            The function that returns the place of a user's first row, for messages.
         """
         cohort, unregistered = self.first.copy(), 0
         if self.registered is not None:
             known = self.registered.is_not_null().to_numpy()
-            said = self.registered.fill_null(0).to_numpy().astype(np.int64)
-            early = known & (self.first < said)
+            registered = self.registered.fill_null(0).to_numpy().astype(np.int64)
+            early = known & (self.first < registered)
             if policies.early == "error" and early.any():
-                raise self._early(early, where)
-            stays = early if policies.early == "move" else np.zeros(len(early), bool)
-            cohort = np.where(known & ~stays, said, cohort)
-            unregistered = distinct(self.user[~known])
+                raise self._early_error(early, where)
+            moved = early if policies.early == "move" else np.zeros(len(early), bool)
+            cohort = np.where(known & ~moved, registered, cohort)
+            unregistered = count_distinct(self.user[~known])
             if policies.unregistered == "error" and unregistered:
-                raise self._unregistered(~known, where)
+                raise self._unregistered_error(~known, where)
             if policies.unregistered != "first":
-                cohort[~known] = LEFT_OUT if policies.unregistered == "drop" else NOBODY
-        cohort[(cohort >= 0) & (cohort < since)] = NOBODY
+                cohort[~known] = LEFT_OUT if policies.unregistered == "drop" else NO_COHORT
+        cohort[(cohort >= 0) & (cohort < since)] = NO_COHORT
         return replace(self, cohort=cohort, unregistered=unregistered)
 
-    def _early(self, early: NDArray[np.bool_], where: Callable[[object], str]) -> InputError:
+    def _early_error(self, early: NDArray[np.bool_], where: Callable[[object], str]) -> InputError:
         user = self.ids[int(np.flatnonzero(early)[0])]
         return BadValue(
-            f"{counted(int(early.sum()), 'user')} with events before the registration, such as "
+            f"{counted(int(early.sum()), 'user')} with events before their registration, such as "
             f"{printable(user, 60)}",
             where=where(user),
-            expected="events from the registration on",
-            fix="early=drop leaves such events out, early=move takes the first event for the registration",
+            expected="no events before the registration",
+            fix="early=drop leaves such events out; early=move uses the first event as the registration",
         )
 
-    def _unregistered(self, unknown: NDArray[np.bool_], where: Callable[[object], str]) -> InputError:
+    def _unregistered_error(self, unknown: NDArray[np.bool_], where: Callable[[object], str]) -> InputError:
         user = self.ids[int(np.flatnonzero(unknown)[0])]
         return BadValue(
             f"{counted(int(unknown.sum()), 'user')} with events and without a registration, such as "
             f"{printable(user, 60)}",
             where=where(user),
-            expected="a registration of everybody",
-            fix="unregistered=earlier: they registered before all this; first: with their first event; "
-            "drop: leave them out",
+            expected="a registration for every user",
+            fix="unregistered=earlier if they registered before the log begins; unregistered=first to use "
+            "their first event; unregistered=drop to leave them out",
         )
 
 
 @dataclass(frozen=True)
 class Policies:
-    """What becomes of users whose events and registration do not fit: ``EARLY`` and ``UNREGISTERED``."""
+    """How users with early events or without a registration are treated: ``EARLY``, ``UNREGISTERED``."""
 
     early: str = "error"
     unregistered: str = "error"
 
 
-def distinct(numbers: Ints) -> int:
-    """Count the different ones among numbers from 0 that leave few out."""
+def count_distinct(numbers: Ints) -> int:
+    """Return the number of distinct values of small non-negative integers."""
     return int(np.count_nonzero(np.bincount(numbers)))
 
 
-def _several(rows: pl.DataFrame, starts: Ints, user: Ints) -> int:
-    """Count the users with events in several segments."""
+def _count_in_several_segments(rows: pl.DataFrame, starts: Ints, user: Ints) -> int:
+    """Return the number of users with events in several segments."""
     if "least" in rows.columns:
         least, most = (rows[name].to_numpy() for name in ("least", "most"))
         differ = (
@@ -327,8 +325,8 @@ def _several(rows: pl.DataFrame, starts: Ints, user: Ints) -> int:
     return int((np.bincount(user, minlength=1) > 1).sum())
 
 
-def _firsts(words: NDArray[np.uint64], block: Ints, starts: Ints, count: int) -> Ints:
-    """Return everybody's first period, of rows one after the other; ``count`` where there is none."""
+def _first_periods(words: NDArray[np.uint64], block: Ints, starts: Ints, count: int) -> Ints:
+    """Return the first active period of each person; ``count`` if there is none."""
     low = np.full(len(words), count, np.int64)
     width = words.shape[1]
     for w in range(width):
