@@ -61,7 +61,7 @@ class Arm:
     has_no_spread: bool = False
 
 
-def impression_ratios(
+def metric_ratios(
     clicks: Floats, position: Floats, impression: Ints, k: int
 ) -> dict[str, tuple[Floats, Floats]]:
     """Return the numerator and denominator of each metric, float64 ``[impressions]``.
@@ -92,7 +92,7 @@ def impression_ratios(
     return dict(zip(metric_directions(k), values, strict=True))
 
 
-def equivalent_metrics(of: Mapping[str, tuple[Floats, Floats]]) -> dict[str, str]:
+def repeated_metrics(of: Mapping[str, tuple[Floats, Floats]]) -> dict[str, str]:
     """Return {metric: the earlier metric that it equals in this log, or that it is one minus}.
 
     Abandonment is ``1 - clicked@k`` where no position is below k, and ``clicked@1`` is ``CTR@1`` where every

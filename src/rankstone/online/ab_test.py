@@ -15,10 +15,10 @@ from rankstone.online.ab_metrics import (
     Arm,
     ClaimSettings,
     differences,
-    equivalent_metrics,
-    impression_ratios,
     make_arms,
     metric_directions,
+    metric_ratios,
+    repeated_metrics,
 )
 from rankstone.online.log_tables import (
     Log,
@@ -64,7 +64,7 @@ def make_remarks(repeats: Mapping[str, str], *, sequential: bool) -> dict[str, s
     return remarks
 
 
-def unfinished_warnings(units: int, planned: int | None, *, sequential: bool) -> Iterator[str]:
+def size_warnings(units: int, planned: int | None, *, sequential: bool) -> Iterator[str]:
     """Yield a warning if the experiment has not reached its planned size and is not sequential."""
     if planned is not None and units < planned and not sequential:
         yield (
@@ -250,14 +250,14 @@ def ab(
     variant = cluster_of_impressions(read, by, impression)
     unit = np.arange(len(variant)) if cluster is None else cluster_of_impressions(read, cluster, impression)
     clicks, position = (read.frame[name].to_numpy() for name in ("clicked", "position"))
-    ratios = impression_ratios(clicks, position, impression, k)
-    arms, repeats = make_arms(ratios, unit, variant, float(position.max())), equivalent_metrics(ratios)
+    ratios = metric_ratios(clicks, position, impression, k)
+    arms, repeats = make_arms(ratios, unit, variant, float(position.max())), repeated_metrics(ratios)
     ratio, ratio_notes = sample_ratio_check(labels, next(iter(arms.values())), shares, sequential=sequential)
     rows = differences(arms, repeats, labels, code, metric_directions(k), settings)
     distinct = {measure: of for measure, of in arms.items() if measure not in repeats}
     warnings = [
         *ratio_notes,
-        *unfinished_warnings(int(unit.max()) + 1, planned, sequential=sequential),
+        *size_warnings(int(unit.max()) + 1, planned, sequential=sequential),
         *no_spread_warnings(distinct, labels),
     ]
     return Experiment(

@@ -125,7 +125,7 @@ def _comma_separated(values: Iterable[float]) -> str:
 def parse_numbers(option: str, given: object, count: int | None = None) -> tuple[float, ...]:
     """Return numbers given as ``"0.02,0.1"`` or as a sequence.
 
-    >>> numbers("smoothing", "1,9", 2)
+    >>> parse_numbers("smoothing", "1,9", 2)
     (1.0, 9.0)
     """
     parts = given.split(",") if isinstance(given, str) else given
@@ -320,8 +320,8 @@ def clicks(
             f"propensities: method={method} does not use them",
             fix="use method=ips, or leave out propensities",
         )
-    propensity_by_position, source = (None, None) if propensities is None else read_propensities(propensities)
-    by_column = method == "ips" and propensity_by_position is None
+    known, source = (None, None) if propensities is None else read_propensities(propensities)
+    by_column = method == "ips" and known is None
     further = ["propensity"] if by_column else ["position"] if method in ("ips", "pbm") else []
     table = open_log(
         log,
@@ -333,20 +333,18 @@ def clicks(
         progress=progress,
     )
     survey = survey_log(table, invalid, ["query_id", "doc_id", "clicked", *further])
-    list_survey = survey_lists(table, survey, lists)
-    rows = usable_rows(table, list_survey, fractional=options.fractional)
+    checked = survey_lists(table, survey, lists)
+    rows = usable_rows(table, checked, fractional=options.fractional)
     by_position = count_by_position(table, rows)
-    if propensity_by_position is not None:
-        _check_coverage(propensity_by_position, by_position, table, source)
+    if known is not None:
+        _check_coverage(known, by_position, table, source)
     sessions = Sessions(table, rows, survey) if "session" in table.has else None
     batches = count_cells(table, rows, survey, further)
-    judged = _estimate_pairs(
-        batches, options, propensity_by_position, unlinked, table.events.source, sessions
-    )
+    judged = _estimate_pairs(batches, options, known, unlinked, table.events.source, sessions)
     return Clicks(
         judgments=judged.kept(options),
         positions=judged.positions(by_position),
-        audit=make_audit(table, survey, list_survey, options, judged, by_position),
+        audit=make_audit(table, survey, checked, options, judged, by_position),
         conventions=_conventions(
             options, given, {"tz": tz, "times_in": times_in, "start": start, "end": end}
         ),
@@ -355,17 +353,17 @@ def clicks(
 
 
 def _check_coverage(
-    propensity_by_position: Mapping[int, float], by_position: pl.DataFrame, log: Log, source: str | None
+    known: Mapping[int, float], by_position: pl.DataFrame, log: Log, source: str | None
 ) -> None:
     """Refuse logs with positions that have no propensity."""
-    lacking = [position for position in by_position["position"] if position not in propensity_by_position]
+    lacking = [position for position in by_position["position"] if position not in known]
     if lacking:
         at = pl.col("position").cast(pl.Float64, strict=False) == lacking[0]
         place, _ = log.events.first((log.reason == 0) & log.in_period & at)
         raise BadValue(
             f"there is no propensity for position {some(lacking, 8)}",
             where=place,
-            given=f"{source} has positions {some(sorted(propensity_by_position), 8)}",
+            given=f"{source} has positions {some(sorted(known), 8)}",
             expected="a propensity for every position of the log",
         )
 
@@ -373,7 +371,7 @@ def _check_coverage(
 def _estimate_pairs(
     batches: Iterator[Cells],
     options: ClickOptions,
-    propensity_by_position: Mapping[int, float] | None,
+    known: Mapping[int, float] | None,
     unlinked: str,
     source: str,
     sessions: Sessions | None,
@@ -385,30 +383,23 @@ def _estimate_pairs(
             raise _empty_log_error(source)
         return fit_position_model(all_batches, options, unlinked, source, sessions)
     weighing = Weighing() if options.method == "ips" else None
-    made = [
-        (batch.pairs, _estimate_cells(batch, options, propensity_by_position, weighing)) for batch in batches
-    ]
+    made = [(batch.pairs, _estimate_cells(batch, options, known, weighing)) for batch in batches]
     if not made:
         raise _empty_log_error(source)
     pairs = pl.concat([pairs for pairs, _ in made])
-    return JudgedPairs(
-        pairs, Estimates.joined([each for _, each in made]), propensity_by_position or {}, weighing=weighing
-    )
+    return JudgedPairs(pairs, Estimates.joined([each for _, each in made]), known or {}, weighing=weighing)
 
 
 def _estimate_cells(
-    batch: Cells,
-    options: ClickOptions,
-    propensity_by_position: Mapping[int, float] | None,
-    weighing: Weighing | None,
+    batch: Cells, options: ClickOptions, known: Mapping[int, float] | None, weighing: Weighing | None
 ) -> Estimates:
     if weighing is not None:
         chances = batch.propensity
         if chances is None:
-            assert propensity_by_position is not None  # noqa: S101 - a table, where there is no column
+            assert known is not None  # noqa: S101 - a table, where there is no column
             assert batch.position is not None  # noqa: S101 - which was asked for
             places, at = np.unique(batch.position, return_inverse=True)
-            chances = np.array([propensity_by_position[int(place)] for place in places])[at]
+            chances = np.array([known[int(place)] for place in places])[at]
         return inverse_propensity(batch, chances, options, weighing)
     return ever_clicked(batch) if options.method == "click" else mean_values(batch, options)
 

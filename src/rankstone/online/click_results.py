@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 
 #: default number of rows shown
 _SHOWN: Final = 10
-_NAMES: Final = {
-    "query_id": "query",
-    "doc_id": "document",
-    "impressions": "shown",
-    "standard_error": "error",
-}
+_NAMES: Final = {"query_id": "query", "doc_id": "document", "impressions": "shown", "standard_error": "error"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

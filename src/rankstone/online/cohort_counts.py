@@ -111,10 +111,10 @@ class Counts:
 
 def count(people: People, segments: int, windows: Windows, observed: ObservedPeriods) -> Counts:
     """Count users by segment, cohort and window."""
-    all_windows = windows.every(people.count)
+    every = windows.every(people.count)
     size = np.zeros((segments, people.count), np.int64)
     login, login_new = np.zeros_like(size), np.zeros_like(size)
-    seen = np.zeros((segments, people.count, len(all_windows)), np.int64)
+    seen = np.zeros((segments, people.count, len(every)), np.int64)
     early, kept = 0, people.cohort != LEFT_OUT
     for group, cohort, bits in _batches(people):
         if cohort == NO_COHORT:
@@ -127,7 +127,7 @@ def count(people: People, segments: int, windows: Windows, observed: ObservedPer
         login_new[group, cohort] += sums[0]
         if windows.kind == "bracket":
             seen[group, cohort] += [
-                _seen_in_window(bits, cohort, window).sum(dtype=np.int64) for window in all_windows
+                _seen_in_window(bits, cohort, window).sum(dtype=np.int64) for window in every
             ]
         else:
             if windows.kind == "rolling":
@@ -188,12 +188,8 @@ def _batches(people: People) -> Iterator[tuple[int, int, NDArray[np.uint8]]]:
             continue
         for part in range(int(start), int(end), most):
             stop = min(part + most, int(end))
-            cohorts_present = rows[begins[part] : begins[stop]]
-            yield (
-                segment,
-                cohort - 2,
-                people.bits(cohorts_present, stop - part, of_row[cohorts_present] - part),
-            )
+            present = rows[begins[part] : begins[stop]]
+            yield (segment, cohort - 2, people.bits(present, stop - part, of_row[present] - part))
 
 
 def _shared_counts(
@@ -210,15 +206,13 @@ def _shared_counts(
     borders = np.flatnonzero(np.diff(people.user[several], prepend=-1))
     starts = borders[:: max(1, most // segments)]
     for start, end in zip(starts, [*starts[1:], len(several)], strict=True):
-        cohorts_present = several[start:end]
-        lengths = begins[cohorts_present + 1] - begins[cohorts_present]
-        local = np.repeat(np.arange(len(cohorts_present)), lengths)
-        rows = np.arange(len(local)) + np.repeat(
-            begins[cohorts_present] - (np.cumsum(lengths) - lengths), lengths
-        )
-        bits = people.bits(rows, len(cohorts_present), local)
-        user = np.unique(people.user[cohorts_present], return_inverse=True)[1]
-        cohort, segment = people.cohort[cohorts_present], people.segment[cohorts_present]
+        present = several[start:end]
+        lengths = begins[present + 1] - begins[present]
+        local = np.repeat(np.arange(len(present)), lengths)
+        rows = np.arange(len(local)) + np.repeat(begins[present] - (np.cumsum(lengths) - lengths), lengths)
+        bits = people.bits(rows, len(present), local)
+        user = np.unique(people.user[present], return_inverse=True)[1]
+        cohort, segment = people.cohort[present], people.segment[present]
         for at, window in enumerate(windows):
             there, returned = np.zeros((2, int(user.max()) + 1, segments))
             there[user, segment] = observed.covers(cohort, window)
@@ -323,11 +317,11 @@ def curve(
 def _curve_row(
     counts: Counts, at: int, place: int, window: Window, observed: ObservedPeriods, confidence: float
 ) -> tuple[object, ...]:
-    cohorts_present = observed.reported[counts.size[at, observed.reported] > 0]
-    used = cohorts_present[observed.covers(cohorts_present, window)]
+    present = observed.reported[counts.size[at, observed.reported] > 0]
+    used = present[observed.covers(present, window)]
     seen, size = counts.seen[at, used, place], counts.size[at, used]
     retained, users = int(seen.sum()), int(size.sum())
-    head = window.at, window.first, len(used), len(cohorts_present) - len(used), users, retained
+    head = window.at, window.first, len(used), len(present) - len(used), users, retained
     if not users:
         return (*head, *[None] * 7)
     low, high = wilson(retained, users, confidence)

@@ -177,7 +177,7 @@ def retention(
         )
     tables = open_tables(events, registrations, by, columns=columns, format_in=format_in, progress=progress)
     reading = read_times(tables.events, clock)
-    surveyed = survey_events(tables.events, reading, span, invalid)
+    survey = survey_events(tables.events, reading, span, invalid)
     values = (
         None
         if by is None or tables.segment_source is None
@@ -185,23 +185,23 @@ def retention(
     )
     registered = None
     if tables.registrations is not None:
-        registration_segments = values if tables.segment_source is tables.registrations else None
+        by_registration = values if tables.segment_source is tables.registrations else None
         registered = read_registrations(
             tables.registrations,
             clock,
             span.end,
             invalid=invalid,
             duplicates=duplicate_registrations,
-            by=registration_segments,
+            by=by_registration,
         )
         _check_same_zone(reading, registered.reading)
-    observed, first = _observed_periods(calendar, surveyed, registered, span, as_day("since", since))
-    _check_size(observed, windows, 1 if values is None else len(values[1]) + 1, calendar, surveyed)
-    event_segments = values if tables.segment_source is tables.events else None
-    each = segments == "each" and event_segments is not None
-    plan = Plan(tables.events, reading, calendar, first, observed.count, span, event_segments, each)
+    observed, first = _observed_periods(calendar, survey, registered, span, as_day("since", since))
+    _check_size(observed, windows, 1 if values is None else len(values[1]) + 1, calendar, survey)
+    by_event = values if tables.segment_source is tables.events else None
+    each = segments == "each" and by_event is not None
+    plan = Plan(tables.events, reading, calendar, first, observed.count, span, by_event, each)
     counts = _count_users(
-        plan, surveyed, registered, windows, observed, policies, 1 if values is None else len(values[1]) + 1
+        plan, survey, registered, windows, observed, policies, 1 if values is None else len(values[1]) + 1
     )
     segmented = Segments.of(values, counts)
     if versus is not None:
@@ -213,7 +213,7 @@ def retention(
         calendar=calendar,
         observed=observed,
         number=first,
-        audit=make_audit(tables.events, surveyed, reading, counts, registered, calendar, first, observed, by),
+        audit=make_audit(tables.events, survey, reading, counts, registered, calendar, first, observed, by),
         conventions={
             **asdict(calendar), "kind": kind, "day_origin": day_origin,
             "days": [window.at for window in windows.requested], "tz": reading.zone, "times_in": times_in,
@@ -237,21 +237,20 @@ def _check_same_zone(events: Reading, registrations: Reading) -> None:
     zones = events.zone, registrations.zone
     if None not in zones and zones[0] != zones[1]:
         raise BadOption(
-            f"events have days of {zones[0]}, registrations of {zones[1]}",
-            fix=f"use tz={zones[0]} for both",
+            f"events have days of {zones[0]}, registrations of {zones[1]}", fix=f"use tz={zones[0]} for both"
         )
 
 
 def _observed_periods(
-    calendar: Calendar, surveyed: Survey, registered: Registrations | None, span: Span, since: int | None
+    calendar: Calendar, survey: Survey, registered: Registrations | None, span: Span, since: int | None
 ) -> tuple[ObservedPeriods, int]:
     """Return the observed periods, and the number of the first."""
 
     def period(day: int) -> int:
         return calendar.of(as_date(day))
 
-    first_day = surveyed.first if span.start is None else span.start
-    last_day = surveyed.last if span.end is None else span.end
+    first_day = survey.first if span.start is None else span.start
+    last_day = survey.last if span.end is None else span.end
     days = (
         [first_day, last_day]
         if registered is None
@@ -273,23 +272,23 @@ def _observed_periods(
 
 
 def _check_size(
-    observed: ObservedPeriods, windows: Windows, segments: int, calendar: Calendar, surveyed: Survey
+    observed: ObservedPeriods, windows: Windows, segments: int, calendar: Calendar, survey: Survey
 ) -> None:
     cells = segments * observed.count * len(windows.every(observed.count))
     if observed.count > _MOST or cells > _CELLS:
         raise BadValue(
             f"{counted(observed.count, calendar.unit)}, {counted(segments, 'segment')}: too many cells",
-            given=f"events from {as_date(surveyed.first)} to {as_date(surveyed.last)}",
+            given=f"events from {as_date(survey.first)} to {as_date(survey.last)}",
             expected=f"at most {_MOST:,} periods and {_CELLS:,} cells",
             fix="check for wrong times; limit days with start=… and end=…, or use unit=week or month",
         )
     if observed.since >= observed.count:
-        raise BadOption("since is after the last event", expected=f"a day up to {as_date(surveyed.last)}")
+        raise BadOption("since is after the last event", expected=f"a day up to {as_date(survey.last)}")
 
 
 def _count_users(
     plan: Plan,
-    surveyed: Survey,
+    survey: Survey,
     registered: Registrations | None,
     windows: Windows,
     observed: ObservedPeriods,
@@ -298,7 +297,7 @@ def _count_users(
 ) -> Counts:
     """Return the counts, summed over shares of the users."""
     periods = None if registered is None else registered.periods(plan.calendar, plan.first)
-    users = surveyed.users if registered is None else max(surveyed.users, registered.users)
+    users = survey.users if registered is None else max(survey.users, registered.users)
 
     def where(user: object) -> str:
         return plan.events.first(pl.col("user_id").eq(user))[0]

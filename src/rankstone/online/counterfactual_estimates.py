@@ -322,9 +322,7 @@ def _check_positions(log: Log, discount: str, k: int | None, propensity: str) ->
     """Refuse a discount or cutoff if there are no positions; ``examination_rows`` checks the target's."""
     if propensity == "action" and (discount != "none" or k is not None) and not log.has("position"):
         raise MissingColumn(
-            "there is no column position",
-            where=log.source,
-            expected="position, which discount and k need",
+            "there is no column position", where=log.source, expected="position, which discount and k need"
         )
 
 

@@ -153,7 +153,7 @@ def weight_statistics(weight: Floats, cluster: Ints, clip: float | None) -> Weig
 
     Examples
     --------
-    >>> weights_of(np.array([1.0, 1.0, 2.0]), np.arange(3), None).effective
+    >>> weight_statistics(np.array([1.0, 1.0, 2.0]), np.arange(3), None).effective
     2.6666666666666665
     """
     total, squares = math.fsum(weight), math.fsum(weight * weight)
@@ -391,9 +391,9 @@ def parse_discount(discount: str | Sequence[float], k: int | None) -> Discount:
 
     Examples
     --------
-    >>> discount_of("log2", 2)(np.array([1.0, 3.0])).tolist()
+    >>> parse_discount("log2", 2)(np.array([1.0, 3.0])).tolist()
     [1.0, 0.0]
-    >>> discount_of([1, 0.5], None)(np.array([1.0, 2.0, 3.0])).tolist()
+    >>> parse_discount([1, 0.5], None)(np.array([1.0, 2.0, 3.0])).tolist()
     [1.0, 0.5, 0.0]
     """
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):

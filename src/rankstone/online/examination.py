@@ -102,7 +102,7 @@ def fit_examinations(counts: PositionCounts, tolerance: float, max_rounds: int) 
     return Examinations(np.exp(log_theta), free, rounds, change)
 
 
-def examination_covariance(counts: PositionCounts, fitted: Examinations, clicks: Iterable[Clicked]) -> Floats:
+def log_covariance(counts: PositionCounts, fitted: Examinations, clicks: Iterable[Clicked]) -> Floats:
     """Return the covariance of the log examinations, float64 ``[positions, positions]``.
 
     The sandwich estimator with sessions as clusters.  Scores are not centred, so the variance is rather too
@@ -256,10 +256,10 @@ def mean_values(cells: Cells, options: ClickOptions) -> Estimates:
     """
     impressions, clicks = _counts(cells)
     raw, error = _mean(cells, cells.value, impressions)
-    return shares_with_intervals(impressions, clicks, raw, impressions, error, options)
+    return with_intervals(impressions, clicks, raw, impressions, error, options)
 
 
-def shares_with_intervals(
+def with_intervals(
     impressions: Floats, clicks: Floats, raw: Floats, effective: Floats, error: Floats, options: ClickOptions
 ) -> Estimates:
     """Return shares smoothed by the prior, with Wilson's interval.

@@ -406,7 +406,7 @@ def with_error_bound(estimate: Estimate, low: float, high: float) -> Estimate:
     Examples
     --------
     >>> from rankstone.stats import Estimate
-    >>> low, high = spread_between(Estimate(1.0, 0.0, 100, df=99.0), 0, 1).interval()
+    >>> low, high = with_error_bound(Estimate(1.0, 0.0, 100, df=99.0), 0, 1).interval()
     >>> round(low, 4), round(0.025 ** (1 / 100), 4)
     (0.9638, 0.9638)
     """

@@ -141,10 +141,10 @@ class Windows:
 
     Examples
     --------
-    >>> [(window.first, window.last) for window in Windows.of("1,7", "exact").asked]
+    >>> [(window.first, window.last) for window in Windows.of("1,7", "exact").requested]
     [(1, 1), (7, 7)]
-    >>> [(window.at, window.first, window.last) for window in Windows.of("2..7", "bracket", origin=1).asked]
-    [('2..7', 1, 6)]
+    >>> [(window.at, window.first, window.last) for window in Windows.of("2..7", "bracket",
+    origin=1).requested] [('2..7', 1, 6)]
     """
 
     kind: str

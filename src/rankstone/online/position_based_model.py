@@ -22,10 +22,10 @@ from rankstone.online.examination import (
     Clicked,
     Estimates,
     Examinations,
-    examination_covariance,
     fit_examinations,
+    log_covariance,
     moved_impressions,
-    shares_with_intervals,
+    with_intervals,
 )
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def relevances(counts: PositionCounts, theta: Floats) -> Floats:
     return np.where(highest > 0, relevance, np.nan)
 
 
-def effective_impressions(counts: PositionCounts, theta: Floats, gamma: Floats) -> Floats:
+def effective_size(counts: PositionCounts, theta: Floats, gamma: Floats) -> Floats:
     """Return the effective number of examined impressions of each pair.
 
     γ(1 - γ) times the Fisher information, given examinations: all impressions if all are examined.
@@ -167,7 +167,7 @@ def effective_impressions(counts: PositionCounts, theta: Floats, gamma: Floats) 
     return counts.by_pair(counts.count * examined * np.maximum(1 - relevance, _LEAST) / (1 - chance))
 
 
-def examination_variance(counts: PositionCounts, theta: Floats, gamma: Floats, covariance: Floats) -> Floats:
+def relative_variance(counts: PositionCounts, theta: Floats, gamma: Floats, covariance: Floats) -> Floats:
     """Return the relative variance of relevances due to that of examinations, float64 ``[pairs]``.
 
     By the delta method: a relevance decreases as the examinations of its positions increase.
@@ -216,24 +216,20 @@ def fit_position_model(
     is_linked = groups == groups[0]
     impressions = counts.by_place(counts.count)
     unlinked = {int(positions[at]): int(impressions[at]) for at in np.flatnonzero(~is_linked)}
-    is_informative = counts.informative & is_linked[counts.place]
-    informative = counts.only(is_informative)
+    used = counts.informative & is_linked[counts.place]
+    informative = counts.only(used)
     _check_links(counts, informative, positions, is_linked, policy, source)
     fitted = fit_examinations(informative, options.tolerance, options.max_iterations)
-    informative_pairs = pairs[np.unique(counts.pair[is_informative])]
-    clicked = (
-        _independent_clicks(informative)
-        if sessions is None
-        else sessions.clicks(informative_pairs, positions)
-    )
-    covariance = examination_covariance(informative, fitted, clicked)
+    used_pairs = pairs[np.unique(counts.pair[used])]
+    clicked = _independent_clicks(informative) if sessions is None else sessions.clicks(used_pairs, positions)
+    covariance = log_covariance(informative, fitted, clicked)
     names = np.unique(counts.pair[is_linked[counts.place]])
     theta = np.where(is_linked, fitted.theta, 0.0)
     estimates, likelihood = _estimates(
         counts.only(is_linked[counts.place]), theta, clicks[names], covariance, options
     )
     fit = Fit(
-        pairs=informative_pairs.height,
+        pairs=used_pairs.height,
         impressions=int(informative.count.sum()),
         iterations=fitted.rounds,
         converged=fitted.change <= options.tolerance,
@@ -317,14 +313,12 @@ def _estimates(
     gamma = relevances(counts, theta)
     known = ~np.isnan(gamma)
     likelihood = log_likelihood(counts.only(known[counts.pair]), theta, gamma[known])
-    effective = effective_impressions(counts, theta, gamma)
+    effective = effective_size(counts, theta, gamma)
     odds = gamma / np.maximum(1 - gamma, 1e-12)
-    effective /= 1 + effective * odds * examination_variance(counts, theta, gamma, covariance)
+    effective /= 1 + effective * odds * relative_variance(counts, theta, gamma, covariance)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(gamma * (1 - gamma) / effective)
-    return shares_with_intervals(
-        counts.by_pair(counts.count), clicks, gamma, effective, error, options
-    ), likelihood
+    return with_intervals(counts.by_pair(counts.count), clicks, gamma, effective, error, options), likelihood
 
 
 def _no_information_error(source: str) -> BadValue:

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     from rankstone.online.periods import Calendar
 
 #: treatment of events before a user's registration
-EARLY: Final = {
-    "error": "refused",
-    "drop": "left out",
-    "move": "the first event is the registration",
-}
+EARLY: Final = {"error": "refused", "drop": "left out", "move": "the first event is the registration"}
 #: treatment of users without a registration
 UNREGISTERED: Final = {
     "error": "refused",

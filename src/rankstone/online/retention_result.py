@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from rankstone.errors import UsageError, printable
-from rankstone.online import cohort_counts
+from rankstone.online import cohort_counts as counting
 from rankstone.online.segments import differences
 from rankstone.tables.drawing import Drawing, Line
 from rankstone.tables.results import Result, conventions_lines, given
@@ -90,7 +90,7 @@ class Retention(Result):
         new), ``login`` users (active), ``login_to_new_ratio`` (which is not retention and can exceed 1; null
         without new users), ``complete`` (true if the log covers the whole period).
         """
-        return cohort_counts.periods(self.counts, self.segments, self._starts, self.observed)
+        return counting.periods(self.counts, self.segments, self._starts, self.observed)
 
     @cached_property
     def cohorts(self) -> pl.DataFrame:
@@ -101,7 +101,7 @@ class Retention(Result):
         and ``high``, and ``censored``: true if the cohort was not observed for that long.  The rate is null
         for censored and for empty cohorts.
         """
-        return cohort_counts.cohorts(
+        return counting.cohorts(
             self.counts,
             self.segments,
             self._all_windows,
@@ -119,7 +119,7 @@ class Retention(Result):
         Wilson's ``low`` and ``high``, and ``churn``, 1 minus the rate; ``mean``, the unweighted mean of the
         cohorts' rates, with the ends of its t interval.
         """
-        return cohort_counts.curve(
+        return counting.curve(
             self.counts, self.segments, self._all_windows, self.observed, self.conventions["confidence"]
         )
 
@@ -139,7 +139,7 @@ class Retention(Result):
             self.counts,
             self.segments,
             self.windows.requested,
-            self._requested_places,
+            self._places,
             self.observed,
             versus=self.versus,
             correction=self.conventions["correction"],
@@ -149,7 +149,7 @@ class Retention(Result):
     @property
     def days(self) -> pl.DataFrame:
         """The rows of :attr:`curve` at the requested ages."""
-        return self._requested_rows(self.curve)
+        return self._rows_at(self.curve)
 
     def table(self) -> pl.DataFrame:
         """Return the main columns of :attr:`days`."""
@@ -159,7 +159,7 @@ class Retention(Result):
     @property
     def triangle(self) -> pl.DataFrame:
         """The rows of :attr:`cohorts` at the requested ages."""
-        return self._requested_rows(self.cohorts)
+        return self._rows_at(self.cohorts)
 
     def to_frame(self) -> pl.DataFrame:
         """Return :attr:`cohorts`."""
@@ -203,11 +203,11 @@ class Retention(Result):
         return self.calendar.starts(self.number, self.observed.count)
 
     @property
-    def _requested_places(self) -> list[int]:
+    def _places(self) -> list[int]:
         """Indices of the requested windows among all windows."""
         return [self._all_windows.index(window) for window in self.windows.requested]
 
-    def _requested_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _rows_at(self, frame: pl.DataFrame) -> pl.DataFrame:
         return frame.filter(pl.col("at").is_in([window.at for window in self.windows.requested]))
 
 
@@ -216,42 +216,40 @@ _LINES, _REACHED = 6, 0.1
 _NAMES: Final = {"censored": "left out", "login_to_new_ratio": "login/new"}
 
 
-def sheet(retention: Retention, digits: int, show: str, *, drawn: bool) -> Sheet:
+def sheet(result: Retention, digits: int, show: str, *, drawn: bool) -> Sheet:
     """Return one of the tables as a sheet; see :meth:`rankstone.online.retention_result.Retention.sheet`."""
     parts: list[Any] = []
-    if drawn and (lines := _lines(retention)):
+    if drawn and (lines := _lines(result)):
         top = max(max(line.y) for line in lines.values()) or 1.0
         parts.append(Drawing(lines, top, named=list(lines) != [""]))
     if show == "cohorts":
-        parts.append(_triangle(retention, digits))
+        parts.append(_triangle(result, digits))
     else:
-        parts.append(
-            _table(retention, retention.table() if show == "days" else getattr(retention, show), digits)
-        )
-    if show == "days" and retention.by is not None and retention.segments.comparable(retention.versus):
-        parts.append(_table(retention, retention.differences, digits))
-    conventions = {**retention.conventions, "days": ",".join(retention.conventions["days"])}
-    if retention.calendar.unit != "week":
+        parts.append(_table(result, result.table() if show == "days" else getattr(result, show), digits))
+    if show == "days" and result.by is not None and result.segments.comparable(result.versus):
+        parts.append(_table(result, result.differences, digits))
+    conventions = {**result.conventions, "days": ",".join(result.conventions["days"])}
+    if result.calendar.unit != "week":
         conventions.pop("week_start")
-    return Sheet("", parts=tuple(parts), notes=(*retention.audit.lines(), *conventions_lines(conventions)))
+    return Sheet("", parts=tuple(parts), notes=(*result.audit.lines(), *conventions_lines(conventions)))
 
 
-def _table(retention: Retention, frame: pl.DataFrame, digits: int) -> Table:
+def _table(result: Retention, frame: pl.DataFrame, digits: int) -> Table:
     if "complete" in frame.columns:
         complete = ["" if one else "not complete" for one in frame["complete"]]
         frame = frame.with_columns(complete=frame["complete"].__class__("complete", complete))
-    names = {"at": retention.calendar.unit, **_NAMES}
-    kinds: Any = {retention.by: "id", "at": "number"}
+    names = {"at": result.calendar.unit, **_NAMES}
+    kinds: Any = {result.by: "id", "at": "number"}
     return Table.of(frame.drop("age", strict=False), digits=digits, names=names, kinds=kinds)
 
 
-def _triangle(retention: Retention, digits: int) -> Table:
+def _triangle(result: Retention, digits: int) -> Table:
     """Return the cohort triangle, one row per cohort and one column per age; unknown rates are blank."""
-    windows = [window.at for window in retention.windows.requested]
-    by = [] if retention.by is None else [retention.by]
-    head = (*map(printable, by), "cohort", "size", *(f"{retention.calendar.unit} {at}" for at in windows))
+    windows = [window.at for window in result.windows.requested]
+    by = [] if result.by is None else [result.by]
+    head = (*map(printable, by), "cohort", "size", *(f"{result.calendar.unit} {at}" for at in windows))
     rows: dict[tuple[object, ...], dict[str, str]] = {}
-    for row in retention.triangle.iter_rows(named=True):
+    for row in result.triangle.iter_rows(named=True):
         if row["size"]:
             cells = rows.setdefault((*(row[name] for name in by), row["cohort"], row["size"]), {})
             cells[row["at"]] = "" if row["rate"] is None else cell(row["rate"], digits=digits)
@@ -262,23 +260,21 @@ def _triangle(retention: Retention, digits: int) -> Table:
     return Table("", head, body, (*(False for _ in by), "text", *(True for _ in head[len(by) + 1 :])))
 
 
-def _lines(retention: Retention) -> dict[str, Line]:
+def _lines(result: Retention) -> dict[str, Line]:
     """Return the curves of the largest segments, for ages that enough of their users have reached."""
-    rows = [row for row in retention.curve.iter_rows(named=True) if row["rate"] is not None]
+    rows = [row for row in result.curve.iter_rows(named=True) if row["rate"] is not None]
     rows = [
-        row
-        for row in rows
-        if row["age"] or retention.audit.registrations or retention.windows.kind == "bracket"
+        row for row in rows if row["age"] or result.audit.registrations or result.windows.kind == "bracket"
     ]
     lines: dict[object, list[dict[str, Any]]] = {}
     for row in rows:
-        lines.setdefault(row.get(retention.by or ""), []).append(row)
+        lines.setdefault(row.get(result.by or ""), []).append(row)
     most = {name: max(row["users"] for row in points) for name, points in lines.items()}
     chosen = sorted(lines, key=lambda name: (-most[name], str(name)))[:_LINES]
     kept = {name: [row for row in lines[name] if row["users"] >= _REACHED * most[name]] for name in chosen}
     return {
-        "" if retention.by is None else "–" if name is None else str(name): Line(
-            [float(row["age"] + retention.windows.origin) for row in points], [row["rate"] for row in points]
+        "" if result.by is None else "–" if name is None else str(name): Line(
+            [float(row["age"] + result.windows.origin) for row in points], [row["rate"] for row in points]
         )
         for name, points in kept.items()
     }
