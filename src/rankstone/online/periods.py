@@ -143,8 +143,9 @@ class Windows:
     --------
     >>> [(window.first, window.last) for window in Windows.of("1,7", "exact").requested]
     [(1, 1), (7, 7)]
-    >>> [(window.at, window.first, window.last) for window in Windows.of("2..7", "bracket",
-    origin=1).requested] [('2..7', 1, 6)]
+    >>> bracket = Windows.of("2..7", "bracket", origin=1).requested[0]
+    >>> bracket.at, bracket.first, bracket.last
+    ('2..7', 1, 6)
     """
 
     kind: str
