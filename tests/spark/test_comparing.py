@@ -14,7 +14,7 @@ from tests.spark.test_spark import there
 import rankstone
 import rankstone.spark
 from rankstone.errors import BadOption, UsageError
-from rankstone.spark.score_sums import Counting, Drawing, Merging, Resampled, Summed
+from rankstone.spark.score_sums import CountingTask, DrawingTask, MeasureSpread, MeasureSums, MergingTask
 from rankstone.testing.laws import small_world
 
 QUERIES = 60
@@ -151,9 +151,9 @@ def test_sums_add_up(seed: int) -> None:
     share = dict(zip(sorted(set(whole["unit"])), draw.integers(0, 3, 99).tolist(), strict=False))
     part = whole["unit"].replace_strict(share)
     parts = [whole.filter(part == at).sample(fraction=1, shuffle=True, seed=seed) for at in (2, 0, 1)]
-    drawing = Drawing(*given, ((0.01,), (0.02,)), (1.0, 1.0), (50, 0), seed, (400.0, 900.0))
-    for task, kind in ((Counting(*given), Summed), (drawing, Resampled)):
-        merging = Merging(kind)
+    drawing = DrawingTask(*given, ((0.01,), (0.02,)), (1.0, 1.0), (50, 0), seed, (400.0, 900.0))
+    for task, kind in ((CountingTask(*given), MeasureSums), (drawing, MeasureSpread)):
+        merging = MergingTask(kind)
         once, thrice = (
             merging.merged(
                 batch["told"][0].as_py() for p in some for batch in task(p.to_arrow().to_batches())
@@ -162,7 +162,7 @@ def test_sums_add_up(seed: int) -> None:
         )
         for one, other in zip(once, thrice, strict=True):
             assert one.told().keys() == other.told().keys()
-            if kind is Summed:
+            if kind is MeasureSums:
                 assert (one.means(2), one.n, one.units) == (other.means(2), other.n, other.units)
             else:
                 assert [s.value() for s in one.squares] == [s.value() for s in other.squares]

@@ -13,8 +13,8 @@ from tests.spark.test_spark import QRELS, RUN, there
 import rankstone
 import rankstone.spark
 from rankstone.errors import MissingExtra, RankstoneError
-from rankstone.spark.score_sums import Merging, Summed
-from rankstone.spark.spark_scores import telling_failures
+from rankstone.spark.score_sums import MeasureSums, MergingTask
+from rankstone.spark.spark_scores import spark_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 def test_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """What one version packed another does not open."""
-    packed = pickle.dumps(Merging(Summed))
-    assert pickle.loads(packed) == Merging(Summed)  # noqa: S301 - packed a line above
+    packed = pickle.dumps(MergingTask(MeasureSums))
+    assert pickle.loads(packed) == MergingTask(MeasureSums)  # noqa: S301 - packed a line above
     monkeypatch.setattr(rankstone, "__version__", "0.0.1")
     with pytest.raises(ImportError, match=r"executors have rankstone 0\.0\.1"):
         pickle.loads(packed)  # noqa: S301 - packed above
@@ -43,17 +43,17 @@ STACK = "Traceback (most recent call last):\n  File 'worker.py', line 1\n    f()
         (STACK.format("ModuleNotFoundError: No module named 'rankstone'"), MissingExtra, "no rankstone"),
         (STACK.format("ModuleNotFoundError: No module named 'pyarrow'"), MissingExtra, "no pyarrow"),
         ("PyArrow >= 18.0.0 must be installed; however, it was not found.", MissingExtra, "no pyarrow"),
-        (STACK.format("No module named 'rankstone.spark.new'"), MissingExtra, "another rankstone"),
-        (STACK.format("ImportError: executors have rankstone 0.1, and"), MissingExtra, "another rankstone"),
-        (STACK.format("Can't get attribute 'A' on <module 'rankstone.b'"), MissingExtra, "another rankstone"),
-        ("[PYTHON_VERSION_MISMATCH] Python in worker is 3.9", MissingExtra, "another Python"),
+        (STACK.format("No module named 'rankstone.spark.new'"), MissingExtra, "another version of rankstone"),
+        (STACK.format("ImportError: executors have rankstone 0.1, and"), MissingExtra, "another version of rankstone"),
+        (STACK.format("Can't get attribute 'A' on <module 'rankstone.b'"), MissingExtra, "another version of rankstone"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker is 3.9", MissingExtra, "another version of Python"),
         ("Python worker exited unexpectedly (crashed)", RankstoneError, "ended before"),
         (STACK.format("KeyError: 'mine'"), RankstoneError, "given:    KeyError: 'mine'"),
     ],
 )
 def test_what_spark_says(said: str, error: type[RankstoneError], what: str) -> None:
     """Whatever stops a task is one of a few things, each with something to do about it."""
-    with pytest.raises(error, match=what) as raised, telling_failures("run"):
+    with pytest.raises(error, match=what) as raised, spark_errors("run"):
         raise Spoken(said)
     assert raised.value.fix
 

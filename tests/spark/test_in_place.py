@@ -22,8 +22,8 @@ from rankstone.evaluation.request import of_rankings
 from rankstone.evaluation.shares import Trailer
 from rankstone.hits.alignment_options import AlignmentOptions
 from rankstone.spark.executor_task import NUMBERS, Task
-from rankstone.spark.in_place import CutLists, InPlace, Told, lists_in_place
-from rankstone.spark.spark_evaluation import Beside, ByQuery
+from rankstone.spark.in_place import CutLists, InPlace, PartitionReports, split_at_lists
+from rankstone.spark.spark_evaluation import ByQuery, SideRows
 from rankstone.testing.laws import small_world
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def given_back(task: Any, frame: pl.DataFrame, size: int | None = None) -> list[
 def by_hand(qrels: pl.DataFrame, parts: list[pl.DataFrame], measures: str, rows: int, **options: Any) -> Any:
     """Return scores of queries and what was told, as partitions tell; ``None`` if rows are scattered."""
     task = task_of(measures, **options)
-    sent = Sent(Beside(ByQuery(qrels.rename({"relevance": "number"})), None))
+    sent = Sent(SideRows(ByQuery(qrels.rename({"relevance": "number"})), None))
     in_place = InPlace(task, sent, rows)
     listed = [part.rename({"score": "number"}) for part in parts]
     whole = pl.concat(batch for part in listed for batch in given_back(in_place, part, 3))
-    told = Told(whole["trailer"].drop_nulls(), sent.value.judged.queries.names)
+    told = PartitionReports(whole["trailer"].drop_nulls(), sent.value.judged.queries.names)
     if told.scattered:
         return None
     cut = pl.col("query_id").is_in(list(told.cut))
@@ -111,7 +111,7 @@ def test_recutting(ids: list[int], size: int) -> None:
     """All rows come, in order; only the first and the last piece are ends, and no list is in two pieces."""
     frame = pl.DataFrame({"query_id": sorted(ids)})
     tables = [frame[at : at + size] for at in range(0, frame.height, size)]
-    found = list(lists_in_place(tables))
+    found = list(split_at_lists(tables))
     assert pl.concat([part for part, _ in found]).equals(frame)
     kinds = [end for _, end in found]
     assert kinds[0]
@@ -140,7 +140,7 @@ def test_rows_by_query(ids: list[str], asked: list[str]) -> None:
 def test_pieces_that_changed() -> None:
     """A partition that Spark computed anew and otherwise is no piece of a list: told, and never scored."""
     qrels = pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "number": [1.0]})
-    again = CutLists(task_of("AP"), Sent(Beside(ByQuery(qrels), None)), {"q": 3})
+    again = CutLists(task_of("AP"), Sent(SideRows(ByQuery(qrels), None)), {"q": 3})
     rest = pl.DataFrame({"query_id": ["q"], "rows": [None]}, {"query_id": pl.String, "rows": pl.Binary})
     with pytest.raises(RuntimeError, match="held other rows"):
         list(again(rest.to_arrow().to_batches()))
@@ -241,7 +241,7 @@ def test_how_many_judgments_are_sent(spark: Any) -> None:
     }
     assert [one.computed["b"].in_place for one in found.values()] == [False, False, True]
     assert len({str(one.to_dict()) for one in found.values()}) == 1
-    with pytest.raises(BadOption, match="no number of judgments"):
+    with pytest.raises(BadOption, match="is not a number of judgments"):
         rankstone.spark.evaluate(qrels, run, "AP", broadcast=-1)
 
 

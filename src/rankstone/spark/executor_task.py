@@ -1,9 +1,8 @@
-"""What is done for the rows of some queries on whatever machine they are: the road, from rows to scores.
+"""The task that executors run: from the rows of some queries to their scores.
 
-Rows of judgments and of the run come together, those of a query all of them.  What goes back is a row for
-each query, and one last row that tells what there is to add up over all tasks.
-
-What travels to executors tells which version packed it.
+A task gets all rows of its queries, judgments and lists, and returns one row per query and a last row (the
+trailer) with the sums and counts to add up over all tasks.  Objects sent to executors carry the version of
+rankstone that pickled them.
 """
 
 from __future__ import annotations
@@ -35,52 +34,40 @@ if TYPE_CHECKING:
     from rankstone.measures.core.measure import Measure
 
 
-__all__ = [
-    "DECLARED",
-    "EXCLUDED",
-    "JUDGMENT",
-    "NUMBERS",
-    "RETRIEVED",
-    "Task",
-    "Travelling",
-    "as_spark_reads",
-    "columns_given_back",
-    "version",
-]
-
-
-class Travelling:
-    """What is sent to executors: it is opened by the version that packed it, or not at all."""
+class Shipped:
+    """Base of objects sent to executors, which only the same version of rankstone unpickles."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how it is opened."""
-        return _opened, (version(), type(self), dict(vars(self)))
+        """Return how to unpickle it."""
+        return _unpack, (version(), type(self), dict(vars(self)))
 
 
-def _opened(packed_by: str, kind: type[Any], held: dict[str, Any]) -> Any:  # noqa: ANN401 - of that kind
+def _unpack(packed_by: str, kind: type[Any], state: dict[str, Any]) -> Any:  # noqa: ANN401 - of that kind
     if packed_by != version():
-        raise ImportError(f"executors have rankstone {version()}, and what they were sent is of {packed_by}")
-    made = object.__new__(kind)
-    vars(made).update(held)
-    return made
+        raise ImportError(
+            f"executors have rankstone {version()}, and this task was sent by rankstone {packed_by}"
+        )
+    instance = object.__new__(kind)
+    vars(instance).update(state)
+    return instance
 
 
 def version() -> str:
-    """Return the version of rankstone here."""
+    """Return the version of rankstone on this machine."""
     import rankstone
 
     return rankstone.__version__
 
 
-#: what a row is
+#: kinds of rows
 JUDGMENT, RETRIEVED, EXCLUDED = 0, 1, 2
-#: marks judgments that are none: queries that were declared to have no relevant document
-DECLARED: Final = "declared"
-#: what is told of each query, a number for each measure
+#: the column that marks queries declared to have no relevant document
+WITHOUT_RELEVANT: Final = "declared"
+#: columns with one number per measure
 NUMBERS: Final = ("value", "numerator", "denominator", "weight")
 
 
-_GIVEN_BACK: Final[dict[str, Any]] = {
+_RESULT_SCHEMA: Final[dict[str, Any]] = {
     "judged": pl.Boolean,
     **dict.fromkeys(NUMBERS, pl.List(pl.Float64)),
     "status": pl.List(pl.Int8),
@@ -89,11 +76,11 @@ _GIVEN_BACK: Final[dict[str, Any]] = {
 }
 
 
-def columns_given_back(query_id: str) -> str:
-    """Return the columns of what a task gives back, as Spark writes schemas.
+def result_columns(query_id: str) -> str:
+    """Return the schema of a task's result, in Spark's syntax.
 
-    A row with a ``value`` is a query; with ``rows``, too, one whose list may go on elsewhere.  A row with a
-    ``trailer`` is what there is to add up; any other is the id of a query that nobody judged.
+    A row with a ``value`` is a scored query; if it also has ``rows``, its list may continue elsewhere.  A row
+    with a ``trailer`` holds sums and counts; any other row is the id of a query without judgments.
     """
     numbers = ", ".join(f"{name} array<double>" for name in NUMBERS)
     return (
@@ -102,19 +89,19 @@ def columns_given_back(query_id: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Task(Travelling):
-    """Everything a task needs beside rows; it is sent to where they are.
+class Task(Shipped):
+    """Everything a task needs besides rows.
 
     Attributes
     ----------
     measures, options, collapse, queries, intents
         As for :class:`~rankstone.evaluation.pipeline.Pipeline`.
     further
-        Columns of judgments that measures read beside the grade.
+        Columns of judgments that measures read in addition to the grade.
     lowest_grade
-        The bottom of the grade scale; ``None`` where that of a task's own judgments will do.
+        The bottom of the grade scale; ``None`` to use that of the task's judgments.
     run
-        What to call the run in messages.
+        The name of the run in messages.
     """
 
     measures: tuple[Measure, ...]
@@ -130,10 +117,10 @@ class Task(Travelling):
         """Turn Arrow batches of rows into Arrow batches of scores."""
         import pyarrow as pa
 
-        given = list(batches)
-        if not given:
+        batches_here = list(batches)
+        if not batches_here:
             return
-        rows: Any = pl.from_arrow(pa.Table.from_batches(given))
+        rows: Any = pl.from_arrow(pa.Table.from_batches(batches_here))
         judged, listed, excluded = (rows.filter(kind=kind) for kind in (JUDGMENT, RETRIEVED, EXCLUDED))
         try:
             scores, trailer = self.scored(judged, listed, excluded)
@@ -141,34 +128,34 @@ class Task(Travelling):
             scores, trailer = None, Trailer.of_error(error)
         query_id = rows.schema["query_id"]
         if scores is not None:
-            yield from as_spark_reads(scores, query_id)
-        yield from as_spark_reads(pl.DataFrame({"trailer": [json.dumps(trailer.to_json())]}), query_id)
+            yield from to_arrow_batches(scores, query_id)
+        yield from to_arrow_batches(pl.DataFrame({"trailer": [json.dumps(trailer.to_json())]}), query_id)
 
     def scored(
         self, judged: pl.DataFrame, listed: pl.DataFrame, excluded: pl.DataFrame | None
     ) -> tuple[pl.DataFrame, Trailer]:
-        """Return a row for each query, and what they tell together.
+        """Return one row per query, and the trailer with their sums.
 
         Parameters
         ----------
         judged, listed, excluded
-            All rows of some queries: judgments, lists, and pairs that are taken out first.  Where they say
-            in ``position`` where they stood, that is their order.
+            All rows of some queries: judgments, lists, and pairs to remove first.  A column ``position``
+            gives their order.
         """
-        judged, listed = _as_they_stood(judged), _as_they_stood(listed)
+        judged, listed = _in_given_order(judged), _in_given_order(listed)
         pairs = None
-        if excluded is not None and excluded.height:  # those of the queries here, wherever the others are
+        if excluded is not None and excluded.height:  # only those of this task's queries
             here = pl.concat([judged["query_id"], listed["query_id"]]).unique()
             pairs = pairs_of(excluded, judged.schema).filter(pl.col("query_id").is_in(here.implode()))
         judgments = self._judgments(judged, pairs)
         listed = listed.select("query_id", "doc_id", **{self._by: "number"})
         grades = judged.rename({"number": "relevance"})
         exclude = None if pairs is None else Exclusion.of(pairs, grades, self.options)
-        road = Pipeline(
+        pipeline = Pipeline(
             judgments, self.options, self.measures, exclude, collapser(self.collapse), self.queries
         )
-        table = replace(read_run(listed, order=self.options.order, name=self.run), where=_places(listed))
-        share = scored_share(road, table)
+        table = replace(read_run(listed, order=self.options.order, name=self.run), where=_row_namer(listed))
+        share = scored_share(pipeline, table)
         return self._frame(share), share.trailer
 
     @property
@@ -177,18 +164,18 @@ class Task(Travelling):
 
     def _judgments(self, judged: pl.DataFrame, excluded: pl.DataFrame | None) -> Judgments:
         declared = None
-        if DECLARED in judged.columns:
-            said = pl.col(DECLARED).fill_null(value=False)
-            declared, judged = judged.filter(said)["query_id"], judged.filter(~said)
+        if WITHOUT_RELEVANT in judged.columns:
+            is_marked = pl.col(WITHOUT_RELEVANT).fill_null(value=False)
+            declared, judged = judged.filter(is_marked)["query_id"], judged.filter(~is_marked)
         rows = judged.select(["query_id", "doc_id", *self.further], relevance="number")
-        where = _places(rows, "judgments")
+        where = _row_namer(rows, "judgments")
         judgments = prepared(rows, self.options, where, self.intents, declared, excluded)
         lowest = self.lowest_grade
         return judgments if lowest is None else replace(judgments, lowest_grade=lowest)
 
     @staticmethod
     def _frame(share: Share) -> pl.DataFrame:
-        """Return a row for each query, numbers in lists, one for each measure."""
+        """Return one row per query, with lists of one number per measure."""
         scored = list(share.scores.by_measure.values())
         stacked = {
             name: np.stack([getattr(one, name) for one in scored], axis=1)
@@ -199,14 +186,14 @@ class Task(Travelling):
         return pl.DataFrame({"query_id": share.scores.queries, "judged": share.judged, **lists})
 
 
-def as_spark_reads(frame: pl.DataFrame, query_id: Any) -> list[Any]:  # noqa: ANN401 - a type
-    """Return Arrow batches with all columns of what a task gives back, null where the frame has none.
+def to_arrow_batches(frame: pl.DataFrame, query_id: Any) -> list[Any]:  # noqa: ANN401 - a type
+    """Return Arrow batches with all columns of a task's result, null for columns that the frame lacks.
 
-    Their types are those that Spark knows: lists and texts of 32-bit lengths.
+    Their types are those that Spark supports: lists and strings with 32-bit lengths.
     """
     import pyarrow as pa
 
-    schema: dict[str, Any] = {"query_id": query_id, **_GIVEN_BACK}
+    schema: dict[str, Any] = {"query_id": query_id, **_RESULT_SCHEMA}
     whole = pl.concat(
         [pl.DataFrame(schema=schema), frame.cast({n: schema[n] for n in frame.columns})], how="diagonal"
     )
@@ -218,12 +205,12 @@ def as_spark_reads(frame: pl.DataFrame, query_id: Any) -> list[Any]:  # noqa: AN
     return table.cast(pa.schema({name: known[kind] for name, kind in schema.items()})).to_batches()  # type: ignore[no-any-return]
 
 
-def _as_they_stood(rows: pl.DataFrame) -> pl.DataFrame:
+def _in_given_order(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.sort("position", maintain_order=True) if "position" in rows.columns else rows
 
 
-def _places(rows: pl.DataFrame, name: str = "run") -> Callable[[int], str]:
-    """Say which row it is by what stands in it: rows of a cluster have no numbers."""
+def _row_namer(rows: pl.DataFrame, name: str = "run") -> Callable[[int], str]:
+    """Return a function that names a row by its ids, as rows of a cluster have no numbers."""
 
     def where(row: int) -> str:
         if row < 0:

@@ -1,7 +1,7 @@
-"""Scores of several runs, query by query, as sums that can be added up in any order.
+"""Sufficient statistics of a comparison on a cluster, which can be added up in any order.
 
-Comes in: rows of scores, those of a query (and of a cluster of queries) all of them.  Goes out: exact sums,
-counts, and Poisson resamples drawn by the name of each unit.  So no digit depends on partitions.
+Tasks get all rows of a query (or cluster of queries) and return exact sums, counts, and Poisson resamples
+drawn by the name of each unit, so that no digit depends on partitions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import polars as pl
 from rankstone.comparison.score_matrix import ROUNDING, keys_of
 from rankstone.measures.core.aggregation import ExactSum
 from rankstone.measures.core.measure import Status
-from rankstone.spark.executor_task import Travelling
+from rankstone.spark.executor_task import Shipped
 from rankstone.stats.poisson_bootstrap import PoissonBootstrap
 from rankstone.stats.random_streams import tolerance
 from rankstone.stats.sampling_units import Units, df_of_sums, remainder
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Columns = tuple[int, int]
 
-#: what tasks give back: sums, as JSON
-TOLD: Final = "told string"
+#: the schema of a task's result: sums as JSON
+SUMS_SCHEMA: Final = "told string"
 
 
 @dataclass(frozen=True, eq=False)
 class _Scores:
-    """One measure's scores of some queries that all runs have a value for, a column a run."""
+    """One measure's scores of the queries for which all runs have a value, one column per run."""
 
     values: Floats
     units: Units
@@ -48,17 +48,17 @@ class _Scores:
 
 
 @dataclass(frozen=True, eq=False)
-class _Task(Travelling):
+class _Task(Shipped):
     """Turns rows of scores into sums.
 
     Attributes
     ----------
     runs
-        How many there are.
+        The number of runs.
     weighted
-        Of each measure, whether its queries weigh what they say.
+        Whether each measure weights its queries.
     pairs
-        Columns of runs that are held against each other, ``one - other``.
+        Columns of the runs to compare, ``one - other``.
     """
 
     runs: int
@@ -99,36 +99,36 @@ class _Task(Travelling):
 
 
 @dataclass(frozen=True, eq=False)
-class Counting(_Task):
-    """Sums of scores and of differences."""
+class CountingTask(_Task):
+    """Computes sums of scores and of differences."""
 
-    def summed(self, _at: int, scores: _Scores) -> Summed:
-        """Sum up one measure's scores."""
+    def summed(self, _at: int, scores: _Scores) -> MeasureSums:
+        """Return the sums of one measure's scores."""
         total, size = scores.units.total, scores.units.size
         between = [scores.differences(pair).total[:, 0] for pair in self.pairs]
         columns = [size, *total.T, *between, *map(np.abs, between)]
         largest = float(np.abs(scores.values).max(initial=0.0))
         ends = float(size.min(initial=np.inf)), float(size.max(initial=0.0))
         sums = [_exact(column) for column in columns]
-        return Summed(sums, len(scores.values), len(size), scores.left_out, largest, *ends)
+        return MeasureSums(sums, len(scores.values), len(size), scores.left_out, largest, *ends)
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing(_Task):
-    """What takes the means to be known: spread, wins and losses, and resamples.
+class DrawingTask(_Task):
+    """Computes what needs the means: squared deviations, wins and losses, and resamples.
 
     Attributes
     ----------
     means
-        Of each measure, the mean difference of every pair.
+        The mean difference of every pair, by measure.
     largest
-        Of each measure, the largest score: a difference that is nothing beside it is rounding.
+        The largest score of each measure; differences that are tiny compared with it are rounding.
     resamples
-        Of each measure, how many are drawn; 0 for none.
+        The number of resamples of each measure; 0 for none.
     seed
-        Of the resamples.
+        The random seed.
     sizes
-        Of each measure, what all queries weigh.
+        The total weight of queries, by measure.
     """
 
     means: tuple[tuple[float, ...], ...]
@@ -137,8 +137,8 @@ class Drawing(_Task):
     seed: int
     sizes: tuple[float, ...]
 
-    def summed(self, at: int, scores: _Scores) -> Resampled:
-        """Sum up what one measure's differences are around their means."""
+    def summed(self, at: int, scores: _Scores) -> MeasureSpread:
+        """Return the spread of one measure's differences around their means."""
         size, squares, counts = scores.units.size, [], []
         share = size / self.sizes[at]
         rest = remainder(share)
@@ -156,19 +156,20 @@ class Drawing(_Task):
         if self.resamples[at]:
             stream = PoissonBootstrap(len(self.pairs), resamples=self.resamples[at], seed=self.seed)
             stream.add(between, size, keys_of(scores.names), threads=1)
-        return Resampled(squares, shares, np.array(counts), stream)
+        return MeasureSpread(squares, shares, np.array(counts), stream)
 
 
 @dataclass(eq=False)
-class Summed:
-    """What one measure's scores come to.
+class MeasureSums:
+    """The sums of one measure's scores.
 
     Attributes
     ----------
     sums
-        Of the units' sizes, of each run's totals, of each pair's differences, and of their sizes.
+        Sums of the units' sizes, of each run's totals, of each pair's differences, and of their absolute
+        values.
     n, units, left_out
-        Queries, units of them, and queries that some run has no value for.
+        Queries, independent units, and queries for which some run has no value.
     largest
         The largest score.
     least, most
@@ -184,7 +185,7 @@ class Summed:
     most: float
 
     def merge(self, other: Self) -> None:
-        """Take in other queries."""
+        """Add the sums of other queries."""
         _merge(self.sums, other.sums)
         self.n += other.n
         self.units += other.units
@@ -193,21 +194,21 @@ class Summed:
         self.least, self.most = min(self.least, other.least), max(self.most, other.most)
 
     def told(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+        """Return the sums as JSON data."""
         return {**vars(self), "sums": [one.told() for one in self.sums]}
 
     @classmethod
     def read(cls, told: dict[str, Any]) -> Self:
-        """Return what :meth:`told` told."""
+        """Return the object from its JSON data."""
         return cls(**{**told, "sums": [ExactSum.read(one) for one in told["sums"]]})
 
     @property
     def size(self) -> float:
-        """What all queries weigh."""
+        """The total weight of all queries."""
         return self.sums[0].value()
 
     def means(self, runs: int) -> tuple[list[float], list[float], list[float]]:
-        """Return the mean of each run, the mean difference of each pair, and the sum of its sizes."""
+        """Return the mean of each run, and of each pair the mean and the absolute sum of differences."""
         values = [one.value() for one in self.sums[1:]]
         pairs = (len(values) - runs) // 2
         means = [value / self.size for value in values[: runs + pairs]]
@@ -215,20 +216,19 @@ class Summed:
 
 
 @dataclass(eq=False)
-class Resampled:
-    """What one measure's differences are around their means.
+class MeasureSpread:
+    """The spread of one measure's differences around their means.
 
     Attributes
     ----------
     squares
-        Of each pair, the sum of squares around the mean, and that of squares over 1 less the unit's share.
+        For each pair, the sum of squared deviations, and that of squares over 1 minus the unit's share.
     shares
-        Sums of squared shares of units, of their leverages and of the squares of these: degrees of freedom
-        follow from them.
+        Sums of squared shares of units, of their leverages and of squared leverages, for degrees of freedom.
     counts
         int64 ``[pairs, 3]``: wins, ties, losses.
     stream
-        Resamples; ``None`` where none are drawn.
+        Resamples; ``None`` if there are none.
     """
 
     squares: list[ExactSum]
@@ -237,7 +237,7 @@ class Resampled:
     stream: PoissonBootstrap | None
 
     def merge(self, other: Self) -> None:
-        """Take in other queries."""
+        """Add the sums of other queries."""
         _merge(self.squares, other.squares)
         _merge(self.shares, other.shares)
         self.counts = self.counts + other.counts
@@ -252,7 +252,7 @@ class Resampled:
 
     @classmethod
     def read(cls, told: dict[str, Any]) -> Self:
-        """Return what :meth:`told` told."""
+        """Return the object from its JSON data."""
         squares, shares = ([ExactSum.read(one) for one in told[name]] for name in ("squares", "shares"))
         counts, stream = np.array(told["counts"]), told["stream"]
         drawn = None if stream is None else PoissonBootstrap.from_dict(stream, len(counts))
@@ -265,16 +265,16 @@ class Resampled:
 
 
 @dataclass(frozen=True)
-class Merging(Travelling):
-    """Makes one row of several rows of sums.
+class MergingTask(Shipped):
+    """Merges several rows of sums into one.
 
     Attributes
     ----------
     kind
-        What the sums are.
+        The class of the sums.
     """
 
-    kind: type[Summed | Resampled]
+    kind: type[MeasureSums | MeasureSpread]
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Turn Arrow batches of sums into one row of sums."""
@@ -287,7 +287,7 @@ class Merging(Travelling):
             )
 
     def merged(self, texts: Iterable[str]) -> list[Any]:
-        """Return what several rows come to together, measure by measure."""
+        """Return the merged sums of several rows, by measure."""
         whole: list[Any] = []
         for text in texts:
             parts = [self.kind.read(one) for one in json.loads(text)]
@@ -299,7 +299,7 @@ class Merging(Travelling):
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """What t-tests look at, of sums: see :class:`rankstone.stats.paired_tests.Differences`.
+    """The input of t-tests, from sums; see :class:`rankstone.stats.paired_tests.Differences`.
 
     Attributes
     ----------
@@ -308,11 +308,11 @@ class Differences:
     squares
         The sum of squares around it.
     absolute
-        The sum of the differences' sizes.
+        The sum of absolute differences.
     units
-        How many are independent.
+        The number of independent units.
     size
-        What they weigh together.
+        Their total weight.
     robust
         For clusters of unequal size, the sum of squares for CR2 and the degrees of freedom.
     """
@@ -334,7 +334,7 @@ class Differences:
 
     @property
     def rounding(self) -> float:
-        """By how much two sums of them may differ and still be called equal."""
+        """The largest difference of two sums that is due to rounding."""
         return tolerance(np.array([self.absolute]))
 
     def robust_error(self) -> tuple[Floats, float]:

@@ -22,9 +22,17 @@ from rankstone.comparison.verdict import PairStatistics, margins, p_or_one
 from rankstone.errors import BadOption, NotComparable, UsageError, printable
 from rankstone.evaluation.request import of_rankings
 from rankstone.io.attributes import read_attributes
-from rankstone.spark.score_sums import TOLD, Counting, Differences, Drawing, Merging, Resampled, Summed
-from rankstone.spark.spark_evaluation import evaluate, sized
-from rankstone.spark.spark_scores import telling_failures
+from rankstone.spark.score_sums import (
+    SUMS_SCHEMA,
+    CountingTask,
+    Differences,
+    DrawingTask,
+    MeasureSpread,
+    MeasureSums,
+    MergingTask,
+)
+from rankstone.spark.spark_evaluation import evaluate, merged_partitions
+from rankstone.spark.spark_scores import spark_errors
 from rankstone.stats.mean_intervals import Estimate
 from rankstone.stats.paired_tests import paired_t
 from rankstone.tables.phrases import check_language
@@ -245,10 +253,10 @@ def _summed(
     """Let Spark bring the scores of each query together, and add up what tasks tell of them."""
     weighted = tuple(measure.agg == "weighted" for measure in scores.measures)
     given = len(scores.frames), weighted, tuple(pairs)
-    with sized(next(iter(scores.frames.values())).sparkSession.conf):
+    with merged_partitions(next(iter(scores.frames.values())).sparkSession.conf):
         rows = _side_by_side(scores, clusters).persist()
         try:
-            counted = _added_up(rows, Counting(*given), Summed)
+            counted = _added_up(rows, CountingTask(*given), MeasureSums)
             if not counted:
                 raise NotComparable("no query has a score")
             for measure, one in zip(scores.measures, counted, strict=True):
@@ -269,7 +277,7 @@ def _summed(
             drawing = Drawing(
                 *given, means, largest, tuple(many), settings.seed, tuple(one.size for one in counted)
             )
-            return counted, _added_up(rows, drawing, Resampled)
+            return counted, _added_up(rows, drawing, MeasureSpread)
         finally:
             rows.unpersist()
 
@@ -300,10 +308,10 @@ def _span(declared: Span) -> tuple[float, float]:
     return -most, most
 
 
-def _added_up(rows: Any, task: Counting | Drawing, kind: type[Any]) -> list[Any]:  # noqa: ANN401 - pyspark's
+def _added_up(rows: Any, task: CountingTask | DrawingTask, kind: type[Any]) -> list[Any]:  # noqa: ANN401 - pyspark's
     """Return the sums of each measure, merged there until few are left, and here."""
-    merging = Merging(kind)
-    few = rows.mapInArrow(task, TOLD).repartition(_FEW).mapInArrow(merging, TOLD)
+    merging = MergingTask(kind)
+    few = rows.mapInArrow(task, SUMS_SCHEMA).repartition(_FEW).mapInArrow(merging, SUMS_SCHEMA)
     return merging.merged(text for (text,) in few.collect())
 
 

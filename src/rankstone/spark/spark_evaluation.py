@@ -1,8 +1,6 @@
-"""The conductor on a cluster: rows of a query together, the road in every task, means from exact sums.
+"""Evaluation on a Spark cluster: scoring in place if lists are complete, else after a shuffle by query.
 
-How Spark computes one run: where its lists lie if they lie whole, else after a shuffle by query.
-
-Rows by query, as they travel to every machine: judgments, and pairs to leave out.
+Judgments and pairs to exclude are broadcast, grouped by query; means come from exact sums.
 """
 
 from __future__ import annotations
@@ -35,10 +33,10 @@ from rankstone.hits.judgments import lowest_under
 from rankstone.hits.list_arrays import ragged_range
 from rankstone.hits.pair_index import QueryIndex
 from rankstone.io.columns import with_csv
-from rankstone.spark.executor_task import NUMBERS, Task, Travelling, columns_given_back
-from rankstone.spark.in_place import CutLists, InPlace, Told
-from rankstone.spark.spark_frames import Given, Rows, opened, session
-from rankstone.spark.spark_scores import SparkScores, telling_failures
+from rankstone.spark.executor_task import NUMBERS, Shipped, Task, result_columns
+from rankstone.spark.in_place import CutLists, InPlace, PartitionReports
+from rankstone.spark.spark_frames import Rows, SparkInputs, opened, session
+from rankstone.spark.spark_scores import SparkScores, spark_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,9 +50,9 @@ if TYPE_CHECKING:
 
 
 class ByQuery:
-    """Rows of a table by query, those of a query in their order.
+    """Rows of a table grouped by query, in their order within a query.
 
-    It is pickled as Arrow's bytes, and opened once by each process that takes rows out.
+    Pickled as Arrow bytes, and opened once by each process that looks up rows.
 
     Parameters
     ----------
@@ -77,13 +75,13 @@ class ByQuery:
         self._offsets = np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=len(self.queries)))))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what it is rebuilt from."""
+        """Return the state for pickling."""
         packed = io.BytesIO()
         self._rows.drop("query_id").write_ipc(packed, compat_level=pl.CompatLevel.oldest())
         return {"names": self.queries.names, "offsets": self._offsets, "rows": packed.getvalue()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Open what :meth:`__getstate__` packed."""
+        """Restore the state of :meth:`__getstate__`."""
         self.queries = QueryIndex(state["names"])
         self._offsets = state["offsets"]
         lengths = np.diff(self._offsets)
@@ -95,7 +93,7 @@ class ByQuery:
         return self._rows.clear()
 
     def of(self, names: pl.Series) -> pl.DataFrame:
-        """Return the rows of some queries, which are named once each."""
+        """Return the rows of distinct queries."""
         codes = self.queries.codes(names)
         codes = codes[codes >= 0]
         begins = self._offsets[codes]
@@ -105,8 +103,8 @@ class ByQuery:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside(Travelling):
-    """What lists are held against, wherever they are.
+class SideRows(Shipped):
+    """The judgments and excluded pairs of all queries, as sent to executors.
 
     Attributes
     ----------
@@ -119,18 +117,18 @@ class Beside(Travelling):
 
     @cached_property
     def empty_list(self) -> pl.DataFrame:
-        """A list without rows, its ids of the judgments' types."""
+        """An empty list with ids of the judgments' types."""
         return self.judged.none().select("query_id", "doc_id", "number")
 
     def of(self, names: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-        """Return the judgments and the excluded pairs of some queries, which are named once each."""
+        """Return the judgments and excluded pairs of distinct queries."""
         return self.judged.of(names), None if self.excluded is None else self.excluded.of(names)
 
 
-#: judgments that are sent to where lists are, unless another number is asked for
+#: the default limit on broadcast judgments
 BROADCAST: Final = 5_000_000
-#: partitions are merged to 64 MB or so, not to one for each processor, and those of what is kept, too; rows
-#: go to Python by some megabytes at a time
+#: partitions, also persisted ones, are merged to about 64 MB, not to one per processor; rows are passed to
+#: Python a few megabytes at a time
 _SIZED: Final = {
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
@@ -140,43 +138,43 @@ _SCORES: Final = ("query_id", "judged", *NUMBERS, "status")
 
 
 class Computed(NamedTuple):
-    """One run, computed.
+    """One run as computed by Spark.
 
     Attributes
     ----------
     frame
-        Spark's DataFrame with a row for each query.
-    told
-        What all tasks told together.
-    kept
-        What Spark keeps for it.
+        Spark's DataFrame with one row per query.
+    totals
+        The sums and counts of all tasks.
+    persisted
+        The DataFrames that Spark keeps for it.
     in_place
-        Whether lists were scored where they lay, without a shuffle of rows.
+        True if lists were scored in place, without a shuffle.
     """
 
     frame: Any
-    told: Trailer
-    kept: tuple[Any, ...]
+    totals: Trailer
+    persisted: tuple[Any, ...]
     in_place: bool
 
     def unpersist(self) -> None:
-        """Let Spark forget what it keeps."""
-        for frame in self.kept:
+        """Release the DataFrames that Spark keeps."""
+        for frame in self.persisted:
             frame.unpersist()
 
 
 def check_broadcast(most: object) -> int:
-    """Return how many judgments may be sent at most, or refuse what is no number of them."""
+    """Return the limit on broadcast judgments, or refuse a value that is not a count."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:
         raise BadOption(
-            f"broadcast={most!r} is no number of judgments",
-            expected="a whole number: so many are sent to where lists are, 0 for none",
+            f"broadcast={most!r} is not a number of judgments",
+            expected="a whole number: the most judgments to broadcast, 0 for none",
         )
     return most
 
 
-def brought(given: Given, most: int) -> Any | None:  # noqa: ANN401 - pyspark's Broadcast
-    """Bring judgments and excluded pairs here, and send them everywhere; ``None`` if they are too many."""
+def broadcast_side_rows(given: SparkInputs, most: int) -> Any | None:  # noqa: ANN401 - pyspark's Broadcast
+    """Collect and broadcast judgments and excluded pairs; return ``None`` if there are too many."""
     context = getattr(given.listed.sparkSession, "sparkContext", None)  # Spark Connect has none
     if context is None or not most:
         return None
@@ -184,110 +182,110 @@ def brought(given: Given, most: int) -> Any | None:  # noqa: ANN401 - pyspark's 
     if sum(frame.count() for frame in frames) > most:
         return None
     tables = [ByQuery(pl.from_arrow(frame.toArrow())) for frame in frames]  # type: ignore[arg-type]
-    return context.broadcast(Beside(tables[0], tables[1] if len(tables) > 1 else None))
+    return context.broadcast(SideRows(tables[0], tables[1] if len(tables) > 1 else None))
 
 
-def computed(task: Task, given: Given, beside: Any | None) -> Computed:  # noqa: ANN401 - pyspark's Broadcast
-    """Let Spark compute a run.
+def compute_run(task: Task, given: SparkInputs, side_rows: Any | None) -> Computed:  # noqa: ANN401 - pyspark's Broadcast
+    """Compute a run on the cluster.
 
     Parameters
     ----------
     task
-        What is done for rows of whole lists.
+        Scores the rows of complete lists.
     given
         All rows.
-    beside
-        What :func:`brought` returned.
+    side_rows
+        The result of :func:`broadcast_side_rows`.
     """
-    with sized(given.listed.sparkSession.conf):
-        found = None if beside is None else _in_place(task, given, beside)
-        return found or _shuffled(task, given)
+    with merged_partitions(given.listed.sparkSession.conf):
+        result = None if side_rows is None else _compute_in_place(task, given, side_rows)
+        return result or _compute_after_shuffle(task, given)
 
 
-def _shuffled(task: Task, given: Given) -> Computed:
-    """Bring the rows of each query together first."""
+def _compute_after_shuffle(task: Task, given: SparkInputs) -> Computed:
+    """Score lists after a shuffle by query."""
     rows = given.together().repartition("query_id")
-    kept = rows.mapInArrow(task, columns_given_back(given.query_id)).persist()
-    with _forgotten_on_failure(kept):
-        told = Trailer()
-        for text in _trailers(kept):
-            told.merge(Trailer.from_json(json.loads(text)))
-    return Computed(_scores(kept), told, (kept,), in_place=False)
+    persisted = rows.mapInArrow(task, result_columns(given.query_id)).persist()
+    with _unpersisted_on_failure(persisted):
+        totals = Trailer()
+        for text in _trailers(persisted):
+            totals.merge(Trailer.from_json(json.loads(text)))
+    return Computed(_scores(persisted), totals, (persisted,), in_place=False)
 
 
-def _in_place(task: Task, given: Given, beside: Any) -> Computed | None:  # noqa: ANN401 - pyspark's Broadcast
-    """Score lists where they lie; ``None`` if rows of a query turn out to be scattered."""
-    schema = columns_given_back(given.query_id)
-    kept = given.listed.mapInArrow(InPlace(task, beside), schema).persist()
-    with _forgotten_on_failure(kept):
-        told = Told(_trailers(kept), beside.value.judged.queries.names)
-        strangers = _strangers(kept) if told.whole.extra else None
-        if told.scattered or (strangers and strangers.again and task.options.extra == "keep"):
-            kept.unpersist()
+def _compute_in_place(task: Task, given: SparkInputs, side_rows: Any) -> Computed | None:  # noqa: ANN401 - pyspark's Broadcast
+    """Score lists in place; return ``None`` if the rows of a query are not adjacent."""
+    schema = result_columns(given.query_id)
+    persisted = given.listed.mapInArrow(InPlace(task, side_rows), schema).persist()
+    with _unpersisted_on_failure(persisted):
+        reports = PartitionReports(_trailers(persisted), side_rows.value.judged.queries.names)
+        unjudged = _count_unjudged(persisted) if reports.whole.extra else None
+        if reports.scattered or (unjudged and unjudged.scattered and task.options.extra == "keep"):
+            persisted.unpersist()
             return None
-        frame, whole, more = _scores(kept), told.whole, tuple[Any, ...]()
-        if told.cut:
-            frame = frame.where(~frame["query_id"].isin(list(told.cut)))
-        if told.cut or len(told.missing):
-            rest = _rest(kept, told).repartition("query_id")
-            later = rest.mapInArrow(CutLists(task, beside, told.cut), schema).persist()
-            with _forgotten_on_failure(later):
+        frame, whole, more = _scores(persisted), reports.whole, tuple[Any, ...]()
+        if reports.cut:
+            frame = frame.where(~frame["query_id"].isin(list(reports.cut)))
+        if reports.cut or len(reports.missing):
+            rest = _remaining_rows(persisted, reports).repartition("query_id")
+            later = rest.mapInArrow(CutLists(task, side_rows, reports.cut), schema).persist()
+            with _unpersisted_on_failure(later):
                 for text in _trailers(later):
                     whole.merge(Trailer.from_json(json.loads(text)))
             frame, more = frame.unionByName(_scores(later)), (later,)
-        if strangers:
-            whole.extra = strangers.queries
-    return Computed(frame, whole, (kept, *more), in_place=True)
+        if unjudged:
+            whole.extra = unjudged.queries
+    return Computed(frame, whole, (persisted, *more), in_place=True)
 
 
-def _rest(kept: Any, told: Told) -> Any:  # noqa: ANN401 - pyspark's DataFrames
-    """Return the pieces of lists that were cut, and judged queries without a list."""
+def _remaining_rows(persisted: Any, reports: PartitionReports) -> Any:  # noqa: ANN401 - pyspark's DataFrames
+    """Return the pieces of split lists, and judged queries that are not in the run."""
     from pyspark.sql import functions as fn
 
-    pieces = kept.where(kept["query_id"].isin(list(told.cut))).select("query_id", "rows")
-    if not len(told.missing):
+    pieces = persisted.where(persisted["query_id"].isin(list(reports.cut))).select("query_id", "rows")
+    if not len(reports.missing):
         return pieces
-    missing = kept.sparkSession.createDataFrame(told.missing.to_frame("query_id").to_arrow())
+    missing = persisted.sparkSession.createDataFrame(reports.missing.to_frame("query_id").to_arrow())
     return pieces.unionByName(missing.withColumn("rows", fn.lit(None).cast("binary")))
 
 
-class _Strangers(NamedTuple):
-    """Queries that nobody judged: how many, and whether one's rows are in two places that are no halves."""
+class _UnjudgedQueries(NamedTuple):
+    """The number of queries without judgments, and whether the rows of one are not adjacent."""
 
     queries: int
-    again: bool
+    scattered: bool
 
 
-def _strangers(kept: Any) -> _Strangers:  # noqa: ANN401 - pyspark's DataFrame
+def _count_unjudged(persisted: Any) -> _UnjudgedQueries:  # noqa: ANN401 - pyspark's DataFrame
     from pyspark.sql import functions as fn
 
     places = fn.count("*").alias("places"), fn.count("rows").alias("ends")
-    each = kept.where("not judged").groupBy("query_id").agg(*places)
-    found = each.agg(fn.count("*"), fn.max(fn.expr("places > 1 and ends < places"))).first()
-    return _Strangers(found[0], bool(found[1]))
+    each = persisted.where("not judged").groupBy("query_id").agg(*places)
+    row = each.agg(fn.count("*"), fn.max(fn.expr("places > 1 and ends < places"))).first()
+    return _UnjudgedQueries(row[0], bool(row[1]))
 
 
-def _scores(kept: Any) -> Any:  # noqa: ANN401 - pyspark's DataFrames
-    return kept.where("value is not null").select(*_SCORES)
+def _scores(persisted: Any) -> Any:  # noqa: ANN401 - pyspark's DataFrames
+    return persisted.where("value is not null").select(*_SCORES)
 
 
-def _trailers(kept: Any) -> list[str]:  # noqa: ANN401 - pyspark's DataFrame
-    """Return what tasks tell; computes."""
-    return [text for (text,) in kept.where("trailer is not null").select("trailer").collect()]
+def _trailers(persisted: Any) -> list[str]:  # noqa: ANN401 - pyspark's DataFrame
+    """Return the trailers of all tasks; this starts the computation."""
+    return [text for (text,) in persisted.where("trailer is not null").select("trailer").collect()]
 
 
 @contextmanager
-def _forgotten_on_failure(kept: Any) -> Iterator[None]:  # noqa: ANN401 - pyspark's DataFrame
+def _unpersisted_on_failure(persisted: Any) -> Iterator[None]:  # noqa: ANN401 - pyspark's DataFrame
     try:
         yield
     except BaseException:
-        kept.unpersist()
+        persisted.unpersist()
         raise
 
 
 @contextmanager
-def sized(conf: Any) -> Iterator[None]:  # noqa: ANN401 - pyspark's RuntimeConfig
-    """Have Spark bring small partitions together, up to the size it advises, though the result is kept."""
+def merged_partitions(conf: Any) -> Iterator[None]:  # noqa: ANN401 - pyspark's RuntimeConfig
+    """Have Spark merge small partitions up to its advised size, also of persisted results."""
     before = {name: conf.get(name, None) for name in _SIZED}
     for name, value in _SIZED.items():
         conf.set(name, value)
@@ -319,41 +317,39 @@ def evaluate(
 ) -> SparkScores:
     """Score runs against judgments on a Spark cluster: the numbers of :func:`rankstone.evaluate`, bit by bit.
 
-    Every task takes its queries along the same road as one machine would; means are rounded once, at the
-    end, whatever was summed where.  Where the rows of each query stand together, as in nearly all files,
-    lists are scored where they lie; that is checked, and where it is not so the rows of each query are
-    brought together first (one shuffle).  Executors need rankstone and PyArrow installed.
+    Each task runs the same code as one machine does; means are exact sums rounded once, so partitions do not
+    matter.  If the rows of each query are adjacent, as in nearly all files, lists are scored in place; that
+    is checked, and otherwise the rows are shuffled by query first.  Executors need rankstone and PyArrow.
 
     Parameters
     ----------
     qrels
-        A Spark DataFrame with ``query_id``, ``doc_id`` and ``relevance``; ids are texts or whole numbers.
-        Or a path of a file that Spark opens, as every other table here.
+        A Spark DataFrame with ``query_id``, ``doc_id`` and ``relevance``; ids are strings or integers.
+        Or a path that Spark can open, as for all tables here.
     runs
         A Spark DataFrame with ``query_id``, ``doc_id`` and ``score`` (or ``rank`` alone), or
-        ``{name: DataFrame}``.  ``doc_id`` and ``score`` may hold an array a row; arrays of ids alone are in
-        the order of the ranking.  Rows of a cluster have no order; where one is asked for (``ties="input"``,
-        say), a column ``position`` says where each row stood.
+        ``{name: DataFrame}``.  ``doc_id`` and ``score`` may hold arrays; arrays of ids alone are ranked
+        lists. Rows of a cluster have no order; options that need one (``ties="input"``) read a column
+        ``position``.
     measures, columns, collapse, format_in, csv_separator, decimal, **options
         As for :func:`rankstone.evaluate`; ``collapse`` is a regular expression.
     exclude
-        A Spark DataFrame of pairs ``query_id`` and ``doc_id`` that are taken out of every list first.
+        A Spark DataFrame of pairs ``query_id`` and ``doc_id`` to remove from the lists first.
     queries, intents
         Tables that fit into memory, as for :func:`rankstone.evaluate`: they are sent to every task.
     broadcast
-        So many judgments (and excluded pairs) are brought here and sent to where the lists are; of more, and
-        for 0, the rows of each query are brought together by a shuffle.  Each Python process on an executor
-        holds them, some 40 bytes each.
+        The most judgments (and excluded pairs) to broadcast, some 40 bytes each in every Python process of
+        an executor; with more, or with 0, the rows are shuffled by query.
 
     Returns
     -------
     SparkScores
-        Means here, scores of queries as a DataFrame there.
+        Means on the driver, scores of queries as a DataFrame on the cluster.
 
     Raises
     ------
     InputError, UsageError
-        As for :func:`rankstone.evaluate`, wherever the mistake was found.
+        As for :func:`rankstone.evaluate`, also for mistakes found on executors.
 
     Examples
     --------
@@ -363,13 +359,13 @@ def evaluate(
     {'run': {'nDCG@10': 0.41, 'AP': 0.29}}
     """
     require()
-    wanted = of_rankings(measures)
-    aligned = checked(options, wanted)
-    refuse_what_looks_at_others(aligned, wanted)
+    requested = of_rankings(measures)
+    aligned = checked(options, requested)
+    refuse_what_looks_at_others(aligned, requested)
     refuse_without_pairs(exclude, aligned)
     if not (collapse is None or isinstance(collapse, str)):
         raise BadParameter(
-            "collapse is a regular expression here", fix="join a mapping to the run beforehand"
+            "collapse must be a regular expression on Spark", fix="join a mapping to the run beforehand"
         )
     collapser(collapse)
     renamed = with_csv(columns, csv_separator, decimal) or {}
@@ -381,28 +377,30 @@ def evaluate(
         {name: _frame(run, format_in, renamed, run=True) for name, run in named.items()},
     )
     qrels = _frame(qrels, format_in, renamed)
-    judged, further = Rows(qrels, "judgments", renamed), columns_read(wanted)
+    judged, further = Rows(qrels, "judgments", renamed), columns_read(requested)
     excluded = None if exclude is None else Rows(exclude, "exclude", renamed)
-    most, beside = check_broadcast(broadcast), None  # judgments are sent once for all runs
-    lowest = _lowest_grade(judged.require("relevance"), aligned, wanted)
-    about, meant = query_table(queries, wanted, renamed), open_intents(intents, renamed)
-    declared = None if about is None else about.judged()
-    found: dict[str, Computed] = {}
+    most, side_rows = check_broadcast(broadcast), None  # judgments are sent once for all runs
+    lowest_grade = _lowest_grade(judged.require("relevance"), aligned, requested)
+    query_rows, intent_rows = query_table(queries, requested, renamed), open_intents(intents, renamed)
+    declared = None if query_rows is None else query_rows.judged()
+    runs_computed: dict[str, Computed] = {}
     try:
         for name, run in named.items():
-            with telling_failures(name):
+            with spark_errors(name):
                 listed = Rows(run, name, renamed)
-                own = replace(aligned, order=listed.ordered_by(aligned.order))
-                given = Given.of(judged, listed, excluded, own, further, declared)
-                beside = beside if found else brought(given, most)
-                task = Task(wanted, own, collapse, about, meant, further, lowest, name)
-                found[name] = computed(task, given, beside)
-            check_trailer(name, found[name].told, aligned)
+                run_options = replace(aligned, order=listed.ordered_by(aligned.order))
+                given = SparkInputs.of(judged, listed, excluded, run_options, further, declared)
+                side_rows = side_rows if runs_computed else broadcast_side_rows(given, most)
+                task = Task(
+                    requested, run_options, collapse, query_rows, intent_rows, further, lowest_grade, name
+                )
+                runs_computed[name] = compute_run(task, given, side_rows)
+            check_trailer(name, runs_computed[name].totals, aligned)
     except BaseException:
-        for one in found.values():
+        for one in runs_computed.values():
             one.unpersist()
         raise
-    return SparkScores.of(found, wanted, aligned, about)
+    return SparkScores.of(runs_computed, requested, aligned, query_rows)
 
 
 def _frame(
@@ -412,25 +410,25 @@ def _frame(
     *,
     run: bool = False,
 ) -> Any:  # noqa: ANN401 - the same
-    """Return a table, opened where it is a path."""
+    """Return a table, opening paths."""
     if not isinstance(given, (str, os.PathLike)):
         return given
     return opened(session(), os.fspath(given), form, columns, run=run)
 
 
 def _lowest_grade(judged: Rows, options: AlignmentOptions, measures: Sequence[Measure]) -> float | None:
-    """Return the bottom of the grade scale where a measure asks for it, and it is not any query's own."""
+    """Return the bottom of the grade scale, if a measure needs it."""
     if not pads(measures):
         return None
     from pyspark.sql import functions as fn
 
     grade = fn.col("relevance").cast("double")
-    lowest, from_zero = judged.frame.agg(fn.min(grade), fn.min(fn.when(grade >= 0, grade))).first()
-    return lowest_under(lowest, from_zero, options.negative)
+    lowest_grade, from_zero = judged.frame.agg(fn.min(grade), fn.min(fn.when(grade >= 0, grade))).first()
+    return lowest_under(lowest_grade, from_zero, options.negative)
 
 
 def require() -> None:
-    """Refuse to start without the packages of the extra."""
+    """Refuse to start without the packages of the extra ``spark``."""
     for package in ("pyarrow", "pyspark"):
         try:
             import_module(package)

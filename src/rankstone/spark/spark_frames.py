@@ -1,9 +1,4 @@
-"""Spark's frames as rows of one kind: judgments, a run and excluded pairs one below the other.
-
-Files as Spark opens them, on whatever file system it knows: judgments, runs, pairs.
-
-Arrays in columns of a Spark frame, unfolded to a row for each document, as lists in local tables are.
-"""
+"""Spark's DataFrames as judgments, runs and pairs: files opened, columns checked, arrays unfolded to rows."""
 
 from __future__ import annotations
 
@@ -16,8 +11,8 @@ from rankstone.errors import BadOption, MixedIds, UnknownFormat, UsageError, pri
 from rankstone.io.columns import CsvOptions, Renames, hidden, renames, require
 from rankstone.io.csv_dialect import SEPARATORS
 from rankstone.io.trec_text import QRELS, RUN
-from rankstone.spark.executor_task import DECLARED, EXCLUDED, JUDGMENT, RETRIEVED
-from rankstone.spark.spark_scores import exact, telling_failures
+from rankstone.spark.executor_task import EXCLUDED, JUDGMENT, RETRIEVED, WITHOUT_RELEVANT
+from rankstone.spark.spark_scores import exact, spark_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +31,7 @@ _FORMATS: Final = tuple(dict.fromkeys(_SUFFIXES.values()))
 
 
 def session(master: str | None = None) -> Any:  # noqa: ANN401 - pyspark's SparkSession
-    """Return the session there is, or a new one; ``master`` as spark-submit was told unless given."""
+    """Return the current session, or a new one; by default ``master`` is that of spark-submit."""
     import warnings
 
     from pyspark.sql import SparkSession
@@ -56,20 +51,20 @@ def opened(
     *,
     run: bool,
 ) -> Any:  # noqa: ANN401 - pyspark's DataFrame
-    """Open a file, a folder or a glob: in texts ids are texts, and what is to be a number is one.
+    """Open a file, a folder or a glob; columns of numbers in text files are converted.
 
     Parameters
     ----------
     session
         Spark's.
     path
-        Whatever Spark can open.
+        A path that Spark can open.
     form
-        Its format; by its suffix unless given, Parquet where it has none, text where it is packed.
+        The format; by default by the suffix, without one Parquet (compressed: text).
     columns
-        {their name: our name}: which columns are numbers; and what was said of CSV, where nothing is guessed.
+        {name in the table: our name}, with the CSV options; nothing is guessed.
     run
-        Whether TREC text is a run, and not judgments.
+        Whether TREC text is a run rather than judgments.
     """
     from pyspark.sql import functions as fn
 
@@ -78,7 +73,7 @@ def opened(
     kind = form or _SUFFIXES[suffix]
     if kind not in _FORMATS:
         raise UnknownFormat(f"Spark does not read {kind} here", where=path, expected=", ".join(_FORMATS))
-    with telling_failures(path):
+    with spark_errors(path):
         if kind == "trec":
             parts = fn.split(fn.trim("value"), r"\s+")
             places = _RUN if run else _QRELS
@@ -103,12 +98,12 @@ def opened(
 
 _ARRAY: Final = "array<"
 _LIST_NUMBERS: Final = ("score", "rank", "relevance")
-#: a row that has a position of its own is this far from the next, so that places fit in between
+#: the distance between rows with positions, so that the items of arrays fit in between
 _APART: Final = 1 << 32
 
 
 def arrays_of(types: Mapping[str, str]) -> list[str]:
-    """Return the names of the columns that hold arrays of what documents have one of."""
+    """Return the names of the columns that hold arrays instead of one value per document."""
     return [name for name in ("doc_id", *_LIST_NUMBERS) if types.get(name, "").startswith(_ARRAY)]
 
 
@@ -120,11 +115,10 @@ def without_items(frame: Any, array: str) -> Any:  # noqa: ANN401 - pyspark's Da
 
 
 def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 - pyspark's DataFrame
-    """Return a frame with a row for each item of the arrays; ``position`` says where an item stood.
+    """Return a frame with one row per item of the arrays; ``position`` is the order of items.
 
-    A cell beside the arrays counts for all items of its row.  An empty array has no rows.  A missing one,
-    or one that is shorter than the others, leaves a row without a value, which is refused where rows are
-    read.
+    Other cells are repeated for all items of their row.  An empty array gives no rows.  A missing array, or
+    one shorter than the others, gives a row without a value, which is refused when rows are read.
 
     Raises
     ------
@@ -137,7 +131,7 @@ def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: A
     alone = [other for other in ("doc_id", *_LIST_NUMBERS) if other in types and other not in arrays]
     if "doc_id" in alone or set(alone) & {"score", "rank"}:
         raise UsageError(
-            f"{arrays[0]} of {name} is an array a row, and {alone[0]} one a row",
+            f"{name}: {arrays[0]} holds arrays, but {alone[0]} holds single values",
             expected=f"one {alone[0]} for each {arrays[0]}: arrays in both columns, or in neither",
         )
     some = frame.where(fn.coalesce(fn.size(arrays[0]), fn.lit(-1)) != 0)
@@ -154,7 +148,7 @@ def unfolded(frame: Any, types: Mapping[str, str], name: str) -> Any:  # noqa: A
 
 _WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS: Final = (*_WHOLE, "float", "double")
-#: options whose answer is the order of rows, which rows of a cluster do not have
+#: values of options that need the order of rows, which a cluster does not keep
 _BY_ORDER: Final = {
     "order": ("input",),
     "ties": ("input", "reverse_input"),
@@ -164,23 +158,23 @@ _BY_ORDER: Final = {
 
 
 class SparkFrame(Protocol):
-    """A DataFrame of pyspark, whose types are not at hand here."""
+    """A DataFrame of pyspark, which has no types here."""
 
     def mapInArrow(self, *args: object, **kwargs: object) -> object:  # noqa: N802 - pyspark's name
         """Apply a function to batches."""
 
 
 class Rows:
-    """A frame of Spark's with our column names.
+    """A DataFrame of Spark with our column names.
 
     Parameters
     ----------
     frame
         Spark's DataFrame, of any kind of session.
     name
-        What to call it in messages.
+        Its name in messages.
     columns
-        {their name: our name}.
+        {name in the table: our name}.
 
     Columns of arrays are unfolded.
     """
@@ -188,7 +182,9 @@ class Rows:
     def __init__(self, frame: Any, name: str, columns: Mapping[str, str]) -> None:  # noqa: ANN401 - pyspark's
         if not hasattr(frame, "mapInArrow"):
             raise UsageError(
-                f"{name} are a {type(frame).__name__}" if name == "judgments" else f"{name} is no DataFrame",
+                f"{name} are a {type(frame).__name__}"
+                if name == "judgments"
+                else f"{name} is not a DataFrame",
                 expected="a DataFrame of Spark",
                 fix="spark.read.parquet(…), or rankstone.evaluate for everything else",
             )
@@ -198,22 +194,22 @@ class Rows:
         self.name = name
         self.types: dict[str, str] = dict(self.frame.dtypes)
         arrays = arrays_of(self.types)
-        #: ids of rows whose arrays are empty; ``None`` where there are no arrays
+        #: ids of rows whose arrays are empty; ``None`` without arrays
         self.unanswered = without_items(self.frame, arrays[0]) if arrays else None
         if arrays:
             self.frame = unfolded(self.frame, self.types, name)
             self.types = dict(self.frame.dtypes)
-        #: whether the rows were arrays of documents and nothing else: their order is the ranking
+        #: True if the rows are arrays of documents alone, whose order is the ranking
         self.listed = arrays == ["doc_id"] and not {"score", "rank", "relevance"} & set(self.types)
 
     def ordered_by(self, order: Order) -> Order:
-        """Return what gives the order of lists: what is asked for, or the only order that there is."""
+        """Return the column that orders lists: the requested one, or the only one there is."""
         if self.listed:
             return "input"
         return "rank" if order == "score" and "rank" in self.types and "score" not in self.types else order
 
     def require(self, *names: str) -> Rows:
-        """Return the frame, once it is sure to have these columns, ids as ids and numbers as numbers."""
+        """Return the rows after checking that these columns exist and have valid types."""
         require(self.types, names, self.name, self.frame.columns)
         for name in names:
             kinds = ("string", *_WHOLE) if name in ("query_id", "doc_id") else _NUMBERS
@@ -229,7 +225,7 @@ class Rows:
         return "string" if self.types[name] == "string" else "bigint"
 
     def rows(self, types: Mapping[str, str], number: str | None, further: Sequence[str] = ()) -> Any:  # noqa: ANN401
-        """Return ids, what is to be ``number``, what measures read beside, ``position`` if there is one."""
+        """Return ids, ``number``, the further columns that measures read, and ``position`` if present."""
         from pyspark.sql import functions as fn
 
         chosen = [fn.col(name).cast(types[name]).alias(name) for name in ("query_id", "doc_id")]
@@ -250,9 +246,9 @@ def id_types(tables: Sequence[Rows]) -> dict[str, str]:
         kinds = {table.name: table.id_type(name) for table in tables}
         if len(set(kinds.values())) > 1:
             raise MixedIds(
-                f"{name} is a text on one side and a whole number on the other",
+                f"{name} is a string in one table and an integer in another",
                 given=", ".join(f"{table} {kind}" for table, kind in kinds.items()),
-                expected="texts on both sides, or whole numbers on both sides",
+                expected="strings in all tables, or integers in all tables",
                 fix=f"cast one of them: df.withColumn('{name}', df.{name}.cast('string'))",
             )
         found[name] = next(iter(kinds.values()))
@@ -260,19 +256,19 @@ def id_types(tables: Sequence[Rows]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """What was given, checked, as rows of a few columns.
+class SparkInputs:
+    """The checked inputs, as rows of a few columns.
 
     Attributes
     ----------
     judged
-        ``query_id``, ``doc_id``, the grade as ``number``, columns that measures read beside, ``position``.
+        ``query_id``, ``doc_id``, the grade as ``number``, further columns that measures read, ``position``.
     listed
-        The run: ``query_id``, ``doc_id``, what orders it as ``number``, ``position``.
+        The run: ``query_id``, ``doc_id``, its score or rank as ``number``, ``position``.
     excluded
-        Pairs to leave out; ``None`` where there are none.
+        Pairs to leave out; ``None`` without any.
     query_id
-        The type of the ids of queries.
+        The type of query ids.
     """
 
     judged: Any
@@ -289,8 +285,8 @@ class Given:
         options: AlignmentOptions,
         further: Sequence[str],
         declared: pl.Series | None = None,
-    ) -> Given:
-        """Check what was given: columns, types, and the order that some options ask for.
+    ) -> SparkInputs:
+        """Check columns, types, and the order of rows that some options need.
 
         Queries with an empty array of judgments, and those that ``declared`` names, are marked rows of
         judgments without a document.
@@ -329,7 +325,7 @@ class Given:
 def _with_declared(
     qrels: Rows, types: Mapping[str, str], further: Sequence[str], declared: pl.Series | None
 ) -> Any:  # noqa: ANN401 - pyspark's DataFrame
-    """Return the rows of judgments, and marked ones of queries that were said to have none."""
+    """Return the rows of judgments, and marked rows of queries declared to have none."""
     from pyspark.sql import functions as fn
 
     rows = qrels.rows(types, "relevance", further)
@@ -339,26 +335,26 @@ def _with_declared(
         names = ids.drop_nulls().to_frame("query_id")
         found += [rows.sparkSession.createDataFrame(names.to_arrow())] if len(names) else []
     if found:
-        rows = rows.withColumn(DECLARED, fn.lit(False))
+        rows = rows.withColumn(WITHOUT_RELEVANT, fn.lit(False))
     for frame in found:
         marked = frame.select(fn.col("query_id").cast(types["query_id"]).alias("query_id"))
-        marked = marked.withColumn(DECLARED, fn.lit(True))
+        marked = marked.withColumn(WITHOUT_RELEVANT, fn.lit(True))
         rows = rows.unionByName(marked, allowMissingColumns=True)
     return rows
 
 
 def _check_order(table: Rows, options: AlignmentOptions) -> None:
-    """Refuse options that ask for the order of rows where these do not say where they stood."""
+    """Refuse options that need the order of rows if there is no column ``position``."""
     if "position" in table.types:
         table.require("position")
         return
     judged = table.name == "judgments"
     for option, values in _BY_ORDER.items():
-        asked = getattr(options, option)
-        if asked in values and judged == (option == "duplicate_judgments"):
+        value = getattr(options, option)
+        if value in values and judged == (option == "duplicate_judgments"):
             raise BadOption(
-                f"{option}={asked} asks for the order of rows, and rows of a cluster have none",
+                f"{option}={value} needs the order of rows, which a cluster does not keep",
                 where=table.name,
-                expected="a column position that says where each row stood",
+                expected="a column position with the order of rows",
                 fix="columns={'their_name': 'position'}, or choose another value",
             )

@@ -1,9 +1,4 @@
-"""What a cluster computed: means here, scores of queries there.
-
-What Spark says when it cannot go on, as one sentence instead of two stacks.
-
-Numbers of Spark's as float64; those that a float64 cannot hold end the job, by name.
-"""
+"""Scores computed on a cluster; Spark's failures as clear errors; exact conversion of numbers to float64."""
 
 from __future__ import annotations
 
@@ -35,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkScores(SummedScores):
-    """Scores of one or more runs, those of queries on the cluster.
+    """Scores of one or more runs, with the scores of queries on the cluster.
 
     Attributes
     ----------
     computed
-        Run name → what Spark computed, and keeps until :meth:`unpersist`.
+        {run: its result}, kept by Spark until :meth:`unpersist`.
     """
 
     computed: Mapping[str, Computed]
@@ -53,18 +48,18 @@ class SparkScores(SummedScores):
         options: AlignmentOptions,
         queries: QueryTable | None,
     ) -> SparkScores:
-        """Make scores of what Spark computed."""
-        there = Origin("Spark")
-        told = {name: one.told for name, one in computed.items()}
-        return cls(measures, told, options, queries, there, dict.fromkeys(computed, there), computed)
+        """Return the scores of computed runs."""
+        origin = Origin("Spark")
+        totals = {name: one.totals for name, one in computed.items()}
+        return cls(measures, totals, options, queries, origin, dict.fromkeys(computed, origin), computed)
 
     @property
     def frames(self) -> dict[str, Any]:
-        """Run name → Spark's DataFrame with a row for each query, numbers in arrays, one for each measure."""
+        """{run: Spark's DataFrame with one row per query and arrays of one number per measure}."""
         return {name: one.frame for name, one in self.computed.items()}
 
     def unpersist(self) -> None:
-        """Let Spark forget the scores of queries; whoever asks for them again has them computed again."""
+        """Release the scores of queries; using them again recomputes them."""
         for one in self.computed.values():
             one.unpersist()
 
@@ -85,7 +80,7 @@ class SparkScores(SummedScores):
             zipped = fn.explode(fn.arrays_zip(names.alias("measure"), *NUMBERS, "status")).alias("one")
             rows = frame.select("query_id", zipped)
             value = fn.col("one.value")
-            told = rows.where(fn.col("one.status") != int(Status.dropped)).select(
+            known = rows.where(fn.col("one.status") != int(Status.dropped)).select(
                 fn.lit(run).alias("run"),
                 fn.col("query_id").cast("string").alias("query_id"),
                 fn.col("one.measure").alias("measure"),
@@ -93,14 +88,14 @@ class SparkScores(SummedScores):
                 *(fn.col(f"one.{name}").alias(name) for name in NUMBERS[1:]),
                 fn.element_at(words, fn.col("one.status").cast("int") + 1).alias("status"),
             )
-            parts.append(told)
+            parts.append(known)
         whole = parts[0]
         for part in parts[1:]:
             whole = whole.unionByName(part)
         return whole
 
     def collect(self) -> Scores:
-        """Return the same as one machine holds it; the scores of all queries must fit into its memory."""
+        """Return the scores as :class:`rankstone.Scores`; those of all queries must fit into memory."""
         runs = {name: _run_scores(frame, self.measures, self.queries) for name, frame in self.frames.items()}
         return Scores(runs, self.measures, self.audit, self.conventions, self.inputs)
 
@@ -110,7 +105,7 @@ def _run_scores(
     measures: tuple[Measure, ...],
     table: QueryTable | None,
 ) -> RunScores:
-    """Return one run's scores, judged queries first, each kind by id: rows of a cluster have no order."""
+    """Return one run's scores sorted by query, judged queries first, as cluster rows have no order."""
     rows: Any = pl.from_arrow(frame.toArrow())
     rows = rows.sort("judged", "query_id", descending=[True, False])
     columns = {name: _matrix(rows[name], len(measures)) for name in (*NUMBERS, "status")}
@@ -132,19 +127,19 @@ def _matrix(lists: pl.Series, width: int) -> Any:  # noqa: ANN401 - an array
     return lists.explode().to_numpy().reshape(-1, width) if len(lists) else np.empty((0, width))
 
 
-#: what a job that ends says, between words that no number has in it
+#: the message of a job that failed on an inexact number
 _INEXACT: Final = re.compile(r"rankstone: the (\w+) ([-+.\d]+) has more digits")
 
 
 def exact(name: str, kind: str) -> Any:  # noqa: ANN401 - pyspark's Column
-    """Return a column as float64; a whole number or decimal that would tie with its neighbours is an error.
+    """Return a column as float64; integers and decimals that float64 cannot hold are an error.
 
     Parameters
     ----------
     name
-        What the column is called.
+        The name of the column.
     kind
-        Its type; a text that is no number becomes null.
+        Its type; strings that are not numbers become null.
     """
     from pyspark.sql import functions as fn
 
@@ -162,19 +157,19 @@ def exact(name: str, kind: str) -> Any:  # noqa: ANN401 - pyspark's Column
     return fn.when(bad, fn.raise_error(said).cast("double")).otherwise(number)
 
 
-def found_in(said: str, where: str) -> BadValue | None:
-    """Return the error for a job that ended on such a number."""
+def inexact_number_error(said: str, where: str) -> BadValue | None:
+    """Return the error of a job that failed on an inexact number, else ``None``."""
     found = _INEXACT.search(said)
     return None if found is None else too_long(found[1], found[2], where)
 
 
-#: letters of what Spark says
+#: the most characters to quote of Spark's messages
 _SAID = 300
-#: what a process of Python on an executor says when a package is not there
+#: the message of a Python process on an executor without a package
 _MISSING: Final = re.compile(
     r"No module named '(rankstone|polars|numpy|pyarrow)['.]|(PyArrow) >?=? ?[\d.]+ must be installed"
 )
-#: what it says when its rankstone is another than the one that sent the task
+#: the message if its version of rankstone differs from the one that sent the task
 _OTHER: Final = re.compile(
     r"executors have rankstone [^\n]+"
     r"|No module named 'rankstone\.[^\n]+"
@@ -190,8 +185,8 @@ _INSTALL: Final = (
 
 
 @contextmanager
-def telling_failures(where: str) -> Iterator[None]:
-    """Turn errors of Spark's, a file that is no Parquet say, into one of ours that names ``where``."""
+def spark_errors(where: str) -> Iterator[None]:
+    """Turn Spark's errors, such as an invalid Parquet file, into errors of rankstone that name ``where``."""
     try:
         yield
     except Exception as error:
@@ -199,11 +194,13 @@ def telling_failures(where: str) -> Iterator[None]:
             raise
         java = getattr(error, "java_exception", None)
         said = str(error), None if java is None else str(java.toString())
-        raise found_in("\n".join(filter(None, said)), where) or _driver_error(where, *said) from error
+        raise inexact_number_error("\n".join(filter(None, said)), where) or _driver_error(
+            where, *said
+        ) from error
 
 
 def _driver_error(where: str, said: str, java: str | None) -> RankstoneError:
-    """Say what Spark's words come to.
+    """Return the error for a message of Spark.
 
     >>> print(_driver_error("run", "ModuleNotFoundError: No module named 'rankstone'", None).what)
     executors have no rankstone
@@ -212,7 +209,7 @@ def _driver_error(where: str, said: str, java: str | None) -> RankstoneError:
     place, install = printable(where), _INSTALL.format(version=version())
     if found := _OTHER.search(whole):
         return MissingExtra(
-            "executors have another rankstone than this one",
+            "executors have another version of rankstone",
             where=place,
             given=printable(found[0], _SAID),
             expected=f"rankstone {version()}",
@@ -223,33 +220,33 @@ def _driver_error(where: str, said: str, java: str | None) -> RankstoneError:
         return MissingExtra(f"executors have no {package}", where=place, fix=install)
     if found := _PYTHON.search(whole):
         return MissingExtra(
-            "executors run another Python than this one",
+            "executors run another version of Python",
             where=place,
             given=printable(found[0], _SAID),
-            fix="PYSPARK_PYTHON names the Python of executors; its minor version has to be this one's",
+            fix="set PYSPARK_PYTHON to a Python of the same minor version as here",
         )
     if found := _ENDED.search(whole):
         return RankstoneError(
             "a process on an executor ended before its task did",
             where=place,
             given=printable(_line(said, found[0]), _SAID),
-            fix="was there too little memory? more of it (spark.executor.memoryOverhead), more partitions, "
-            "or broadcast=0, which sends no judgments along",
+            fix="if memory ran out: raise spark.executor.memoryOverhead, use more partitions, or use "
+            "broadcast=0, which sends no judgments to executors",
         )
     if "Traceback (most recent call last)" in said:
         return RankstoneError(
             "a Python function failed on an executor",
             where=place,
             given=printable(_last_of_traceback(said), _SAID),
-            fix="is it one of your own, that the frames were made by? If not, it is a mistake of ours: the "
-            "stack above this message tells where",
+            fix="check your own Python functions in the plan of the frames; otherwise please report it with "
+            "the traceback above",
         )
     lines = (java or said).strip().splitlines()
     return InputError(
         "Spark cannot open or read this",
         where=place,
         given=printable(lines[0] if lines else "", _SAID),
-        fix="is it whole, and of the format that its suffix says? --format-in names another",
+        fix="check that it is complete and that its suffix matches its format, or give --format-in",
     )
 
 
@@ -258,7 +255,7 @@ def _line(text: str, part: str) -> str:
 
 
 def _last_of_traceback(text: str) -> str:
-    r"""Return the line that names the error of the last stack of Python's.
+    r"""Return the line that names the error of the last Python traceback.
 
     >>> _last_of_traceback("Traceback (most recent call last):\n  File x\n    f()\nValueError: no\n at org.x")
     'ValueError: no'
