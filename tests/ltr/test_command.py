@@ -134,7 +134,7 @@ def test_eval(train: Path, tmp_path: Path) -> None:
         (("train", "{train}", "-o", "{out}", "-m", "nDGC@10"), 2, "did you mean nDCG"),
         (("tune", "{train}", "--values", "a"), 2, "--values must be numbers"),
         (("tune", "{train}", "--folds", "99"), 2, "a number of folds from 2 to 12"),
-        (("eval", "{train}", "{broken}"), 3, "is no score"),
+        (("eval", "{train}", "{broken}"), 3, "is not a score"),
         (("eval", "{train}", "{zero}", "--baseline", "zero"), 2, "--baseline cannot go with a single system"),
         (("score", "{train}", "{train}"), 3, "no model that can be opened"),
     ],

@@ -80,16 +80,16 @@ def test_what_scikit_learn_reads(tmp_path_factory: pytest.TempPathFactory, seed:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("x qid:1 1:2", "the label is no number"),
-        ("1 qid:1 1:2 2", "'2' is no feature"),
-        ("1 qid:1 a:2", "'a:2' is no feature"),
-        ("1 qid:1 -1:2", "'-1:2' is no feature"),
+        ("x qid:1 1:2", "the label is not a number"),
+        ("1 qid:1 1:2 2", "'2' is not a feature"),
+        ("1 qid:1 a:2", "'a:2' is not a feature"),
+        ("1 qid:1 -1:2", "'-1:2' is not a feature"),
         ("1 qid:1 1:", "feature 1 is ''"),
         ("1 qid:1 1:nan", "feature 1 is 'nan'"),
         ("1 qid:1 1:inf", "feature 1 is 'inf'"),
         ("1 qid:1 1:1e99", "feature 1 is '1e99'"),
-        ("1 qid:1 1:2 1:3", "feature 1 stands in the line twice"),
-        ("1 qid:1 99999999999:3", "is no feature"),
+        ("1 qid:1 1:2 1:3", "feature 1 occurs twice in the line"),
+        ("1 qid:1 99999999999:3", "is not a feature"),
         ("1 qid: 1:3", "the query has no id"),
         ("1 qid:a:b 1:3", "a colon in it"),
         ("1 1:3", "the line has no qid, and those before it do"),
@@ -109,7 +109,7 @@ def test_group_sizes(tmp_path: Path) -> None:
     """Text without qid takes LightGBM's sizes, beside it or named; they must fit."""
     path = tmp_path / "rank.train"
     path.write_text("1 1:2\n0 1:3\n2 1:4\n")
-    with pytest.raises(InputError, match="no file of group sizes is beside"):
+    with pytest.raises(InputError, match="there is no file of group sizes"):
         read(path)
     (tmp_path / "rank.train.query").write_text("2\n1\n")
     assert read(path).qid.to_list() == [0, 0, 1]
@@ -120,7 +120,7 @@ def test_group_sizes(tmp_path: Path) -> None:
     with pytest.raises(BadValue, match="2 rows together, and there are 3"):
         read(path, groups=other)
     other.write_text("1\nx\n")
-    with pytest.raises(BadLine, match=r"other\.query:2: 'x' is no group size"):
+    with pytest.raises(BadLine, match=r"other\.query:2: 'x' is not a group size"):
         read(path, groups=other)
 
 
@@ -149,7 +149,7 @@ def test_tables(tmp_path: Path, suffix: str) -> None:
     assert found.X.tolist() == [[1.5], [2], [3]]
     assert found.y.tolist() == [0, 1, 2]
     assert found.docs is not None
-    assert found.notes == ("columns that are no features: title",)
+    assert found.notes == ("columns that are not features: title",)
     assert read(path, columns={"y": "relevance"}, features=["bm25"]).notes == ()
     with pytest.raises(MissingColumn, match="did you mean bm25"):
         read(path, columns={"y": "relevance"}, features=["bm26"])

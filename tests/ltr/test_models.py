@@ -103,7 +103,7 @@ def test_saved_scores(letor: Path, tmp_path: Path) -> None:
     path.write_text("\n".join("1.5" for _ in range(len(data))))
     assert read_predictions(path, data).tolist() == [1.5] * len(data)
     path.write_text("1\nx\n")
-    with pytest.raises(InputError, match=r"p\.txt:2: 'x' is no score"):
+    with pytest.raises(InputError, match=r"p\.txt:2: 'x' is not a score"):
         read_predictions(path, data)
     path.write_text("1\n")
     with pytest.raises(InputError, match="1 scores, and there are"):
@@ -138,7 +138,7 @@ def test_noise_is_warned_of() -> None:
     """Two rankers that nothing tells apart: the winner's lead is called noise, the simpler one is named."""
     rng = np.random.default_rng(0)
     X, y, qid = rng.normal(size=(60, 2)), rng.integers(0, 3, 60), np.repeat(np.arange(12), 5)
-    with pytest.warns(UserWarning, match="do not tell it from"):
+    with pytest.warns(UserWarning, match="do not distinguish it from"):
         found = select(np.eye(2), X, y, qid)
     assert found.one_se == "w0"
     assert found.report()["noise"] == found.noise

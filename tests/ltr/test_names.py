@@ -209,7 +209,7 @@ def test_tables_side_by_side_say_what_is_left_out(tmp_path: Path) -> None:
 
     assert found.features == ("a", "b")
     assert found.X.tolist() == [[2, 3], [2, 3]]
-    assert found.notes == ("columns that the first table lacks are no features: c",)
+    assert found.notes == ("columns missing from the first table are not features: c",)
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost"])

@@ -204,7 +204,7 @@ X, Y, QID = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 0.0]]), [1, 0, 2], [1, 1, 1]
         ({"qid": [1, None, 2]}, BadValue, "without a query id"),
         ({"y": [1, float("nan"), 2]}, BadValue, "row 1: a label is nan"),
         ({"y": [1, 2]}, InputError, r"labels have shape \(2,\)"),
-        ({"y": ["a", "b", "c"]}, BadValue, "labels are no numbers"),
+        ({"y": ["a", "b", "c"]}, BadValue, "labels are not numbers"),
         ({"y": [1, 1, 1]}, InputError, "nothing to learn from"),
         ({"y": [-1, 1, 1]}, InputError, "nothing to learn from"),
         ({"qid": [1, 2, 3]}, InputError, "nothing to learn from"),

@@ -44,8 +44,16 @@ STACK = "Traceback (most recent call last):\n  File 'worker.py', line 1\n    f()
         (STACK.format("ModuleNotFoundError: No module named 'pyarrow'"), MissingExtra, "no pyarrow"),
         ("PyArrow >= 18.0.0 must be installed; however, it was not found.", MissingExtra, "no pyarrow"),
         (STACK.format("No module named 'rankstone.spark.new'"), MissingExtra, "another version of rankstone"),
-        (STACK.format("ImportError: executors have rankstone 0.1, and"), MissingExtra, "another version of rankstone"),
-        (STACK.format("Can't get attribute 'A' on <module 'rankstone.b'"), MissingExtra, "another version of rankstone"),
+        (
+            STACK.format("ImportError: executors have rankstone 0.1, and"),
+            MissingExtra,
+            "another version of rankstone",
+        ),
+        (
+            STACK.format("Can't get attribute 'A' on <module 'rankstone.b'"),
+            MissingExtra,
+            "another version of rankstone",
+        ),
         ("[PYTHON_VERSION_MISMATCH] Python in worker is 3.9", MissingExtra, "another version of Python"),
         ("Python worker exited unexpectedly (crashed)", RankstoneError, "ended before"),
         (STACK.format("KeyError: 'mine'"), RankstoneError, "given:    KeyError: 'mine'"),

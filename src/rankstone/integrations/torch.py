@@ -26,7 +26,7 @@ except ImportError as error:
 _KINDS = {"indexes": torch.int64, "preds": torch.float64, "target": torch.float64}
 
 
-class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics tells no types here
+class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics has no types here
     """Several measures at several cutoffs, scored together and without a loop over queries.
 
     Parameters
@@ -88,7 +88,7 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics tells no type
                 expected="one shape",
             )
         if indexes.is_floating_point() or indexes.dtype == torch.bool:
-            raise BadValue("indexes are no numbers of queries", given=f"{indexes.dtype}", expected="integers")
+            raise BadValue("indexes are not query numbers", given=f"{indexes.dtype}", expected="integers")
         kept = torch.ones_like(target, dtype=torch.bool)
         if self.ignore_index is not None:
             kept = target != self.ignore_index
@@ -100,7 +100,8 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics tells no type
         """Bring the rows of all processes together.
 
         torchmetrics gathers a state where there is one, so a process without rows would leave the others
-        waiting; and what it gathers must have one type.  So every process brings tensors of the same types.
+        waiting; and what it gathers must have one type.  So every process must provide tensors of the same
+        types.
         """
         available = settings.get("distributed_available") or self.distributed_available_fn
         if settings.get("should_sync", True) and not self._is_synced and callable(available) and available():
@@ -109,7 +110,7 @@ class RankingMetrics(Metric):  # type: ignore[misc] # torchmetrics tells no type
         super().sync(**settings)
 
     def scores(self) -> ArrayScores:
-        """Return the values of every query met so far; ``queries`` are their indexes."""
+        """Return the values of every query seen so far; ``queries`` are their indexes."""
         preds, target, indexes = (_together(part) for part in (self.preds, self.target, self.indexes))
         if not len(preds):
             raise EmptyInput("there are no scores to compute with", fix="call update first")

@@ -74,11 +74,11 @@ def early_stopping(
     rounds
         So many rounds without a better value end the training.
     measure, convention
-        As told to :func:`custom_metric` or :func:`watch`.
+        As given to :func:`custom_metric` or :func:`watch`.
     save_best
         Whether the model is cut back to its best round.
     **further
-        ``data_name`` (the last set of data unless told), ``min_delta``.
+        ``data_name`` (by default the last set of data), ``min_delta``.
     """
     scoring = Scoring(measure, convention=convention)
     further = {"rounds": rounds, "save_best": save_best, **further}

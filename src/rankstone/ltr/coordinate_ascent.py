@@ -112,7 +112,7 @@ class Line:
         return crossing[known], self.pair_list[meet[known]]
 
     def _measured(self, scores: Floats, direction: Floats, step: Floats, owner: Ints) -> Floats:
-        """Return the value of lists ``owner``, each after a step of its own."""
+        """Return the value of each list in ``owner`` after its step."""
         lengths = np.diff(self.lists.offsets)[owner]
         ends, parts, begin = np.cumsum(lengths), [], 0
         while begin < len(owner):
@@ -157,7 +157,7 @@ def _nearest(crossing: Floats, of_list: Ints, most: int) -> tuple[Floats, Ints, 
 
 
 def _distinct(crossing: Floats, of_list: Ints) -> tuple[Floats, Ints]:
-    """Return crossings, ascending within lists, without those that stand where the one before does."""
+    """Return crossings, ascending within lists, without duplicates."""
     fresh = np.ones(len(crossing), bool)
     apart = crossing[1:] - crossing[:-1] > _CLOSE * np.maximum(np.abs(crossing[1:]), np.abs(crossing[:-1]))
     fresh[1:] = apart | (of_list[1:] != of_list[:-1])
@@ -245,9 +245,9 @@ class CoordinateAscent(LinearRanker):
 
     Notes
     -----
-    Tied documents stand in any order with equal chance, so that equal scores, of a zero vector say, earn what
-    chance earns and never what the order of rows happens to be.  A label below 0 is not judged.  A constant
-    feature keeps the weight 0.
+    Tied documents are in any order with equal probability, so that equal scores, of a zero vector say, earn
+    what chance earns and never what the order of rows happens to be.  A label below 0 is not judged.  A
+    constant feature keeps the weight 0.
 
     Metzler and Croft 2007 (the method; there, and in RankLib, steps are tried from a grid).
 
@@ -343,12 +343,12 @@ class CoordinateAscent(LinearRanker):
     def provenance(self) -> dict[str, Any]:
         """Return how it was trained, for :class:`~rankstone.ltr.LinearModel`."""
         start = self.start if self.start is None or isinstance(self.start, str) else "given"
-        told = ("restarts", "max_iter", "tol", "work", "random_state")
+        recorded = ("restarts", "max_iter", "tol", "work", "random_state")
         return {
             "trainer": "CoordinateAscent",
             "measure": self.measure_,
             "start": start,
-            **{name: getattr(self, name) for name in told},
+            **{name: getattr(self, name) for name in recorded},
             "value": self.value_,
             "n_queries": self.n_queries_,
         }
@@ -364,14 +364,14 @@ class _Climb:
         queries: Queries,
         scale: Scale,
         measure: Measure,
-        asked: CoordinateAscent,
+        settings: CoordinateAscent,
     ) -> None:
         self.better = -1 if measure.card.direction == "lower" else 1
         self.features = features
         self.columns = features.tocsc() if is_sparse(features) else features
-        self.rows, self.scale, self.measure, self.asked = queries.rows, scale, measure, asked
+        self.rows, self.scale, self.measure, self.settings = queries.rows, scale, measure, settings
         self.lists = Lists.of(labels[queries.rows], queries.offsets)
-        self.rng = np.random.default_rng([asked.random_state, 1])
+        self.rng = np.random.default_rng([settings.random_state, 1])
         self.active = np.flatnonzero(scale.varies)
         self._size = _work_of(self.lists)
         if not self._size.any():
@@ -380,16 +380,16 @@ class _Climb:
                 given=f"{len(queries)} queries, {len(labels)} rows",
                 fix="do rows carry the ids of their queries, and labels their grades?",
             )
-        whole = int(self._size.sum()) <= asked.work
+        whole = int(self._size.sum()) <= settings.work
         self._every = self._line(np.flatnonzero(self._size)) if whole else None
 
     def passes(self, value: float, weights: Floats) -> Iterator[tuple[float, Floats]]:
         """Climb, and yield the mean (times -1 where lower is better) and weights after each pass."""
-        for _ in range(self.asked.max_iter):
+        for _ in range(self.settings.max_iter):
             before = value
             weights, value = self._pass(weights.copy(), value)
             yield value, weights
-            if value - before < self.asked.tol:
+            if value - before < self.settings.tol:
                 return
 
     def mean_of(self, weights: Floats) -> float:
@@ -407,8 +407,8 @@ class _Climb:
                 weights[feature] += step
                 scores += step * direction
                 reached = found
-            if self.asked.progress is not None:
-                self.asked.progress(1)
+            if self.settings.progress is not None:
+                self.settings.progress(1)
         size = np.abs(weights).sum()
         weights /= size or 1.0  # an order has no scale
         reached = self.mean_of(weights)
@@ -440,17 +440,17 @@ class _Climb:
     def _sampled(self) -> tuple[Line, Ints]:
         """Return a line over a random sample of queries."""
         order = self.rng.permutation(np.flatnonzero(self._size))
-        count = max(1, int(np.searchsorted(np.cumsum(self._size[order]), self.asked.work)))
+        count = max(1, int(np.searchsorted(np.cumsum(self._size[order]), self.settings.work)))
         return self._line(np.sort(order[:count]))
 
     def _line(self, lists: Ints) -> tuple[Line, Ints]:
-        """Return a line over some lists, and where their documents stand."""
+        """Return a line over some lists, and the positions of their documents."""
         some = self.lists.take(lists)
         lengths = np.diff(some.offsets)
         rows = np.arange(int(lengths.sum())) + np.repeat(
             self.lists.offsets[lists] - some.offsets[:-1], lengths
         )
-        most = max(1, int(self.asked.work / max(lengths.mean(), 1)))
+        most = max(1, int(self.settings.work / max(lengths.mean(), 1)))
         return Line.of(some, self.measure, self.better, most), rows
 
 

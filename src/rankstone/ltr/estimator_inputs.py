@@ -1,6 +1,6 @@
 """What estimators are handed, checked: features, labels, and which query each row belongs to.
 
-Rows of one query need not stand together: a query is its id, wherever its rows are.
+Rows of one query need not be adjacent: a query is its id, wherever its rows are.
 
 Features by name: the columns of frames, and in which of them each of a model's features is.
 """
@@ -34,13 +34,13 @@ class Queries:
     Attributes
     ----------
     names
-        The queries' ids, in the order in which they are met.
+        The queries' ids, in the order of their first rows.
     rows
         int64 ``[rows]``: row numbers, query after query.
     offsets
         int64 ``[queries + 1]``: rows of query ``q`` are ``rows[offsets[q]:offsets[q + 1]]``.
     scattered
-        How many queries' rows did not stand together.
+        The number of queries whose rows are not adjacent.
     """
 
     names: pl.Series
@@ -63,7 +63,7 @@ class Queries:
 
     @cached_property
     def in_place(self) -> bool:
-        """Whether rows stand as they came."""
+        """Whether rows are in their original order."""
         return bool((self.rows == np.arange(len(self.rows))).all())
 
     def of_rows(self) -> Ints:
@@ -78,7 +78,7 @@ class Queries:
 
 
 def in_cross_validation() -> str:
-    """Return how scikit-learn is told the queries, and not to cut them."""
+    """Return the arguments that pass queries to scikit-learn, so that it does not split them."""
     return (
         "in cross-validation: sklearn.set_config(enable_metadata_routing=True); "
         'cross_val_score(model, X, y, cv=GroupKFold(5), params={"qid": qid, "groups": qid})'
@@ -141,7 +141,7 @@ def _series(qid: object) -> pl.Series:
     if found.dtype.is_float():
         whole = found.cast(pl.Int64, strict=False)
         if found.is_nan().any() or not (whole.cast(found.dtype) == found).all():
-            raise BadValue("query ids are no whole numbers", expected="whole numbers or texts")
+            raise BadValue("query ids are not whole numbers", expected="whole numbers or texts")
         return whole
     if not (found.dtype.is_integer() or found.dtype in (pl.String, pl.Categorical, pl.Enum)):
         raise BadValue(f"query ids are {printable(found.dtype)}", expected="whole numbers or texts")
@@ -149,11 +149,11 @@ def _series(qid: object) -> pl.Series:
 
 
 def checked_labels(y: object, rows: int) -> Floats:
-    """Return labels as float64; refuse what is no grade."""
+    """Return labels as float64; refuse values that are not grades."""
     try:
         labels = np.asarray(y, np.float64)
     except (TypeError, ValueError) as error:
-        raise BadValue(f"labels are no numbers: {printable(error)}") from error
+        raise BadValue(f"labels are not numbers: {printable(error)}") from error
     if labels.ndim != 1 or len(labels) != rows:
         raise InputError(
             f"labels have shape {labels.shape}, and there are {rows} rows", expected="a label for each row"
@@ -170,7 +170,7 @@ def checked_labels(y: object, rows: int) -> Floats:
 
 
 def checked_features(features: object, width: int | None = None) -> Any:  # noqa: ANN401 - dense or CSR
-    """Return features as float32 or float64, dense or CSR; refuse what is no finite number.
+    """Return features as float32 or float64, dense or CSR; refuse values that are not finite.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def _numbers(found: Any) -> Any:  # noqa: ANN401 - an array
     try:
         return found.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise BadValue(f"features are no numbers: {printable(error)}") from error
+        raise BadValue(f"features are not numbers: {printable(error)}") from error
 
 
 def _refuse_holes(found: Any) -> None:  # noqa: ANN401 - dense or CSR
@@ -252,7 +252,7 @@ def _hole(value: float, row: int, column: int) -> BadValue:
         f"a feature is {value}",
         where=f"row {row}, feature {column}",
         expected="a finite number",
-        fix="say what is missing by a number, 0 or the feature's mean, and by a feature of its own",
+        fix="replace missing values by 0 or the feature's mean, and add a feature that marks them",
     )
 
 
@@ -293,7 +293,7 @@ def listed(names: Sequence[object] | Any) -> str:  # noqa: ANN401 - names of any
 
 
 def places_of(model: object, features: object, where: str | None = None) -> Ints | None:
-    """Return which column of a frame each feature of a model is; ``None`` where they stand in order.
+    """Return which column of a frame each feature of a model is; ``None`` if they are in order.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def places_of(model: object, features: object, where: str | None = None) -> Ints
     Raises
     ------
     MissingColumn
-        A feature is not there, or a column is none of the model's features.
+        A feature is missing, or a column is not a feature of the model.
     """
     known, names = getattr(model, "feature_names_in_", None), names_of(features)
     if known is None or names is None or tuple(known) == names:
@@ -316,11 +316,11 @@ def places_of(model: object, features: object, where: str | None = None) -> Ints
     missing = [name for name in known if name not in place]
     unknown = [name for name in names if name not in set(known)]
     if missing or unknown:
-        told = (("missing", missing), ("unknown", unknown))
+        problems = (("missing", missing), ("unknown", unknown))
         raise MissingColumn(
             "the columns are not the features that the model was trained with",
             where=where,
-            given="; ".join(f"{word}: {listed(some)}" for word, some in told if some),
+            given="; ".join(f"{word}: {listed(some)}" for word, some in problems if some),
             expected=f"{listed(known)}, in any order",
             fix=_fix(missing, unknown),
         )

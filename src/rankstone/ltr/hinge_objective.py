@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 _ROWS = 1 << 15
 #: rows that are standardised at a time, in the processor's cache
 _CACHED = 1 << 10
-#: labels up to here have gains that can be told from one another
+#: labels up to here have distinguishable gains
 _LARGEST_EXPONENT = 50
 
 
 class Scale(NamedTuple):
     """What features are centred by and divided by, float64 ``[features]``; a constant feature by 1.
 
-    ``varies`` tells which features are not constant.
+    ``varies`` is True for features that are not constant.
     """
 
     mean: Floats

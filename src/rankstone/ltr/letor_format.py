@@ -39,7 +39,7 @@ class Letor(NamedTuple):
 
     ``features`` is an array or one of scipy's CSR matrices, float32 or float64 ``[rows, features]``;
     ``numbers`` the features' numbers, ``met`` those that a line has; ``qid`` is ``None`` where no line has
-    one; ``comments`` is what stands behind ``#``.
+    one; ``comments`` is the text after ``#``.
     """
 
     features: Any
@@ -191,10 +191,10 @@ def _ascending(numbers: Any, values: Any, counts: Ints) -> tuple[Any, Any]:  # n
 
 
 def check_line(body: str, where: str, dtype: str) -> None:
-    """Refuse a line that is not as it should be; ``body`` is what stands before its comment."""
+    """Refuse a malformed line; ``body`` is the text before its comment."""
     words = body.split()
     if not _NUMBER.fullmatch(words[0]):
-        raise BadLine("the label is no number", where=where, given=printable(body), expected=_EXPECTED)
+        raise BadLine("the label is not a number", where=where, given=printable(body), expected=_EXPECTED)
     rest = words[2:] if words[1:] and words[1].startswith("qid:") else words[1:]
     if len(rest) < len(words) - 1 and words[1] == "qid:":
         raise BadLine("the query has no id", where=where, given=printable(body), expected=_EXPECTED)
@@ -205,10 +205,13 @@ def check_line(body: str, where: str, dtype: str) -> None:
         number, colon, value = word.partition(":")
         if not colon or not number.isdecimal() or int(number) > _MOST:
             raise BadLine(
-                f"{printable(word)!r} is no feature", where=where, given=printable(body), expected=_EXPECTED
+                f"{printable(word)!r} is not a feature",
+                where=where,
+                given=printable(body),
+                expected=_EXPECTED,
             )
         if int(number) in met:
-            raise BadLine(f"feature {number} stands in the line twice", where=where, given=printable(body))
+            raise BadLine(f"feature {number} occurs twice in the line", where=where, given=printable(body))
         met.add(int(number))
         if not _NUMBER.fullmatch(value) or abs(float(value)) > float(np.finfo(dtype).max):
             raise BadLine(
@@ -223,7 +226,7 @@ def _mixed(title: str, line: int, *, without: bool) -> BadLine:
     return BadLine(
         "the line has no qid, and those before it do" if without else "the first line with a qid",
         where=f"{title}:{line}",
-        expected="a qid in every line, or in none and group sizes beside",
+        expected="a qid in every line, or in none and a file of group sizes",
     )
 
 
@@ -256,13 +259,13 @@ def _matrix(pieces: list[_Piece], title: str) -> tuple[Any, list[int]]:
 
 
 def sizes_beside(path: Path) -> Path | None:
-    """Return the file of group sizes that LightGBM looks for: ``rank.train.query`` beside ``rank.train``."""
+    """Return the file of group sizes that LightGBM looks for: ``rank.train.query`` next to ``rank.train``."""
     bare = path.with_suffix("") if path.suffix in (".gz", ".zst", ".zstd") else path
     for name in (path, bare):
         for suffix in (".query", ".group"):
-            beside = name.with_name(name.name + suffix)
-            if beside.is_file():
-                return beside
+            sizes_file = name.with_name(name.name + suffix)
+            if sizes_file.is_file():
+                return sizes_file
     return None
 
 
@@ -277,7 +280,7 @@ def group_sizes(path: Path, rows: int) -> pl.Series:
                 continue
             if not text.isdecimal():
                 raise BadLine(
-                    f"{printable(text)!r} is no group size",
+                    f"{printable(text)!r} is not a group size",
                     where=f"{path}:{at}",
                     expected="how many rows the next query has",
                 )

@@ -43,19 +43,19 @@ class LinearRanker(BaseEstimator):  # type: ignore[misc] # scikit-learn ships no
         float64 ``[features]``, of the features as they came.
     n_features_in_, feature_names_in_
         How many features there were, and their names where a frame brought them.  Then columns of a frame
-        to score are found by name, in whatever order they stand; arrays must have the order of training.
+        to score are found by name, in any order; arrays must have the order of training.
     trained_queries_
         The queries that were learnt from: ``query_id``, ``rows``, ``labels`` (their sum).
     """
 
-    #: what scikit-learn's metadata routing hands on, without being told so
+    #: what scikit-learn's metadata routing passes on by default
     __metadata_request__fit = {"qid": True}  # noqa: RUF012 - scikit-learn reads it so
     __metadata_request__score = {"qid": True}  # noqa: RUF012 - the same
 
     coef_: Floats
 
     def predict(self, X: object) -> Floats:
-        """Return a score for each row, float64 ``[rows]``; higher stands first."""
+        """Return a score for each row, float64 ``[rows]``; higher is better."""
         if not hasattr(self, "coef_"):
             raise UsageError(f"this {type(self).__name__} is not trained yet", fix="call fit(X, y, qid=…)")
         places = places_of(self, X)
@@ -115,14 +115,14 @@ def checked_training(features: object, y: object, qid: object) -> tuple[Any, Flo
 
 
 def check_choice(name: str, value: object, known: Sequence[str]) -> None:
-    """Refuse a parameter's value that is none of those known."""
+    """Refuse an unknown value of a parameter."""
     from rankstone.errors import one_of
 
     one_of(name, value, known)
 
 
 def check_number(name: str, value: object, *, above: float = 0.0, whole: bool = False) -> None:
-    """Refuse a parameter that is no finite number above a bound."""
+    """Refuse a parameter that is not a finite number above a bound."""
     import math
     from numbers import Integral, Real
 

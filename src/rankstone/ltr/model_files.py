@@ -114,7 +114,7 @@ class LinearModel:
     def predict(self, X: object) -> Floats:
         """Return a score for each row of features.
 
-        A frame's columns are found by name; an array's must stand in the order of :attr:`features`.
+        A frame's columns are found by name; an array's must be in the order of :attr:`features`.
         """
         places = places_of(self, X)
         return products(in_order(checked_features(X, len(self.weights)), places), self.weights)
@@ -147,7 +147,7 @@ class LinearModel:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, whole or not at all."""
-        told = {
+        content = {
             "rankstone_ltr": _FORMAT,
             "kind": "linear",
             "trained": dict(self.trained),
@@ -156,7 +156,7 @@ class LinearModel:
                 for at, weight in enumerate(self.weights.tolist())
             ],
         }
-        text = json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+        text = json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n"
         with atomic(path) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
 
@@ -189,19 +189,19 @@ def load(path: str | os.PathLike[str]) -> Scorer:
         return _Foreign("lightgbm", place)
     if not start.lstrip().startswith(b"{"):
         raise UnknownFormat(
-            "this is no model that can be opened",
+            "this file is not a model that can be opened",
             where=str(path),
             expected="rankstone's JSON, or a file of LightGBM, XGBoost (.json, .ubj) or CatBoost (.cbm)",
         )
     try:
-        told = json.loads(place.read_bytes() if streamed is None else streamed)
+        content = json.loads(place.read_bytes() if streamed is None else streamed)
     except (ValueError, RecursionError) as error:  # brackets without end, too
-        raise InputError("the model is no JSON", where=str(path), given=printable(error)) from None
-    if isinstance(told, dict) and "learner" in told:
+        raise InputError("the model is not JSON", where=str(path), given=printable(error)) from None
+    if isinstance(content, dict) and "learner" in content:
         if streamed is not None:
             raise _unnamed(path)
         return _Foreign("xgboost", place)
-    return _linear(told, str(path))
+    return _linear(content, str(path))
 
 
 def _unnamed(path: str | os.PathLike[str]) -> UnknownFormat:
@@ -219,14 +219,18 @@ def _start(place: Path) -> bytes:
         return file.read(_STARTS)
 
 
-def _linear(told: Any, where: str) -> LinearModel:  # noqa: ANN401 - what JSON holds
-    if not isinstance(told, dict) or told.get("rankstone_ltr") != _FORMAT or told.get("kind") != "linear":
+def _linear(content: Any, where: str) -> LinearModel:  # noqa: ANN401 - JSON
+    if (
+        not isinstance(content, dict)
+        or content.get("rankstone_ltr") != _FORMAT
+        or content.get("kind") != "linear"
+    ):
         raise UnknownFormat(
-            "this JSON is no model of rankstone",
+            "this JSON is not a model of rankstone",
             where=where,
             expected=f'{{"rankstone_ltr": {_FORMAT}, "kind": "linear", …}}',
         )
-    rows: list[Any] = told["features"] if isinstance(told.get("features"), list) else []
+    rows: list[Any] = content["features"] if isinstance(content.get("features"), list) else []
     whole = bool(rows) and all(isinstance(row, dict) for row in rows)
     named = [row["name"] for row in rows if whole and "name" in row]
     if (
@@ -246,7 +250,7 @@ def _linear(told: Any, where: str) -> LinearModel:  # noqa: ANN401 - what JSON h
 
     weights = np.array([row["weight"] for row in rows], np.float64)
     return LinearModel(
-        weights, tuple(map(str, named)), column("mean"), column("spread"), told.get("trained") or {}
+        weights, tuple(map(str, named)), column("mean"), column("spread"), content.get("trained") or {}
     )
 
 
@@ -282,7 +286,7 @@ class _Foreign:
 
 
 def _by_order(data: Dataset) -> Any:  # noqa: ANN401 - an array or CSR
-    """Return features as they stand, for a model without names, and say so."""
+    """Return features in their given order, for a model without names, with a note."""
     warnings.warn(
         "the model has no names of features: its weights are taken in the order of the columns, "
         f"{listed(data.features)}",

@@ -106,29 +106,29 @@ class Selection(Result):
 
     @cached_property
     def comparison(self) -> Comparison:
-        """Every candidate held against the best, as :func:`rankstone.compare` does, as one family."""
+        """Every candidate compared with the best, as :func:`rankstone.compare` does, as one family."""
         if len(self.candidates) < 2:  # noqa: PLR2004 - two make a pair
             raise UsageError("there is one candidate only, so nothing to compare it with")
         return compare_scores(self.per_query, baseline=self.best)
 
     @cached_property
     def equals(self) -> tuple[str, ...]:
-        """Candidates that the paired test does not tell from the best."""
+        """Candidates that the paired test does not find worse than the best."""
         if len(self.candidates) < 2:  # noqa: PLR2004 - two make a pair
             return ()
-        told = self.comparison.table.filter(pl.col("verdict") != "worse")["system"].to_list()
-        return tuple(name for name in self.candidates if name in told)
+        not_worse = self.comparison.table.filter(pl.col("verdict") != "worse")["system"].to_list()
+        return tuple(name for name in self.candidates if name in not_worse)
 
     @property
     def noise(self) -> str | None:
-        """A sentence where the winner's lead over some candidates is no more than noise, else ``None``."""
+        """A sentence if the winner's lead over some candidates is not significant, else ``None``."""
         if not self.equals:
             return None
         shown = ", ".join(map(printable, self.equals[:5]))
         more = f" and {len(self.equals) - 5} more" if len(self.equals) > 5 else ""  # noqa: PLR2004 - fits a line
         return (
             f"{printable(self.best)} has the best {self.measure} of {len(self.candidates)} candidates, but "
-            f"{len(self.queries)} queries do not tell it from {shown}{more}"
+            f"{len(self.queries)} queries do not distinguish it from {shown}{more}"
         )
 
     @property
@@ -216,7 +216,7 @@ def select(
         Validation rows, as for :meth:`RankSVM.fit`; not those that weights were trained on.  Models that know
         names of features find them among a frame's columns.
     measure
-        A measure for which scores and labels suffice; tied documents stand in any order with equal chance.
+        A measure for which scores and labels suffice; tied documents are in any order with equal probability.
     cv
         Folds of queries (scikit-learn's ``GroupKFold``).  Models that can learn are measured on the fold that
         they were not trained on, and :attr:`Selection.honest` says what to expect of the choice: it is made
@@ -227,8 +227,8 @@ def select(
     Warns
     -----
     UserWarning
-        When the winner's lead is no more than noise: a paired randomisation test, corrected for the number of
-        candidates, does not tell it from some others.
+        When the winner's lead is not significant by a paired randomisation test, corrected for the number of
+        candidates.
 
     Examples
     --------

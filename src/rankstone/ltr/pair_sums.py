@@ -65,7 +65,7 @@ class _Cells:
             self._tables.append((table, None if inside.all() else inside))
 
     def sorted(self, values: Floats) -> Ints:
-        """Return the documents, ascending within each cell; behind the last value stands infinity."""
+        """Return the documents, ascending within each cell; after the last value comes infinity."""
         parts = []
         for table, inside in self._tables:
             order = values[table].argsort(axis=1)

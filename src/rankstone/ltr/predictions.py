@@ -1,8 +1,9 @@
-"""Scores of documents in files: a number a line, tables, TREC runs; and as runs and judgments of the road.
+"""Scores of documents in files: a number a line, tables, TREC runs; and as runs and judgments.
 
 From scores, labels and queries to values per query: lists become hits, and measures do the rest.
 
-Tied documents stand in any order with equal chance (``ties="expected"``): no order of rows can be exploited.
+Tied documents are in any order with equal probability (``ties="expected"``): no order of rows can be
+exploited.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def run_of(path: str, data: Dataset) -> pl.DataFrame:
 
 
 def _docs(data: Dataset) -> pl.Series:
-    """Return ids that tell the documents of a query apart: their own, or else the rows' numbers, from 1."""
+    """Return ids that distinguish the documents of a query: given ones, or else row numbers from 1."""
     if data.docs is not None:
         pairs = pl.DataFrame({"query_id": data.qid, "doc_id": data.docs})
         if pairs.n_unique() == pairs.height:
@@ -146,7 +147,7 @@ def _numbers(place: Path) -> list[float]:
             value = math.nan
         if not math.isfinite(value):
             raise BadValue(
-                f"{printable(text)!r} is no score", where=f"{place}:{at}", expected="a number a line"
+                f"{printable(text)!r} is not a score", where=f"{place}:{at}", expected="one number per line"
             )
         scores.append(value)
     return scores

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ARMIJO = 1e-4
 _HALVINGS = 40
-#: values this close, in units of rounding, are told apart by their gradients
+#: values this close, in units of rounding, are distinguished by their gradients
 _ROUNDING = 8
 _INNER = 200
 
@@ -146,7 +146,7 @@ def _along(hinge: Hinge, state: State, direction: Floats, price: float, *, nonne
         least = _ARMIJO * float(state.gradient @ (weights - state.weights))
         if found.value <= state.value + least and found.value < state.value - rounding:
             return found
-        if abs(found.value - state.value) <= rounding:  # values are equal as far as anybody can tell
+        if abs(found.value - state.value) <= rounding:  # values are equal up to rounding
             nearer = _norm(found, nonnegative) < _norm(state, nonnegative)
             return found if nearer else None
         length /= 2
@@ -201,7 +201,7 @@ class RankSVM(LinearRanker):
 
     Notes
     -----
-    Rows with a label below 0 are not judged and in no pair.  Rows of a query need not stand together.
+    Rows with a label below 0 are not judged and in no pair.  Rows of a query need not be adjacent.
     Queries of one document, or with one label, have no pairs; where none has any, that is an error.  A search
     that has not converged warns with scikit-learn's ``ConvergenceWarning``.
 
@@ -342,11 +342,11 @@ class RankSVM(LinearRanker):
 
     def provenance(self) -> dict[str, Any]:
         """Return how it was trained, for :class:`~rankstone.ltr.LinearModel`."""
-        told = ("objective", "gradient", "n_iter", "converged", "n_queries", "n_pairs")
+        recorded = ("objective", "gradient", "n_iter", "converged", "n_queries", "n_pairs")
         return {
             "trainer": "RankSVM",
             **{name: value for name, value in self.get_params().items() if name != "warm_start"},
-            **{name: _plain(getattr(self, f"{name}_")) for name in told},
+            **{name: _plain(getattr(self, f"{name}_")) for name in recorded},
         }
 
 

@@ -34,7 +34,7 @@ TABLES: Final = {
 }  # fmt: skip
 _RESERVED: Final = ("query_id", "doc_id", "relevance")
 #: what these columns may be called, too
-_USUAL: Final = {"qid": "query_id", "label": "relevance", "docid": "doc_id"}
+_COMMON_NAMES: Final = {"qid": "query_id", "label": "relevance", "docid": "doc_id"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ def read(
         GX001``), or a table with ``query_id``, ``relevance``, perhaps ``doc_id``, and a number column a
         feature: CSV, TSV, JSON lines, Parquet, Arrow.  ``qid``, ``label`` and ``docid`` are understood, too.
     groups
-        A file of group sizes, for text without ``qid``; ``FILE.query`` and ``FILE.group`` beside it are
+        A file of group sizes, for text without ``qid``; ``FILE.query`` and ``FILE.group`` next to it are
         found.
     columns
         ``{their name: our name}`` for tables.
@@ -151,7 +151,7 @@ def read(
     Raises
     ------
     InputError
-        For a line that cannot be read, a label or feature that is no finite number, missing columns.
+        For a line that cannot be read, a label or feature that is not a finite number, missing columns.
     """
     columns = with_csv(columns, csv_separator, decimal)
     one_of("dtype", dtype, ("float32", "float64"))
@@ -195,7 +195,7 @@ def _letor(
         sizes = sizes_beside(path) if groups is None else Path(groups)
         if sizes is None:
             raise InputError(
-                "the lines have no qid, and no file of group sizes is beside them",
+                "the lines have no qid, and there is no file of group sizes next to the file",
                 where=str(path),
                 expected=f"label qid:QUERY feature:value …, or {_bare(path).name}.query",
                 fix="name the file of group sizes",
@@ -222,8 +222,12 @@ def _table(
 ) -> Dataset:
     with reading(part.title):
         present = part.frame.collect_schema().names()
-        usual = {theirs: ours for theirs, ours in _USUAL.items() if ours not in (*present, *columns.values())}
-        chosen = renames(present, columns, part.title) | {k: v for k, v in usual.items() if k in present}
+        common = {
+            theirs: ours
+            for theirs, ours in _COMMON_NAMES.items()
+            if ours not in (*present, *columns.values())
+        }
+        chosen = renames(present, columns, part.title) | {k: v for k, v in common.items() if k in present}
         frame = part.frame.drop(hidden(present, chosen)).rename(chosen).collect()
     needed = ("query_id", "relevance") if labelled else ("query_id",)
     require(frame.columns, needed, part.title, frame.columns)
@@ -238,7 +242,7 @@ def _table(
     if "relevance" in frame.columns:
         labels = checked_labels(_number(frame, "relevance", part).to_numpy(), frame.height)
     docs = frame["doc_id"].cast(pl.String) if "doc_id" in frame.columns else None
-    notes = [f"columns that are no features: {', '.join(map(printable, left_out))}"] if left_out else []
+    notes = [f"columns that are not features: {', '.join(map(printable, left_out))}"] if left_out else []
     notes += read_as(part.read_as)
     qid = frame["query_id"]
     if qid.null_count():
@@ -273,7 +277,7 @@ def _is_number(column: pl.Series) -> bool:
 
 
 def _number(frame: pl.DataFrame, name: str, part: Scanned) -> pl.Series:
-    """Return a column as numbers; refuse a cell that is none."""
+    """Return a column as numbers; refuse cells that are not numbers."""
     found = frame[name].cast(pl.Float64, strict=False)
     bad = found.is_null() | ~found.is_finite()
     if bad.any():
@@ -332,7 +336,9 @@ def _joined(parts: list[Dataset]) -> Dataset:
     present = {name for part in parts for name in set(part.features).difference(part.absent)}
     left_out = [name for name in dict.fromkeys(n for p in parts for n in p.features) if name not in names]
     notes = [note for part in parts for note in part.notes]
-    notes += [f"columns that the first table lacks are no features: {listed(left_out)}"] if left_out else []
+    notes += (
+        [f"columns missing from the first table are not features: {listed(left_out)}"] if left_out else []
+    )
     ids = [part.qid for part in parts]
     if len({column.dtype for column in ids}) > 1:
         ids = [column.cast(pl.String) for column in ids]

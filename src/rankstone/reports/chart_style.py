@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-#: Okabe and Ito (2008), told apart under every kind of colour blindness; yellow last, it is faint on white
+#: Okabe and Ito (2008), distinguishable with any colour blindness; yellow last, it is faint on white
 COLOURS: Final = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#B8A900",
 )  # fmt: skip
@@ -61,7 +61,7 @@ def needed(package: str, installed_as: str | None = None) -> Any:  # noqa: ANN40
 def legible(text: object, longest: int = _NAME) -> str:
     """Return untrusted text for a chart: one line, cut, and no markup wherever the chart is embedded.
 
-    A word joiner, which nobody sees, stands behind each ``<`` that a letter or ``/`` follows.
+    An invisible word joiner follows each ``<`` before a letter or ``/``.
 
     >>> len(legible("a</script>")) - len("a</script>")
     1
@@ -123,7 +123,7 @@ def versions() -> dict[str, str]:
 
 
 def script() -> str:
-    """Return the script; it may stand between ``<script>`` and ``</script>``."""
+    """Return the script, safe between ``<script>`` and ``</script>``."""
     place = _place()
     try:
         kept = place.read_text(encoding="utf-8")
@@ -144,8 +144,8 @@ def script() -> str:
 def _place() -> Path:
     """Return where the script is kept."""
     folder = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    told = "-".join(versions().values())
-    return Path(folder) / "rankstone" / f"vega-{told}.js"
+    version_key = "-".join(versions().values())
+    return Path(folder) / "rankstone" / f"vega-{version_key}.js"
 
 
 def _bundled() -> str:

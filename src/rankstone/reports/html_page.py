@@ -2,7 +2,7 @@
 
 HTML that opens offline and in which nothing that a file holds can run or ask for anything.
 
-Scripts are named by hash in the page's content security policy, and data stand in an element of their own, as
+Scripts are named by hash in the page's content security policy, and data are in a separate element, as
 JSON without a character that could end it.
 """
 
@@ -29,7 +29,7 @@ _POLICY: Final = (
     "default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-#: what ends or opens markup wherever it stands, and line ends that scripts alone know
+#: characters that end or open markup anywhere, and line ends that only scripts know
 _UNSAFE: Final = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
 _FORMATS: Final = ("svg", "png", "pdf", "html")
 _EMBED: Final = """

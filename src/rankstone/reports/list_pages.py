@@ -46,7 +46,7 @@ _CUTOFF: Final = re.compile(r"@(\d+)$")
 def charts(found: Comparison) -> tuple[dict[str, Any], list[str]]:
     """Return specifications by name, and why some are not there.
 
-    What depends on a measure or a pair that the reader chooses is drawn for the first, and the page brings
+    What depends on a measure or a pair that the reader chooses is drawn for the first, and the page contains
     other rows to it.
     """
     drawn: dict[str, Any] = {
@@ -57,9 +57,9 @@ def charts(found: Comparison) -> tuple[dict[str, Any], list[str]]:
     }
     if found.segments is not None:
         drawn["segments"] = plots.segments(found)
-    told = {name: apart(chart, keep=False) for name, chart in drawn.items()}
+    charts = {name: apart(chart, keep=False) for name, chart in drawn.items()}
     curves, notes = _curves(found)
-    return told | curves, notes
+    return charts | curves, notes
 
 
 def apart(chart: Any, *, keep: bool) -> dict[str, Any]:  # noqa: ANN401 - Altair's chart
@@ -72,14 +72,14 @@ def apart(chart: Any, *, keep: bool) -> dict[str, Any]:  # noqa: ANN401 - Altair
 
 
 def _curves(found: Comparison) -> tuple[dict[str, Any], list[str]]:
-    """Trace curves; lists that are not there, or have none, are told of."""
+    """Trace curves; return notes on lists that are missing or have none."""
     say = phrases("pages", found.lang)
     if found.sources is None:
         return {}, [say["no_lists"]]
     if found.sources.convention is not None:
         return {}, [say["no_lists_convention"]]
-    asked = ["PR", *_over_k(found)]
-    traces, notes = _traced(found, asked)
+    curves_to_trace = ["PR", *_over_k(found)]
+    traces, notes = _traced(found, curves_to_trace)
     drawn: dict[str, Any] = {}
     for curves, curve in [(some, one) for some in traces for one in some.curves]:
         name = str(curve)
@@ -99,30 +99,32 @@ def _clouds(curves: Curves, name: str, lang: str) -> dict[str, Any]:
     return {**apart(cloud_chart(curves, runs[0], "", lang, name), keep=False), "by": rows}
 
 
-def _traced(found: Comparison, asked: list[str]) -> tuple[list[Curves], list[str]]:
+def _traced(found: Comparison, curves_to_trace: list[str]) -> tuple[list[Curves], list[str]]:
     """Trace curves together; where one of them cannot be, each for itself, and say which not and why."""
     try:
-        return [traced(found, " ".join(asked))], []
+        return [traced(found, " ".join(curves_to_trace))], []
     except (UsageError, InputError) as error:
-        if len(asked) == 1:
-            return [], [f"{asked[0]}: {error}"]
-    parts = [_traced(found, [one]) for one in asked]
+        if len(curves_to_trace) == 1:
+            return [], [f"{curves_to_trace[0]}: {error}"]
+    parts = [_traced(found, [one]) for one in curves_to_trace]
     return [curves for some, _ in parts for curves in some], [note for _, notes in parts for note in notes]
 
 
 def _over_k(found: Comparison) -> list[str]:
     """Return the measures with a cutoff, over all cutoffs up to it, and when the first relevant is met."""
-    asked: dict[str, None] = {}
+    curves_to_trace: dict[str, None] = {}
     for measure in found.measures:
-        if (cutoff := _CUTOFF.search(measure)) is not None and len(asked) < _OVER_K:
-            asked[f"{measure[: cutoff.start()]}@1..{min(max(int(cutoff[1]), _CHART_DEPTH), 100)}"] = None
-    asked["Success@1..20"] = None
-    return list(asked)
+        if (cutoff := _CUTOFF.search(measure)) is not None and len(curves_to_trace) < _OVER_K:
+            curves_to_trace[
+                f"{measure[: cutoff.start()]}@1..{min(max(int(cutoff[1]), _CHART_DEPTH), 100)}"
+            ] = None
+    curves_to_trace["Success@1..20"] = None
+    return list(curves_to_trace)
 
 
 #: numbers that a page holds at most: queries × systems × measures
 _NUMBERS: Final = 400_000
-#: letters of what was asked
+#: the most characters of a query's text
 _TEXT: Final = 160
 _LEVELS: Final = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 
@@ -134,10 +136,10 @@ def first_pair(found: Comparison) -> tuple[str, str]:
 
 
 def scores(found: Comparison) -> dict[str, Any]:
-    """Return ids, what was asked where that is known, and each measure's values by system, in their order.
+    """Return ids, query texts if known, and each measure's values by system, in their order.
 
     ``n`` queries there are; where more than 10,000, or too many numbers, the ends of the first question's
-    differences are kept, and queries at even steps between them: they stand for quantiles.
+    differences are kept, and queries at even steps between them: they approximate quantiles.
     """
     one, other = first_pair(found)
     lead = found.matrices[found.primary[0]]
@@ -152,7 +154,7 @@ def scores(found: Comparison) -> dict[str, Any]:
 
 
 def _texts(found: Comparison, ids: pl.Series) -> list[str | None]:
-    """Return what was asked, where the table of queries has a column ``text`` or ``query``."""
+    """Return the query texts, if the table of queries has a column ``text`` or ``query``."""
     given = {} if found.sources is None else found.sources.given
     if given.get("queries") is None:
         return []
@@ -167,7 +169,7 @@ def _texts(found: Comparison, ids: pl.Series) -> list[str | None]:
 
 
 def _placed(queries: pl.Series, values: np.ndarray[Any, Any], ids: pl.Series) -> list[float | None]:
-    """Return the values of the queries asked for, six figures each."""
+    """Return the values of the requested queries, six digits each."""
     frame = pl.DataFrame({"query_id": queries.cast(pl.String), "value": values})
     placed = ids.to_frame().join(frame, on="query_id", how="left", maintain_order="left")["value"]
     return placed.round_sig_figs(6).fill_nan(None).to_list()
@@ -213,10 +215,10 @@ def lists(found: Comparison, progress: Callable[[int], None] | None = None) -> d
     systems = _systems(found, len(chosen))
     try:
         ready = Explainer(found.sources.qrels, measure, **found.sources.given)
-        told = {system: _unfolded(ready, found, system, chosen, progress) for system in systems}
+        lists_by_query = {system: _unfolded(ready, found, system, chosen, progress) for system in systems}
     except (UsageError, InputError) as error:
         return {**none, "note": f"{say['no_lists_here']}: {error}"}
-    by_query = {query: _side_by_side({s: told[s][query] for s in systems}) for query in chosen}
+    by_query = {query: _side_by_side({s: lists_by_query[s][query] for s in systems}) for query in chosen}
     return {"systems": systems, "measure": measure, "queries": by_query, "of": len(found.matrices[measure])}
 
 
@@ -250,19 +252,19 @@ def _unfolded(
     progress: Callable[[int], None] | None,
 ) -> dict[str, Any]:
     """Unfold one system's lists; of several runs of a system, the first is shown."""
-    assert found.sources is not None  # noqa: S101 - asked before
+    assert found.sources is not None  # noqa: S101 - the caller checked
     run = found.replicates.get(system, [system])[0]
     parts = _rows(found.sources, run, queries)
-    told = {}
+    lists_by_query = {}
     for query in queries:
         mine = parts.get(
             query, next(iter(parts.values()), None)
         )  # unanswered: the others' rows say nothing of it
         one = ready.explain(found.sources.runs[run] if mine is None else mine, query, run, changes=False)
-        told[query] = _told(one, found.lang)
+        lists_by_query[query] = _list_content(one, found.lang)
         if progress is not None:
             progress(1)
-    return told
+    return lists_by_query
 
 
 def _rows(sources: Sources, run: str, queries: Sequence[str]) -> dict[str, Any]:
@@ -288,7 +290,7 @@ def _side_by_side(mine: dict[str, Any]) -> dict[str, Any]:
     return mine
 
 
-def _told(one: Explanation, lang: str) -> dict[str, Any]:
+def _list_content(one: Explanation, lang: str) -> dict[str, Any]:
     """Return one list as the page shows it: rank, document, grade, what it adds; and the derivation."""
     rows = [
         [row.rank, printable(row.doc_id or "", _NAME), row.relevance, row.judged, _short(row.contribution)]
@@ -335,21 +337,21 @@ def libraries(found: Comparison) -> dict[str, Any]:
     """Return what libraries would print for each primary measure, those that agree in one row."""
     say = phrases("pages", found.lang)
     one, other = first_pair(found)
-    told: dict[str, Any] = {"systems": [one, other], "rows": [], "note": None}
+    table: dict[str, Any] = {"systems": [one, other], "rows": [], "note": None}
     if found.sources is None or found.sources.convention is not None or found.audit is None:
-        return {**told, "note": say["no_libraries"]}
+        return {**table, "note": say["no_libraries"]}
     runs = [found.replicates.get(system, [system])[0] for system in (one, other)]
     if max(found.audit.runs[run].retrieved for run in runs) > _LIBRARY_ROWS:
-        return {**told, "note": say["libraries_large"]}
+        return {**table, "note": say["libraries_large"]}
     given = {name: value for name, value in found.sources.given.items() if name in _ALIGNED}
     try:
         for measure in found.primary:
             word = re.sub(r"\(.*?\)", "", measure)
             ways = [as_libraries(found.sources.qrels, found.sources.runs[run], word, **given) for run in runs]
-            told["rows"] += _library_rows(measure, _mean(found, measure, (one, other)), *ways)
+            table["rows"] += _library_rows(measure, _mean(found, measure, (one, other)), *ways)
     except (UsageError, InputError) as error:
-        return {**told, "rows": [], "note": str(error)}
-    return told
+        return {**table, "rows": [], "note": str(error)}
+    return table
 
 
 def _mean(found: Comparison, measure: str, systems: tuple[str, str]) -> tuple[float, float]:

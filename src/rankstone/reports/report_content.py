@@ -127,7 +127,7 @@ def judgments(found: Comparison) -> dict[str, Any]:
 
 
 def provenance(found: Comparison, command: str | None) -> dict[str, Any]:
-    """Return what somebody needs to come to the same numbers."""
+    """Return what is needed to reproduce the numbers."""
     hashes = found.hashes()
     return {
         "command": None if command is None else masked(command),
@@ -147,19 +147,19 @@ def versions() -> list[dict[str, str]]:
     packages = ("rankstone", "numpy", "polars", "scipy", "altair")
     return [
         *({"name": name, "version": version(name)} for name in packages),
-        *({"name": name, "version": told} for name, told in vega.versions().items()),
+        *({"name": name, "version": values} for name, values in vega.versions().items()),
         {"name": "Python", "version": platform.python_version()},
     ]
 
 
-def flat(told: Mapping[str, Any], above: str = "", *, last_name: bool = False) -> list[tuple[str, str]]:
+def flat(values: Mapping[str, Any], above: str = "", *, last_name: bool = False) -> list[tuple[str, str]]:
     """Return nested options as lines of name and value.
 
     >>> flat({"alignment": {"ties": "docid_desc"}, "measures": ["AP", "RR"]})
     [('alignment.ties', 'docid_desc'), ('measures', 'AP RR')]
     """
     lines: list[tuple[str, str]] = []
-    for name, value in told.items():
+    for name, value in values.items():
         path = name if last_name or not above else f"{above}.{name}"
         if isinstance(value, dict):
             lines += flat(value, path, last_name=last_name)
@@ -256,6 +256,6 @@ def _summed(found: Comparison) -> list[str]:
 
 
 def _by(found: Comparison) -> list[str]:
-    assert found.segments is not None  # noqa: S101 - asked before
+    assert found.segments is not None  # noqa: S101 - the caller checked
     names = found.segments.columns
     return names[: names.index("measure")]

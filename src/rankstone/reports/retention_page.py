@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 #: rows of the triangle, and segments with a heatmap of their own, that a page holds
 _ROWS: Final = 5_000
 _HEATMAPS: Final = 12
-#: differences that are told in a sentence
-_TOLD: Final = 6
+#: the most differences written as sentences
+_MAX_SENTENCES: Final = 6
 _NAME: Final = 40
 
 
@@ -115,8 +115,10 @@ class RetentionReport:
             return [_sentence(row, say, found) for row in found.days.iter_rows(named=True)]
         decided = found.differences.filter(pl.col("p_adjusted") <= 1 - found.conventions["confidence"])
         head = say["decided_of"].format(decided=decided.height, all=found.differences.height)
-        told = [say["differs"].format(**_apart_by(row, say, found)) for row in decided.iter_rows(named=True)]
-        return [head, *told[:_TOLD]]
+        sentences = [
+            say["differs"].format(**_apart_by(row, say, found)) for row in decided.iter_rows(named=True)
+        ]
+        return [head, *sentences[:_MAX_SENTENCES]]
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:

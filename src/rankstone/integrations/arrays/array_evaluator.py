@@ -1,4 +1,4 @@
-"""Scores and labels in arrays, taken along the road.
+"""Evaluation of scores and labels in arrays.
 
 Scores of arrays: values per query, and what they come to.
 """

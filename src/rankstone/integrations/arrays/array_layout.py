@@ -196,7 +196,7 @@ class Padded:
     scores
         ``[lists, longest]``, as given; 0 where there is no document.
     grade
-        Labels, as exact as the library can; NaN where nobody judged: NaN, below 0, or no document.
+        Labels, as exact as the library can; NaN for unjudged documents: NaN, below 0, or no document.
     there
         bool: where there is a document; ``None`` where there is one everywhere.
     known

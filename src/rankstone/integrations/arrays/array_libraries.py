@@ -130,7 +130,7 @@ class _Jax:
 
 
 def home_of(values: object) -> Home:
-    """Return the library an array comes from; what nobody knows is NumPy's to read."""
+    """Return the library of an array; unknown types are left to NumPy."""
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
     if torch is not None and isinstance(values, torch.Tensor):
         return _Torch(values.device)

@@ -1,8 +1,8 @@
 """Arrays on another device that NumPy's own functions work on.
 
-NumPy hands a call over to whatever stands among its arguments and knows better (``__array_ufunc__``
+NumPy passes a call on to an argument that implements it (``__array_ufunc__``
 and ``__array_function__``: NEP 13, NEP 18; ``like=``: NEP 35).  So hits made of such arrays are scored by
-the very measures that score NumPy's, and what another library does for them is told in one place.
+the very measures that score NumPy's, and what another library does for them is in one place.
 
 Lists on a device: labels lie there with their ideal order, scores come and become hits.
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from rankstone.hits.list_arrays import Floats, Ints
     from rankstone.integrations.arrays.array_layout import Layout
 
-#: an array of another library, or whatever NumPy's functions take beside one
+#: an array of another library, or another argument of NumPy's functions
 Data: TypeAlias = Any
 
 
 class NotOnDevice(TypeError):
-    """Something that is not done on the device: whoever asked does it on the host."""
+    """Raised for what is not supported on the device; the caller computes it on the host."""
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """What is known of numbers 0, 1, 2, … that stand in runs: how long each run is.
+    """Numbers 0, 1, 2, … in runs, by the length of each run.
 
     Attributes
     ----------
@@ -81,7 +81,8 @@ class Library(Protocol):
     def descending(self, table: Data, count: int | None) -> tuple[Data, Data]:
         """Return the largest values of each row, and where they are in it.
 
-        Without a ``count`` all of them, equal ones as they stand; with one, equal values come in any order.
+        Without a ``count`` all of them, equal ones in their given order; with one, equal values come in any
+        order.
         """
 
 
@@ -117,7 +118,7 @@ class DeviceArray(NDArrayOperatorsMixin):
         self.counts = counts
         self._largest = largest
 
-    # -- what NumPy asks ---------------------------------------------------------------------------
+    # -- NumPy's protocols ---------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Data, **kwargs: Data) -> Data:
         return self._wrapped(self.library.ufunc(ufunc.__name__, method, inputs, kwargs))
 
@@ -128,8 +129,8 @@ class DeviceArray(NDArrayOperatorsMixin):
         return self._wrapped(self.library.function(func.__name__, args, given))
 
     def __array__(self, *_: object, **__: object) -> NDArray[Any]:
-        """Refuse: an array leaves its device when it is told to, and not before."""
-        raise NotOnDevice("NumPy asks for the values of an array on another device")
+        """Refuse: arrays leave their device only on explicit request."""
+        raise NotOnDevice("NumPy needs the values of an array on another device")
 
     def __getattr__(self, name: str) -> Data:
         if name.startswith("__"):
@@ -251,7 +252,7 @@ _MORE: Final = 2
 
 
 class HoldsNaN(ValueError):
-    """A score is no number; whoever tells of it looks where it is."""
+    """Raised if a score is NaN; the caller finds its place."""
 
 
 def device_lists(
@@ -264,7 +265,7 @@ def device_lists(
     layout
         Which values belong to which list.
     label
-        float64 ``[values]``, list after list; NaN where nobody judged.
+        float64 ``[values]``, list after list; NaN for unjudged documents.
     lowest
         The bottom of the grade scale.
     options
@@ -316,7 +317,7 @@ class DeviceLists:
     inside
         bool ``[queries, longest]``: False where a row is longer than its list; ``None`` where none is.
     grade
-        float64 ``[queries, longest]``, NaN where nobody judged.
+        float64 ``[queries, longest]``, NaN for unjudged documents.
     judged
         Whether all documents are judged.
     ideal
@@ -324,7 +325,7 @@ class DeviceLists:
     lowest
         The bottom of the grade scale.
     expected
-        Whether tied documents stand at every rank of their block with equal chance.
+        Whether tied documents are at every rank of their block with equal probability.
     library
         What computes here.
     """
@@ -342,7 +343,7 @@ class DeviceLists:
     _kept: dict[int, Data] = field(default_factory=dict, repr=False)
 
     def hits(self, scores: Data, depth: int | None) -> Hits:
-        """Return where the documents land under these scores, those that may stand above ``depth``.
+        """Return the ranks of the documents by these scores, of those that can be above ``depth``.
 
         Parameters
         ----------
@@ -379,7 +380,7 @@ class DeviceLists:
         return DeviceArray(places, self.library), equal
 
     def _as_given(self, key: Data, order: Data) -> Data:
-        """Return places taken from the top with equal keys in the order in which they stand."""
+        """Return the top places, equal keys in their given order."""
         places = np.sort(order, axis=1)
         _, at = self.library.descending(np.take_along_axis(key, places, 1).data, None)
         ordered: Data = DeviceArray(at, self.library)

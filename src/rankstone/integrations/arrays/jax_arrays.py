@@ -24,7 +24,7 @@ _RUNNING: Final = {
 
 
 class JaxLibrary:
-    """Computes with JAX's arrays on one device; whoever calls has made float64 possible there.
+    """Computes with JAX's arrays on one device; the caller has enabled float64.
 
     Parameters
     ----------

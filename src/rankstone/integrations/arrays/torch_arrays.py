@@ -37,7 +37,7 @@ _RUNNING: Final = {
 
 
 class TorchLibrary:
-    """Computes with tensors on one device, float64 unless told otherwise.
+    """Computes with tensors on one device, float64 by default.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class TorchLibrary:
             raise NotOnDevice(name)
         try:
             return found(*args, **kwargs)
-        except TypeError as error:  # an argument that nobody here knows
+        except TypeError as error:  # an unknown argument
             raise NotOnDevice(name) from error
 
     def _whole_sums(self, values: torch.Tensor, starts: torch.Tensor) -> torch.Tensor:
@@ -145,7 +145,7 @@ class TorchLibrary:
         return torch.repeat_interleave(self.own(a), lengths)
 
     def _asarray(self, a: Data) -> torch.Tensor:
-        """Move an array of the host once: it is a table that nobody writes to."""
+        """Move an array of the host once: it is read-only."""
         if not isinstance(a, np.ndarray):
             return self.own(a)
         kept = self._moved.get(id(a))

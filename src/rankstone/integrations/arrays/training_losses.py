@@ -1,6 +1,6 @@
 """What a measure becomes for training: a measure is a step function of scores, these have gradients.
 
-Soft ranks stand for ranks (Qin, Liu and Li, A general approximation framework for direct optimization of
+Soft ranks replace ranks (Qin, Liu and Li, A general approximation framework for direct optimization of
 information retrieval measures, Information Retrieval 2010); or pairs of documents are weighed by what
 swapping them would do to the measure itself (Burges, From RankNet to LambdaRank to LambdaMART, 2010).
 Scores are ``[lists, longest]``, of NumPy, PyTorch or JAX; what is returned has gradients like theirs, and
@@ -8,7 +8,7 @@ JAX may transform it: ``jit``, ``vmap``, ``grad``.
 
 What swapping two documents would change in a measure, in closed form, for all pairs at once.
 
-Tied documents stand in any order with equal chance, before a swap and after it.  A block of ties keeps its
+Tied documents are in any order with equal probability, before a swap and after it.  A block of ties keeps its
 ranks when two documents change places; all that changes is how many relevant documents are in it.  So every
 change is made of numbers that belong to a document's block, and none of n²/2 swapped lists is written down.
 """
@@ -43,7 +43,7 @@ _CLOSED: Final = "CG, DCG, nDCG, P, R, Success, AP and RR, with any cutoff, gain
 def pair_weights(scores: Data, labels: object, measure: str | Measure, *, mask: object = None) -> Data:
     """Return what swapping two documents changes in a measure, ``[lists, longest, longest]``, never below 0.
 
-    Tied documents stand in any order with equal chance, so swapping two of them changes nothing.
+    Tied documents are in any order with equal probability, so swapping two of them changes nothing.
 
     Parameters
     ----------
@@ -98,13 +98,13 @@ def ideal_dcg(given: Padded, gain: Data, discounts: Floats) -> Data:
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """The block of ties that each document stands in; whole numbers ``[lists, longest]``."""
+    """The block of ties of each document; whole numbers ``[lists, longest]``."""
 
     given: Padded
 
     @cached_property
     def order(self) -> Data:
-        """The places of the documents by score descending; where there is no document comes last."""
+        """The places of the documents by score descending; padding comes last."""
         key = -self.given.fixed
         key = key if self.given.there is None else self.given.xp.where(self.given.there, key, np.nan)
         return self.given.xp.argsort(key, 1)
@@ -219,10 +219,10 @@ def _of_first(blocks: _Blocks, wanted: Data, by_rank: Floats) -> Data:
     now, is_best, last_one = mean(best, 0), first == best.begin, best.count == 1
     top = xp.where(is_best & last_one, following.begin, best.begin)
     below = xp.where(is_best, xp.where(last_one, mean(following, 0), mean(best, -1)), now)
-    beside = xp.where(is_best, xp.where(last_one, mean(following, 1), now), mean(best, 1))
+    neighbour = xp.where(is_best, xp.where(last_one, mean(following, 1), now), mean(best, 1))
     alone = blocks.summed(by_rank) / size
     place, top = first[:, None, :], top[:, :, None]
-    then = xp.where(place == top, beside[:, :, None], below[:, :, None])
+    then = xp.where(place == top, neighbour[:, :, None], below[:, :, None])
     then = xp.where(place < top, alone[:, None, :], then)
     return _both_ways(blocks, wanted, then - now[:, :, None])
 
@@ -336,7 +336,7 @@ def _soft_ranks(given: Padded, temperature: float) -> Data:
 
 
 def _above(given: Padded, temperature: float) -> Data:
-    """Return to what degree the second document stands above the first, ``[lists, longest, longest]``."""
+    """Return the degree to which the second document is above the first, ``[lists, longest, longest]``."""
     apart = (given.scores[:, None, :] - given.scores[:, :, None]) / temperature
     return 0.5 * (1.0 + given.xp.tanh(0.5 * apart))
 
@@ -397,7 +397,7 @@ def lambda_loss(
     Parameters
     ----------
     scores, labels, measure, mask
-        As for ``pair_weights``; documents that nobody judged are in no pair.
+        As for ``pair_weights``; unjudged documents are in no pair.
     sigma
         How steep a pair's loss is.
     """

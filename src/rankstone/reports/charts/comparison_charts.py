@@ -73,7 +73,7 @@ def pr_curve(found: Comparison, curves: Curves | None = None, system: str | None
     ----------
     curves
         What :func:`rankstone.curve` traced; unless given, judgments and runs are read again for it,
-        which scores that somebody saved do not have.
+        which saved scores do not have.
     system
         One system (run) alone, over its queries' own curves and the band that most of them are in.
     """
@@ -96,8 +96,7 @@ def at_k(found: Comparison, measure: str = "nDCG", k: str = "1..20", curves: Cur
     curves
         As for :func:`pr_curve`.
     """
-    asked = f"{measure}@{k}"
-    shown = traced(found, asked) if curves is None else curves
+    shown = traced(found, f"{measure}@{k}") if curves is None else curves
     title = label("at_k", found.lang, measure=str(shown.curves[0]))
     return curve_chart(shown, title, found.lang)
 
@@ -117,9 +116,9 @@ def _measure(found: Comparison, measure: str | None) -> str:
 
 
 def _pair(found: Comparison, system: str | None, versus: str | None) -> tuple[str, str]:
-    asked = found.table.select("system", "versus").unique(maintain_order=True).rows()
+    pairs = found.table.select("system", "versus").unique(maintain_order=True).rows()
     if system is None and versus is None:
-        one, other = asked[0]
+        one, other = pairs[0]
         return str(one), str(other)
     for name in (system, versus):
         if name not in found.systems:

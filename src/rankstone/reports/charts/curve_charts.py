@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 340
-#: systems whose bands can be told apart
+#: systems whose bands are distinguishable
 _BANDS: Final = 4
 #: drawn for bands, which a picture shows to a hundredth
 _RESAMPLES: Final = 300
@@ -95,15 +95,15 @@ def curve_chart(found: Curves, title: str, lang: str, curve: str | None = None) 
     x = alt.X("x:Q", title=across)
     base = alt.Chart(alt.NamedData("curve"))
     look = by_system(list(found.runs), label("system", lang))
-    told = [alt.Tooltip("run:N"), alt.Tooltip("x:Q", title=across)]
-    told += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")]
+    tooltips = [alt.Tooltip("run:N"), alt.Tooltip("x:Q", title=across)]
+    tooltips += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high")]
     band = base.mark_area(opacity=0.12 if len(found.runs) <= _BANDS else 0).encode(
         x, alt.Y("ci_low:Q"), alt.Y2("ci_high:Q"), look["color"]
     )
     y = alt.Y("mean:Q", title=label("mean", lang))
     line = base.mark_line().encode(x, y, look["color"])
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
-        x, y, look["color"], look["shape"], tooltip=told
+        x, y, look["color"], look["shape"], tooltip=tooltips
     )
     chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
     shown = rows.with_columns(pl.col("run").map_elements(printable, pl.String))
@@ -119,15 +119,15 @@ def cloud_chart(found: Curves, run: str, title: str, lang: str, curve: str | Non
     means = alt.Chart(alt.NamedData("cloud")).transform_filter("!isValid(datum.query_id)")
     each = alt.Chart(alt.NamedData("cloud")).transform_filter("isValid(datum.query_id)")
     colour = alt.value(COLOURS[0])
-    told = [alt.Tooltip("x:Q", title=across)]
-    told += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high", *_BAND)]
+    tooltips = [alt.Tooltip("x:Q", title=across)]
+    tooltips += [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "ci_low", "ci_high", *_BAND)]
     y = alt.Y("mean:Q", title=label("mean", lang))
     lines = each.mark_line(strokeWidth=1, opacity=0.2, interpolate="linear")
     chart = alt.layer(
         lines.encode(x, alt.Y("y:Q"), alt.Detail("query_id:N"), color=colour, tooltip=["query_id:N"]),
         means.mark_area(opacity=0.12).encode(x, alt.Y("band_low:Q"), alt.Y2("band_high:Q"), color=colour),
         means.mark_line(strokeWidth=3).encode(x, y, color=colour),
-        means.mark_point(filled=True, size=45, opacity=1).encode(x, y, color=colour, tooltip=told),
+        means.mark_point(filled=True, size=45, opacity=1).encode(x, y, color=colour, tooltip=tooltips),
     ).properties(width=_WIDTH, height=_HEIGHT)
     return drawn(chart, "cloud", cloud_rows(found, run, str(one)), title)
 

@@ -26,7 +26,7 @@ _SIGN_COLOURS: Final = (COLOURS[0], "#999999", COLOURS[1])
 
 
 def question_rows(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a row a question: what is asked, difference, ends of the interval, verdict."""
+    """Return one row per comparison: its name, difference, ends of the interval, verdict."""
     by = table.columns[: table.columns.index("measure")]
     names = [
         " · ".join(
@@ -37,8 +37,8 @@ def question_rows(table: pl.DataFrame) -> pl.DataFrame:
         )
         for row in table.iter_rows(named=True)
     ]
-    told = table.select("measure", "difference", "low", "high", "interval_kind", "verdict", "n")
-    return told.with_columns(question=pl.Series(names, dtype=pl.String))
+    rows = table.select("measure", "difference", "low", "high", "interval_kind", "verdict", "n")
+    return rows.with_columns(question=pl.Series(names, dtype=pl.String))
 
 
 def forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 - Altair's chart
@@ -50,17 +50,17 @@ def forest(rows: pl.DataFrame, title: str, lang: str) -> Any:  # noqa: ANN401 - 
     shape = alt.Shape("verdict:N", title=label("verdict", lang), legend=alt.Legend(orient="bottom"))
     colour = colour.scale(domain=known, range=[VERDICTS[name][0] for name in known])
     shape = shape.scale(domain=known, range=[VERDICTS[name][1] for name in known])
-    told = [alt.Tooltip("question:N"), alt.Tooltip("verdict:N")]
-    told += [alt.Tooltip(f"{name}:Q", format="+.4f") for name in ("difference", "low", "high")]
+    tooltips = [alt.Tooltip("question:N"), alt.Tooltip("verdict:N")]
+    tooltips += [alt.Tooltip(f"{name}:Q", format="+.4f") for name in ("difference", "low", "high")]
     axis, kinds = label("difference", lang), set(rows["interval_kind"])
     if rows.height > 1 and len(kinds) == 1:
         axis = label(kinds.pop(), lang, axis=axis)
     base = alt.Chart(alt.NamedData("questions")).encode(place)
     bars = base.mark_rule(strokeWidth=2).encode(
-        alt.X("low:Q", title=axis), alt.X2("high:Q"), colour, tooltip=told
+        alt.X("low:Q", title=axis), alt.X2("high:Q"), colour, tooltip=tooltips
     )
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
-        alt.X("difference:Q"), colour, shape, tooltip=told
+        alt.X("difference:Q"), colour, shape, tooltip=tooltips
     )
     zero = alt.Chart(alt.NamedData("questions")).mark_rule(strokeDash=[4, 3], opacity=0.6)
     zero = zero.encode(x=alt.datum(0))

@@ -16,7 +16,7 @@ _WIDTH: Final = 640
 _HEIGHT: Final = 320
 #: cohorts and ages that a heatmap shows, at most: the last ones, the first ones
 _COHORTS, _AGES = 60, 60
-#: lines whose bands can be told apart
+#: lines whose bands are distinguishable
 _BANDS: Final = 4
 #: lines that a chart shows, at most: those of the most users
 _LINES: Final = 8
@@ -26,7 +26,7 @@ _REACHED: Final = 0.1
 _PERIODS: Final = 400
 #: cells that have room for a number
 _TOLD: Final = 14
-#: the share of cells whose colours are told apart
+#: the share of cells with distinguishable colours
 _TOP: Final = 0.98
 _NAME: Final = 40
 _NONE: Final = "–"
@@ -38,14 +38,14 @@ def retention_heatmap(found: Retention, segment: str | None = None, *, lang: str
     Parameters
     ----------
     segment
-        Which one, where users are told apart; the largest unless given.
+        The segment, if there are several; by default the largest.
     """
     alt = needed("altair")
     rows, _ = heatmap_rows(found, segment)
     ages, dates = rows["at"].n_unique(), rows["cohort"].n_unique()
     known = found.cohorts.filter(pl.col("age") > 0)["rate"]
     top = known.quantile(_TOP) or 1.0  # a cohort of one comes back as a whole or not at all
-    told = [
+    tooltips = [
         alt.Tooltip("cohort:N", title=label("cohort", lang)),
         alt.Tooltip("at:N", title=label(found.calendar.unit, lang)),
         alt.Tooltip("size:Q", title=label("size", lang), format=",d"),
@@ -60,7 +60,7 @@ def retention_heatmap(found: Retention, segment: str | None = None, *, lang: str
     colour = alt.Color("rate:Q", title=label("rate", lang))
     colour = colour.scale(scheme="blues", domain=[0, top], clamp=True).legend(format="%", orient="right")
     cells = base.mark_rect(stroke="rgba(128,138,148,0.35)", strokeWidth=0.5).encode(
-        across, down, colour, tooltip=told
+        across, down, colour, tooltip=tooltips
     )
     chart = cells
     if ages <= _TOLD:
@@ -70,7 +70,7 @@ def retention_heatmap(found: Retention, segment: str | None = None, *, lang: str
             down,
             alt.Text("rate:Q", format=".0%"),
             color=alt.condition(dark, alt.value("white"), alt.value("#1b1f24")),
-            tooltip=told,
+            tooltip=tooltips,
         )
         chart = alt.layer(cells, number)
     height = max(60, min(24, 1_000 // max(dates, 1)) * dates)
@@ -98,10 +98,14 @@ def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN4
         if brackets
         else alt.X("day:Q", **shared).axis(tickMinStep=1, format="d")
     )
-    told = [alt.Tooltip("run:N", title=legible(found.by))] if found.by else []
-    told += [alt.Tooltip("at:N", title=unit)]
-    told += [alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%") for name in (*_RATES, "mean")]
-    told += [alt.Tooltip(f"{name}:Q", title=label(name, lang), format=",d") for name in ("users", "cohorts")]
+    tooltips = [alt.Tooltip("run:N", title=legible(found.by))] if found.by else []
+    tooltips += [alt.Tooltip("at:N", title=unit)]
+    tooltips += [
+        alt.Tooltip(f"{name}:Q", title=label(name, lang), format=".2%") for name in (*_RATES, "mean")
+    ]
+    tooltips += [
+        alt.Tooltip(f"{name}:Q", title=label(name, lang), format=",d") for name in ("users", "cohorts")
+    ]
     base = alt.Chart(alt.NamedData("retention"))
     y = alt.Y("rate:Q", title=label("rate", lang)).axis(format="%").scale(domainMin=0)
     ends = base.mark_area(opacity=0.15 if len(lines) <= _BANDS else 0)
@@ -109,7 +113,7 @@ def retention_curve(found: Retention, *, lang: str = "en") -> Any:  # noqa: ANN4
     line = base.mark_line().encode(x, y, look["color"])
     few = rows.height <= _AGES * len(lines)
     points = base.mark_point(filled=True, size=36 if few else 12, opacity=1)
-    points = points.encode(x, y, look["color"], look["shape"], tooltip=told)
+    points = points.encode(x, y, look["color"], look["shape"], tooltip=tooltips)
     chart = alt.layer(band, line, points).properties(width=_WIDTH, height=_HEIGHT)
     return drawn(chart, "retention", records(rows), _title(found, "curve", lang))
 
@@ -125,8 +129,8 @@ def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: AN
     colour = colour.scale(domain=kinds, range=[COLOURS[1], COLOURS[0]])
     when = alt.X("period:T", title=label("period", lang))
     unit = {"day": "yearmonthdate", "week": "yearmonthdate", "month": "yearmonth"}[found.calendar.unit]
-    told = [alt.Tooltip("period:T", title=label("period", lang), format="%Y-%m-%d")]
-    told += [
+    tooltips = [alt.Tooltip("period:T", title=label("period", lang), format="%Y-%m-%d")]
+    tooltips += [
         alt.Tooltip("kind:N", title=None),
         alt.Tooltip("users:Q", title=label("users", lang), format=",d"),
     ]
@@ -136,7 +140,7 @@ def retention_periods(found: Retention, *, lang: str = "en") -> Any:  # noqa: AN
         alt.Y("users:Q", title=label("users", lang)).stack("zero"),
         colour,
         alt.Order("kind:N", sort="descending"),
-        tooltip=told,
+        tooltip=tooltips,
     )
     return drawn(
         chart.properties(width=_WIDTH, height=_HEIGHT),
@@ -175,13 +179,13 @@ def heatmap_rows(found: Retention, segment: str | None = None) -> tuple[pl.DataF
     last, first = cohorts.tail(_COHORTS), ages.head(_AGES)
     kept = rows.filter(pl.col("cohort").is_in(last.implode()), pl.col("at").is_in(first.implode()))
     cut = len(cohorts) > len(last) or len(ages) > len(first)
-    told = {"cohorts": len(last), "of_cohorts": len(cohorts), "ages": len(first), "of_ages": len(ages)}
-    return kept.with_columns(pl.col("cohort").cast(pl.String)).drop("censored"), told if cut else {}
+    counts = {"cohorts": len(last), "of_cohorts": len(cohorts), "ages": len(first), "of_ages": len(ages)}
+    return kept.with_columns(pl.col("cohort").cast(pl.String)).drop("censored"), counts if cut else {}
 
 
 def _segment(found: Retention, segment: str | None) -> str | None:
     """Return the name of a segment, the largest unless one is named."""
-    assert found.by is not None  # noqa: S101 - asked before
+    assert found.by is not None  # noqa: S101 - the caller checked
     sizes = (
         found.periods.group_by(found.by)
         .agg(pl.col("new").sum())
