@@ -62,9 +62,9 @@ def test_a_crash_leaves_nothing(letor: Path, tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("content", "error", "told"),
     [
-        (b"\x00\x01", UnknownFormat, "no model"),
-        (b"{", InputError, "no JSON"),
-        (b"{}", UnknownFormat, "no model of rankstone"),
+        (b"\x00\x01", UnknownFormat, "not a model"),
+        (b"{", InputError, "not JSON"),
+        (b"{}", UnknownFormat, "not a model of rankstone"),
         (b'{"rankstone_ltr": 1, "kind": "linear", "features": []}', InputError, "features cannot be read"),
         (
             b'{"rankstone_ltr": 1, "kind": "linear", "features": [{"name": "a", "weight": "x"}]}',

@@ -78,8 +78,8 @@ def _curves(found: Comparison) -> tuple[dict[str, Any], list[str]]:
         return {}, [say["no_lists"]]
     if found.sources.convention is not None:
         return {}, [say["no_lists_convention"]]
-    curves_to_trace = ["PR", *_over_k(found)]
-    traces, notes = _traced(found, curves_to_trace)
+    wanted = ["PR", *_over_k(found)]
+    traces, notes = _traced(found, wanted)
     drawn: dict[str, Any] = {}
     for curves, curve in [(some, one) for some in traces for one in some.curves]:
         name = str(curve)
@@ -99,27 +99,25 @@ def _clouds(curves: Curves, name: str, lang: str) -> dict[str, Any]:
     return {**apart(cloud_chart(curves, runs[0], "", lang, name), keep=False), "by": rows}
 
 
-def _traced(found: Comparison, curves_to_trace: list[str]) -> tuple[list[Curves], list[str]]:
+def _traced(found: Comparison, wanted: list[str]) -> tuple[list[Curves], list[str]]:
     """Trace curves together; where one of them cannot be, each for itself, and say which not and why."""
     try:
-        return [traced(found, " ".join(curves_to_trace))], []
+        return [traced(found, " ".join(wanted))], []
     except (UsageError, InputError) as error:
-        if len(curves_to_trace) == 1:
-            return [], [f"{curves_to_trace[0]}: {error}"]
-    parts = [_traced(found, [one]) for one in curves_to_trace]
+        if len(wanted) == 1:
+            return [], [f"{wanted[0]}: {error}"]
+    parts = [_traced(found, [one]) for one in wanted]
     return [curves for some, _ in parts for curves in some], [note for _, notes in parts for note in notes]
 
 
 def _over_k(found: Comparison) -> list[str]:
     """Return the measures with a cutoff, over all cutoffs up to it, and when the first relevant is met."""
-    curves_to_trace: dict[str, None] = {}
+    wanted: dict[str, None] = {}
     for measure in found.measures:
-        if (cutoff := _CUTOFF.search(measure)) is not None and len(curves_to_trace) < _OVER_K:
-            curves_to_trace[
-                f"{measure[: cutoff.start()]}@1..{min(max(int(cutoff[1]), _CHART_DEPTH), 100)}"
-            ] = None
-    curves_to_trace["Success@1..20"] = None
-    return list(curves_to_trace)
+        if (cutoff := _CUTOFF.search(measure)) is not None and len(wanted) < _OVER_K:
+            wanted[f"{measure[: cutoff.start()]}@1..{min(max(int(cutoff[1]), _CHART_DEPTH), 100)}"] = None
+    wanted["Success@1..20"] = None
+    return list(wanted)
 
 
 #: numbers that a page holds at most: queries × systems × measures
