@@ -114,7 +114,7 @@ def test_every_public_result_is_tried() -> None:
     """A class of results that a public module has is made here; those of Spark need a cluster."""
     public = {one.name: one.object for one in reference.entries()}
     results = {name for name, one in public.items() if isinstance(one, type) and issubclass(one, Result)}
-    assert results - {"SparkScores", "SparkComparison", "Found"} <= set(MADE)
+    assert results - {"SparkScores", "SparkComparison", "OnlineResult"} <= set(MADE)
 
 
 def test_means_are_frames() -> None:
