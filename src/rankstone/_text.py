@@ -140,6 +140,11 @@ class InLines:
         """Return the lines."""
         raise NotImplementedError
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, ready for JSON."""
+        audit: dict[str, Any] = plain(self)
+        return audit
+
     def __repr__(self) -> str:
         return "\n".join([type(self).__name__, *(f"  {line}" for line in self.lines())])
 

@@ -259,7 +259,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(EmptyInput, match="there are no rows"):
         retention(str(broken))
     (tmp_path / "log.jsonl").write_text('{"user_id": 1, "time": "2024-01-01"}\n{"user_id": \n')
-    with pytest.raises(InputError, match="no JSON object"):
+    with pytest.raises(InputError, match="not a JSON object"):
         retention(str(tmp_path / "log.jsonl"))
     with pytest.raises(InputError, match="cannot be read as a table"):
         retention([1, 2, 3])

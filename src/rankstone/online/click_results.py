@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankstone._text import InLines, counted, left_out, line, noted, plain, queries, read_as, some
+from rankstone._text import InLines, counted, left_out, line, noted, queries, read_as, some
 from rankstone.errors import EmptyInput, InputError, printable
 from rankstone.io.atomic_files import atomic
 from rankstone.online.click_log import REASONS
@@ -216,11 +216,6 @@ class Audit(InLines):
     fit: Fit | None = None
     warnings: tuple[str, ...] = ()
     read_as: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain dicts, ready for JSON."""
-        audit: dict[str, Any] = plain(self)
-        return audit
 
     def lines(self) -> list[str]:
         """Return the audit as lines of text."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
-from rankstone._text import InLines, counted, left_out, line, noted, plain, read_as
+from rankstone._text import InLines, counted, left_out, line, noted, read_as
 from rankstone.errors import BadOption, BadValue, EmptyInput, UsageError, one_of, printable
 
 if TYPE_CHECKING:
@@ -135,11 +135,6 @@ class Audit(InLines):
     no_segment: int | None = None
     warnings: tuple[str, ...] = ()
     read_as: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain dicts, ready for JSON."""
-        audit: dict[str, Any] = plain(self)
-        return audit
 
     def lines(self) -> list[str]:
         """Return the audit as lines of text."""
