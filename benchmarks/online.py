@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from rankstone.errors import BadValue
-from rankstone.online.ab_metrics import Rules, arm, difference
+from rankstone.online.ab_metrics import ClaimSettings, difference, make_arm
 from rankstone.online.click_judgments import clicks
 from rankstone.online.interleaved_lists import interleave
 
@@ -67,10 +67,10 @@ def _alarms(values: Floats, sizes: Any) -> Floats:  # noqa: ANN401 - whole numbe
     total, size = values if values.ndim > 1 else (values, np.ones(len(values)))
     for n in sizes:
         unit = np.arange(n)
-        one, other = (arm(total[:n], size[:n], unit, n, unit % 2 == at) for at in (1, 0))
+        one, other = (make_arm(total[:n], size[:n], unit, n, unit % 2 == at) for at in (1, 0))
         found = difference(one, other)
         assert found is not None  # noqa: S101 - every user counts
-        ps = [Rules(None, "none", 0.95, kind).p(found) for kind in (False, True)]
+        ps = [ClaimSettings(None, "none", 0.95, kind).p_value(found) for kind in (False, True)]
         alarms = np.maximum(alarms, np.array(ps) <= 0.05)  # noqa: PLR2004 - alpha
     return alarms
 
