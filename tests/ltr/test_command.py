@@ -128,7 +128,7 @@ def test_eval(train: Path, tmp_path: Path) -> None:
         (("train", "{train}", "-o", "{out}", "--method", "svn"), 2, "did you mean svm?"),
         (("train", "{train}", "-o", "{out}", "--restarts", "3"), 2, "--restarts cannot go with --method svm"),
         (("train", "{train}", "-o", "{train}"), 2, "is also an input"),
-        (("train", "{broken}", "-o", "{out}"), 3, "broken.txt:2: 'x' is no feature"),
+        (("train", "{broken}", "-o", "{out}"), 3, "broken.txt:2: 'x' is not a feature"),
         (("train", "{train}", "-o", "{out}", "--c", "-1"), 2, "C=-1.0"),
         (("train", "{flat}", "-o", "{out}"), 3, "nothing to learn from"),
         (("train", "{train}", "-o", "{out}", "-m", "nDGC@10"), 2, "did you mean nDCG"),

@@ -47,9 +47,6 @@ if TYPE_CHECKING:
     from rankstone.spark.spark_scores import SparkScores
 
 
-__all__ = ["SparkComparison", "compare"]
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SparkComparison(ComparedSystems):
     """Which systems are better, and how sure that is; scores of queries are on the cluster.
@@ -178,7 +175,7 @@ def compare(
     asked: dict[str, Any] = {} if queries is None else {"queries": queries}
     scores = evaluate(qrels, dict(runs), wanted, columns=columns, **asked, **options)
     try:
-        with telling_failures(", ".join(layout.systems)):
+        with spark_errors(", ".join(layout.systems)):
             counted, drawn = _summed(scores, layout.pairs, clusters, settings)
     except BaseException:
         scores.unpersist()
@@ -249,7 +246,7 @@ def _summed(
     pairs: Sequence[tuple[int, int]],
     clusters: pl.DataFrame | None,
     settings: ComparisonSettings,
-) -> tuple[list[Summed], list[Resampled]]:
+) -> tuple[list[MeasureSums], list[MeasureSpread]]:
     """Let Spark bring the scores of each query together, and add up what tasks tell of them."""
     weighted = tuple(measure.agg == "weighted" for measure in scores.measures)
     given = len(scores.frames), weighted, tuple(pairs)
@@ -274,7 +271,7 @@ def _summed(
                 for one in counted
             ]
             largest = tuple(one.largest for one in counted)
-            drawing = Drawing(
+            drawing = DrawingTask(
                 *given, means, largest, tuple(many), settings.seed, tuple(one.size for one in counted)
             )
             return counted, _added_up(rows, drawing, MeasureSpread)
@@ -322,8 +319,8 @@ class _Sums:
     layout: Layout
     measures: Sequence[Measure]
     settings: ComparisonSettings
-    counted: Sequence[Summed]
-    drawn: Sequence[Resampled]
+    counted: Sequence[MeasureSums]
+    drawn: Sequence[MeasureSpread]
     clustered: bool
 
     def statistics(self, measures: Sequence[str]) -> list[PairStatistics]:
