@@ -307,7 +307,7 @@ def test_notes_on_gains(files: tuple[str, str]) -> None:
         (("-m", "P.five"), "no number"),
         (("-m", "ndcg.1"), "no pair"),
         (("-m", "utility.1,2"), "four coefficients"),
-        (("-m", "utility.1,1,1,1"), "nobody said how many there are"),
+        (("-m", "utility.1,1,1,1"), "how many documents there are"),
         (("-m", "relstring.-3"), "not the length"),
         (("-R", "qrel"), "did you mean qrels"),
         (("-R", "prefs"), "cannot be computed from -R prefs"),

@@ -251,7 +251,7 @@ def test_the_propensity_of_labels() -> None:
     wiki = rankstone.measures.label_propensity(np.array([3]), 1000, a=0.5, b=0.4)
     assert wiki[0] == pytest.approx(1 / (1 + (np.log(1000) - 1) * 1.4**0.5 * 3.4**-0.5))
     for given in ([-1], [np.nan]):
-        with pytest.raises(UsageError, match="negative or no number"):
+        with pytest.raises(UsageError, match="negative or not a finite number"):
             rankstone.measures.label_propensity(given, 100)
     with pytest.raises(UsageError, match="too few"):
         rankstone.measures.label_propensity([1], 2)

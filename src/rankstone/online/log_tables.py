@@ -23,8 +23,8 @@ from rankstone._text import InLines, counted, left_out, line, read_as
 from rankstone.errors import BadValue, EmptyInput, InputError, NotComparable, one_of, printable
 from rankstone.io import read_run
 from rankstone.io.events import Events, read_events
-from rankstone.rankings.rank_similarity.list_pairs import hold
-from rankstone.rankings.rank_similarity.run_similarity import listing_options, options_for
+from rankstone.rankings.rank_similarity.list_pairs import load_run
+from rankstone.rankings.rank_similarity.run_similarity import options_for, ordering_options
 from rankstone.tables.results import Result, given
 from rankstone.tables.sheet import Sheet, Table
 
@@ -336,9 +336,9 @@ def rankings(
     progress: Progress | None = None,
 ) -> Rankings:
     """Read a run and order it, as every other command does; ``order`` is ``score``, ``rank`` or ``input``."""
-    options = listing_options({"order": order})
+    options = ordering_options({"order": order})
     table = read_run(run, columns, format_in, order=order, name=name)
-    held = hold(table.watched(progress), options_for(table, options))
+    held = load_run(table.watched(progress), options_for(table, options))
     frame = pl.DataFrame(
         {"query_id": held.names.gather(held.ranked.query), "doc_id": held.docs, "rank": held.ranked.rank}
     )

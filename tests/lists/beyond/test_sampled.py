@@ -253,7 +253,7 @@ def test_the_rank_estimator() -> None:
         ({"ranks": [12]}, "12 is no sampled rank"),
         ({"ranks": [1.5]}, "1.5 is no sampled rank"),
         ({"ranks": []}, "there are no ranks"),
-        ({"measures": "Coverage"}, "is no measure of one relevant document's rank"),
+        ({"measures": "Coverage"}, "is not a measure of one relevant document's rank"),
         ({"method": "bias"}, "is not known"),
         ({"gamma": 0}, "gamma=0"),
         ({"items": 5, "replacement": False}, "sampled=10 of 4 other items"),
