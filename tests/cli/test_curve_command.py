@@ -195,7 +195,7 @@ def test_names_are_untrusted(tmp_path: Path) -> None:
         (["--resamples", "0"], "--resamples 0"),
         (["--format", "svg"], "did you mean csv"),
         (["--per-query", "points.xls"], "no known suffix"),
-        (["-k", "0"], "is no cutoff"),
+        (["-k", "0"], "is not a cutoff"),
         (["--target", "nDCG(gain=exp2)"], "MEASURE=VALUE"),
         (["--target", "RR="], "MEASURE=VALUE"),
         (["--target", "RR=1.5"], "has no value 1.5"),

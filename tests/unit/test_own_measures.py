@@ -220,9 +220,9 @@ def test_a_head_that_cannot_be_a_measure_is_refused() -> None:
     with pytest.raises(BadParameter, match=r"of=\[\] is mutable"):
         rankstone.measure("Changing")(changing)
     for span in ((1.0, 0.0), (float("nan"), 1.0)):
-        with pytest.raises(BadParameter, match="is no range"):
+        with pytest.raises(BadParameter, match="is not a range"):
             rankstone.measure("Ranged", span=span)(lambda hits: hits.grade)
-    with pytest.raises(BadParameter, match="gain=three has no function"):
+    with pytest.raises(BadParameter, match="gain=three needs a function"):
         rankstone.measures.register_gain("three", 3)  # type: ignore[arg-type]
 
 

@@ -294,7 +294,9 @@ def _curve(
     if isinstance(read, Curve):
         return read, False
     if read.k is not None:
-        raise BadParameter(f"{read} is one point", fix=f"write {str(read).rpartition('@')[0]}@1..{read.k}")
+        raise BadParameter(
+            f"{read} is one point of a curve", fix=f"write {str(read).rpartition('@')[0]}@1..{read.k}"
+        )
     return _over(read, spread), True
 
 

@@ -190,7 +190,7 @@ def test_several_runs_share_the_tables() -> None:
         ("ILD(features=genre)@10", {"items": ITEMS}, "there is no column genre"),
         ("ILD(features=categry)@10", {"items": ITEMS}, "did you mean category?"),
         ("Calibration(category=v)@10", {"items": ITEMS}, "--history FILE"),
-        ("AWRF@10", {"items": {"a": {"p": "x", "q": "y"}}}, "does not say which column is the group"),
+        ("AWRF@10", {"items": {"a": {"p": "x", "q": "y"}}}, "needs a column for group"),
         ("DP(group=category)@10", {"items": ITEMS}, "needs the protected group"),
         ("DP(protected=gg)@10", {"items": ITEMS}, "did you mean g?"),
         ("UserCoverage(at_least=k)", {}, "UserCoverage(at_least=k)@10"),
@@ -235,7 +235,7 @@ def test_parameters_are_checked(text: str, said: str) -> None:
     ("options", "said"),
     [
         ({"catalogue_size": 0}, "catalogue_size=0"),
-        ({"catalogue_size": 2}, "4 distinct items in the lists, more than there are"),
+        ({"catalogue_size": 2}, "4 distinct items in the lists, more than the catalogue has"),
         ({"ties": "expected", "catalogue_size": 9}, "ties='expected'"),
         ({"missing": "zero", "catalogue_size": 9}, "missing has no effect"),
         ({"history": {}, "catalogue_size": 9}, "there are no queries"),
@@ -257,7 +257,7 @@ def test_tables_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     with pytest.raises(rankstone.InputError, match="doc_id a is in more than one row"):
         rankstone.beyond(RUN, "ILD", items=twice)
     words = {"a": {"v": "1.5"}, "b": {"v": "many"}, "c": {"v": "2"}}
-    with pytest.raises(rankstone.InputError, match="v 'many' is no number"):
+    with pytest.raises(rankstone.InputError, match="v 'many' is not a number"):
         rankstone.beyond(RUN, "ILD(features=v, distance=euclidean)", items=words)
     uneven = {"a": {"v": [1.0, 2.0]}, "b": {"v": [1.0]}}
     with pytest.raises(rankstone.InputError, match="lists of 1 to 2 numbers"):
@@ -391,7 +391,7 @@ def test_means_by_users_need_values_of_users() -> None:
 
 def test_a_divider_divides() -> None:
     """Categories are divided by a text, not by nothing."""
-    with pytest.raises(rankstone.UsageError, match="separator='' divides nothing"):
+    with pytest.raises(rankstone.UsageError, match="separator='' is empty"):
         rankstone.beyond(RUN, "Coverage", items=ITEMS, separator="")
 
 
