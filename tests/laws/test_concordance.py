@@ -249,8 +249,8 @@ def test_unjudged_documents_take_no_part(data: st.DataObject) -> None:
         ("RC(weight=geometric)", "p go together"),
         ("RC(p=0.5)", "p go together"),
         ("RC(weight=geometric, p=1.5)", "less than 1"),
-        ("RC(weight_on=ideal)", "weighs no place"),
-        ("RC(combine=multiply)", "weighs no place"),
+        ("RC(weight_on=ideal)", "need weights of places"),
+        ("RC(combine=multiply)", "need weights of places"),
         ("RC(weight=log2, weight_on=ideal, ties=drop)", "needs the pairs of equal grade"),
     ],
 )

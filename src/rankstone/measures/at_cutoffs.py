@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -112,14 +111,11 @@ class AtK(Curve):
         """Return the aggregate of the values of queries, as the measure defines it."""
         return aggregated(self.measure.agg, value) if len(value) else float("nan")
 
-    @cached_property
-    def _at_each(self) -> tuple[Measure, ...]:
-        return tuple(replace(self.measure, k=k) for k in self.cutoffs)
-
     def score(self, hits: Hits, empty: str = "zero") -> CurveValues:
         """Score every query at every cutoff, the deepest first, since shallower ones need fewer hits."""
         scored: list[Scored] = []
-        for k, measure in zip(reversed(self.cutoffs), reversed(self._at_each), strict=True):
+        for k in reversed(self.cutoffs):
+            measure = replace(self.measure, k=k)
             if not measure.claims.looks_deeper:
                 hits = hits.shortened(k)
             scored.append(measure.score(hits, empty))

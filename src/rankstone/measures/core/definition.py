@@ -367,7 +367,11 @@ def _check(measure: Named, name: str, rules: Mapping[str, Any], default: object)
         raise BadParameter(f"{measure.name} needs {name}: {rules['doc']}", fix=rules["needed"])
     choices: Sequence[str] = rules.get("choices", ())
     if rules.get("word"):
-        _check_word(measure, name, value)
+        if value is not None and not (isinstance(value, str) and _WORD.fullmatch(value)):
+            raise BadParameter(
+                f"{measure.name}: {name}={value!r} cannot be written as a word",
+                expected="a name without brackets, quotes, commas, = and @",
+            )
     elif choices and isinstance(value, str):
         _check_choice(measure, name, value, choices)
     elif value is not None and any(rules.get(bound) is not None for bound in _BOUNDS):
@@ -393,14 +397,6 @@ def _check(measure: Named, name: str, rules: Mapping[str, Any], default: object)
 
 #: words that can be parsed from a measure's text
 _WORD: Final = re.compile(r"[^\s,{}()\"'=@](?:[^,{}()\"'=@]*[^\s,{}()\"'=@])?")
-
-
-def _check_word(measure: Named, name: str, value: object) -> None:
-    if value is not None and not (isinstance(value, str) and _WORD.fullmatch(value)):
-        raise BadParameter(
-            f"{measure.name}: {name}={value!r} cannot be written as a word",
-            expected="a name without brackets, quotes, commas, = and @",
-        )
 
 
 def _check_choice(measure: Named, name: str, value: str, choices: Sequence[str]) -> None:

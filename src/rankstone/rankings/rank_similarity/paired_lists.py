@@ -310,17 +310,14 @@ class RankingAudit:
         """Return the audit from the lengths of lists and counts."""
         return cls(
             source=source,
-            rows=tally.rows,
             queries=len(n),
             documents=int(n.sum()),
-            tied=tally.tied,
-            tied_queries=tally.tied_queries,
-            duplicates=tally.duplicates,
             comments=comments,
             shortest=int(n.min()),
             median_length=float(np.median(n)),
             longest=int(n.max()),
             read_as=read_as,
+            **tally._asdict(),
         )
 
     def line(self) -> str:

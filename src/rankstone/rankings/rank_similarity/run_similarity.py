@@ -161,7 +161,7 @@ def diff(
     >>> alike.per_query.select("query_id", "measure", "value", "status").rows()[-1]
     ('q2', 'tau_b', None, 'few_common')
     """
-    parsed = _list_measures(measures)
+    parsed = parse_only((ListMeasure,), measures, "is not a measure of two rankings")
     columns = with_csv(columns, csv_separator, decimal)
     checked = ordering_options(options)
     titles = names or _names(a, b)
@@ -218,11 +218,6 @@ def identical(
         frame = pl.DataFrame({**ids, **({"first": rows.first, "last": rows.last} if averaged else {})})
         frames.append(frame.filter(pl.col("rank") <= (depth or len(frame))).sort("query", "rank"))
     return frames[0].equals(frames[1])
-
-
-def _list_measures(measures: str | ListMeasure | Sequence[str | ListMeasure]) -> tuple[ListMeasure, ...]:
-    """Parse measures, and refuse those that are not of two rankings."""
-    return parse_only((ListMeasure,), measures, "is not a measure of two rankings")
 
 
 def _names(a: object, b: object) -> tuple[str, str]:

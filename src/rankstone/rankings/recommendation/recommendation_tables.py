@@ -35,21 +35,15 @@ if TYPE_CHECKING:
 
 #: table → its description, and the option for it
 _TABLES: Final = {
-    "items": (
-        "a table of items",
-        "--items FILE (in Python items=…): doc_id and columns of attributes",
-    ),
+    "items": ("a table of items", "--items FILE (in Python items=…): doc_id and columns of attributes"),
     "history": ("past interactions", "--history FILE (in Python history=…): query_id and doc_id"),
     "qrels": ("judgments", "--qrels FILE (in Python qrels=…): the relevant items of each user"),
     "baseline": ("lists to compare with", "--expected RUN (in Python baseline=…), or against=popular"),
     "catalogue": (
         "to know how many items there are",
-        "--catalogue-size N or --items FILE (catalogue_size=…, items=…), or --history FILE with items",
+        "--catalogue-size N (in Python catalogue_size=…), --items FILE or --history FILE",
     ),
-    "popularity": (
-        "the popularity of items",
-        "--history FILE, or a number column `popularity` in --items FILE",
-    ),
+    "popularity": ("the popularity of items", "--history FILE, or a column `popularity` in --items FILE"),
 }
 
 
