@@ -73,7 +73,7 @@ def test_targets_nobody_traced(targets: dict[str, float], message: str) -> None:
 
 def test_a_target_needs_a_cutoff() -> None:
     """Precision over recall has none; that is said, and no empty table."""
-    with pytest.raises(BadParameter, match="no measure is traced over its cutoff"):
+    with pytest.raises(BadParameter, match="targets are for curves over cutoffs"):
         traced("PR").reach(0.5)
 
 
